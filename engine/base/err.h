@@ -1,0 +1,25 @@
+/* Errors: a function that can fail returns 0 or one of these; the first to detect a failure says it, once. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+enum err {
+    ERR_UNSUPPORTED = 1, /* this machine, build or MPI has not got it: a row that is skipped */
+    ERR_INPUT,           /* the user asked for something that cannot be */
+    ERR_NOMEM,
+    ERR_SYSTEM, /* the operating system refused */
+    ERR_MPI,    /* an MPI call returned an error */
+    ERR_WRONG,  /* the operation gave a wrong answer */
+};
+
+enum { ERR_TEXT_MAX = 256 };
+
+/* Keep one sentence (what, where, what to do) for whoever reports it; returns `kind` so that callers pass it on. */
+int err_say(enum err kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The sentence of the last failure in this thread; "" when there was none. */
+const char *err_text(void);
+
+/* "input", "wrong", ...: the word that a record carries. */
+const char *err_word(int kind);
+
+#endif

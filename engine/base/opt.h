@@ -1,0 +1,39 @@
+/* Options and parameters as rows: a name, a unit, a range, a default, one line of help. */
+#ifndef BASE_OPT_H
+#define BASE_OPT_H
+
+#include <stddef.h>
+
+struct json;
+
+/* A number that an op, a method or a stop rule can be given. */
+struct param {
+    const char *name, *unit, *summary;
+    double normal, least, most;
+};
+
+enum { PARAMS_MAX = 8 }; /* of one op, method or rule */
+
+/* A table of them ends at a row without a name; no table at all is NULL. */
+size_t param_count(const struct param *params);
+
+/* Every value to its default. */
+void param_defaults(const struct param *params, double values[PARAMS_MAX]);
+
+/* The index of the row with that name, or -1. */
+int param_find(const struct param *params, const char *name);
+
+/* {"name": value, ...} of the values, or [{"name", "unit", ...}, ...] of the rows. */
+void param_values_json(struct json *j, const char *key, const struct param *params, const double values[PARAMS_MAX]);
+void param_rows_json(struct json *j, const char *key, const struct param *params);
+
+/* A command-line option "--name VALUE" that lands as text in a struct. */
+struct opt {
+    const char *name, *value, *summary;
+    size_t offset; /* of a `const char *` in the struct of options */
+};
+
+/* Take the options out of argv[first..]; what is no option stays, in order. ERR_INPUT for an unknown or cut one. */
+int opt_take(const struct opt *opts, void *target, int *argc, char **argv);
+
+#endif

@@ -1,0 +1,15 @@
+/* Threads that wait, each on its own CPU, for work that all of them do at once. Lane 0 is the caller. */
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
+
+struct pool;
+
+/* `lanes` >= 1. Lane i is pinned to the i-th CPU that the process may use, as far as there are enough; the caller stays
+ * where it is. ERR_SYSTEM, ERR_NOMEM. */
+int pool_open(int lanes, struct pool **pool);
+void pool_close(struct pool *pool);
+
+/* Every lane calls work(arg, lane) once; returns when all have. */
+void pool_run(struct pool *pool, void (*work)(void *arg, int lane), void *arg);
+
+#endif

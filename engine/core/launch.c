@@ -1,0 +1,172 @@
+#define _GNU_SOURCE
+#include "core/launch.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/yield.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef STEELYARD_VERSION
+#define STEELYARD_VERSION "unknown"
+#endif
+#ifndef STEELYARD_FLAGS
+#define STEELYARD_FLAGS "unknown"
+#endif
+
+enum { SCHEMA = 1 };
+
+/* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
+struct place {
+    char host[64], cpus[192];
+    int pid, cpu;
+    double clock_cost_ns;
+    int64_t clock_tick_ns;
+};
+
+static void cpu_list(const cpu_set_t *set, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && at < size; ++cpu) {
+        size_t first = cpu;
+        while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, set))
+            ++cpu;
+        if (cpu > first)
+            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu", at ? "," : "", first,
+                                   cpu - 1);
+    }
+}
+
+static void place_read(struct place *place, const struct clock *clock)
+{
+    cpu_set_t allowed;
+    memset(place, 0, sizeof *place); /* padding too: it is sent */
+    gethostname(place->host, sizeof place->host - 1);
+    place->pid = (int)getpid();
+    place->cpu = sched_getcpu();
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        cpu_list(&allowed, place->cpus, sizeof place->cpus);
+    place->clock_cost_ns = clock->cost_ns;
+    place->clock_tick_ns = clock->tick_ns;
+}
+
+static void place_write(const struct place *place, int rank, struct json *j)
+{
+    json_open(j, NULL, '{');
+    json_int(j, "rank", rank);
+    json_string(j, "host", place->host);
+    json_int(j, "pid", place->pid);
+    json_string(j, "cpus", place->cpus);
+    json_int(j, "cpu", place->cpu);
+    json_double(j, "clock_cost_ns", place->clock_cost_ns);
+    json_int(j, "clock_tick_ns", place->clock_tick_ns);
+    json_close(j, '}');
+}
+
+/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets. */
+static void environment_write(struct json *j)
+{
+    static const char *const prefixes[] = {"OMPI_", "PMIX_MCA_", "PRTE_", "MPIR_", "MPICH_", "HYDRA_", "UCX_", "FI_",
+                                           "I_MPI_", "PSM2_", "OMP_",  "GOMP_", "KMP_",  "SLURM_JOB_", "STEELYARD_"};
+    extern char **environ;
+    json_open(j, "environment", '{');
+    for (char **e = environ; *e; ++e) {
+        char name[128];
+        size_t length = strcspn(*e, "=");
+        if (length >= sizeof name)
+            continue;
+        memcpy(name, *e, length);
+        name[length] = '\0';
+        for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; ++i)
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+                json_string(j, name, *e + length + 1);
+    }
+    json_close(j, '}');
+}
+
+void launch_build(struct json *j)
+{
+    json_open(j, "build", '{');
+#if defined(__clang__)
+    json_string(j, "compiler", "clang " __clang_version__);
+#elif defined(__GNUC__)
+    json_string(j, "compiler", "gcc " __VERSION__);
+#else
+    json_string(j, "compiler", "unknown");
+#endif
+    json_string(j, "flags", STEELYARD_FLAGS);
+#ifdef _OPENMP
+    json_int(j, "openmp", _OPENMP);
+#else
+    json_int(j, "openmp", 0);
+#endif
+    json_close(j, '}');
+}
+
+int launch_bind(const char *cpus)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const char *at = cpus; *at;) {
+        char *end = NULL;
+        long first = strtol(at, &end, 10), last = first;
+        if (end != at && *end == '-') {
+            const char *second = end + 1;
+            last = strtol(second, &end, 10);
+            if (end == second)
+                end = (char *)at;
+        }
+        if (end == at || first < 0 || last < first || last >= CPU_SETSIZE || (*end != ',' && *end != '\0'))
+            return err_say(ERR_INPUT, "'%s' is no list of CPUs; write 0 or 0-3,8", cpus);
+        for (long cpu = first; cpu <= last; ++cpu)
+            CPU_SET((size_t)cpu, &set);
+        at = *end ? end + 1 : end;
+    }
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        return err_say(ERR_INPUT, "the kernel does not bind to the CPUs %s: %s", cpus, strerror(errno));
+    return 0;
+}
+
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j)
+{
+    struct place mine, *places = NULL;
+    struct timespec now;
+    place_read(&mine, clock);
+    if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
+        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
+    int err = team_gather(team, &mine, sizeof mine, places);
+    if (!err && team->rank == 0) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        json_open(j, NULL, '{');
+        json_string(j, "record", "launch");
+        json_int(j, "schema", SCHEMA);
+        json_string(j, "engine", team_kind);
+        json_string(j, "version", STEELYARD_VERSION);
+        launch_build(j);
+        team_record(team, j);
+        json_int(j, "ranks", team->size);
+        json_int(j, "seed", seed);
+        json_open(j, "clock", '{');
+        json_string(j, "name", clock->name);
+        json_double(j, "cost_ns", clock->cost_ns);
+        json_int(j, "tick_ns", clock->tick_ns);
+        json_close(j, '}');
+        json_string(j, "yield", yield_disabled() ? "none" : "real");
+        json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        json_open(j, "places", '[');
+        for (int r = 0; r < team->size; ++r)
+            place_write(&places[r], r, j);
+        json_close(j, ']');
+        environment_write(j);
+        json_close(j, '}');
+    }
+    free(places);
+    return err;
+}

@@ -1,0 +1,19 @@
+/* A launch: one start of the engine. What it is, and where its ranks and threads really are. */
+#ifndef CORE_LAUNCH_H
+#define CORE_LAUNCH_H
+
+#include "team/team.h"
+#include "time/clock.h"
+
+struct json;
+
+/* Version, compiler, flags: "build". */
+void launch_build(struct json *j);
+
+/* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
+int launch_bind(const char *cpus);
+
+/* The launch record, on rank 0; collective. `j` is a document that is empty. */
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
+
+#endif

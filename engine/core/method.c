@@ -1,0 +1,67 @@
+#include "core/method.h"
+
+#include "base/yield.h"
+
+#include <string.h>
+
+const struct method *const methods[] = {&method_batch, &method_barrier, NULL};
+
+const struct method *method_find(const char *name)
+{
+    for (size_t i = 0; methods[i]; ++i)
+        if (strcmp(methods[i]->name, name) == 0)
+            return methods[i];
+    return NULL;
+}
+
+bool method_suits(const struct method *method, const struct op *op)
+{
+    return method->suits[op->class];
+}
+
+const struct method *method_default(const struct op *op)
+{
+    static const struct method *const defaults[OP_CLASSES] = {
+        [OP_LOCAL] = &method_batch, [OP_P2P] = &method_batch, [OP_COLLECTIVE] = &method_barrier};
+    return defaults[op->class];
+}
+
+int method_time(const struct bench *bench, struct observation *o)
+{
+    int64_t yields = yield_count();
+    int64_t start = clock_now(bench->clock);
+    int err = bench->op->run(bench->state, bench->reps);
+    int64_t stop = clock_now(bench->clock);
+    *o = (struct observation){.start_ns = start, .stop_ns = stop, .yields = yield_count() - yields};
+    return err;
+}
+
+int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns)
+{
+    const int64_t warm_ns = 1000000; /* caches, branch predictors, connections that open at first use */
+    int64_t begin = clock_now(bench->clock);
+    struct bench round = *bench;
+    struct {
+        double rep_ns;
+        int64_t next;
+    } plan = {.next = 1};
+    for (int64_t sum = 0; plan.next > 0; sum += round.reps) {
+        struct observation o;
+        round.reps = plan.next;
+        int err = team_barrier(bench->team);
+        if (!err)
+            err = method_time(&round, &o);
+        if (err)
+            return err;
+        int64_t took = o.stop_ns - o.start_ns;
+        double rep_ns_now = (double)(took > 0 ? took : 1) / (double)round.reps;
+        plan.rep_ns = sum == 0 || rep_ns_now < plan.rep_ns ? rep_ns_now : plan.rep_ns;
+        bool warm = sum + round.reps >= least && o.stop_ns - begin >= warm_ns;
+        plan.next = warm ? 0 : 2 * round.reps;
+        err = team_bcast(bench->team, &plan, sizeof plan);
+        if (err)
+            return err;
+    }
+    *rep_ns = plan.rep_ns;
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* batch: many repetitions back to back between two stamps, so many that reading the clock costs a thousandth of them.
+ *
+ * The right method for a ping-pong, where each repetition waits for the one before, and for what one rank does alone. Of a
+ * collective it measures the pipeline and not the latency: rooted ones overlap with themselves. */
+#include "core/method.h"
+
+#include <math.h>
+
+enum { REPS };
+
+static const struct param params[] = {
+    [REPS] = {"reps", "", "repetitions in one observation; 0: as many as the clock needs", 0, 0, 1e12},
+    {0},
+};
+
+/* The clock's cost and tick are at most this share of an observation. */
+static const double CLOCK_SHARE = 1e-3;
+
+/* Below this, the few 100 ns by which ranks leave the barrier at different times show in the observation: one untimed
+ * repetition first makes the ranks fall into step. */
+static const double STEP_MATTERS_BELOW_NS = 1e6;
+
+static int begin(struct bench *b)
+{
+    enum { LEAST_WARM_UP = 3 };
+    double rep_ns = 0;
+    int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
+    if (err)
+        return err;
+    double enough = (b->clock->cost_ns + (double)b->clock->tick_ns) / CLOCK_SHARE;
+    double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
+    int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
+    plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS;
+    err = team_bcast(b->team, plan, sizeof plan);
+    b->reps = plan[0];
+    b->lead_in = plan[1];
+    return err;
+}
+
+static int observe(const struct bench *b, struct observation *o)
+{
+    int err = team_barrier(b->team);
+    if (!err && b->lead_in > 0)
+        err = b->op->run(b->state, b->lead_in);
+    return err ? err : method_time(b, o);
+}
+
+const struct method method_batch = {
+    .name = "batch",
+    .summary = "repetitions back to back between two stamps; of a collective it measures throughput, not latency",
+    .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
+    .params = params,
+    .begin = begin,
+    .observe = observe,
+};

@@ -1,0 +1,37 @@
+#include "core/op.h"
+
+#include "base/json.h"
+#include "core/method.h"
+
+const char *op_class_name(enum op_class class)
+{
+    static const char *const names[OP_CLASSES] = {
+        [OP_LOCAL] = "local", [OP_P2P] = "p2p", [OP_COLLECTIVE] = "collective"};
+    return names[class];
+}
+
+void op_describe(const struct op *op, struct json *j)
+{
+    json_open(j, NULL, '{');
+    json_string(j, "name", op->name);
+    json_string(j, "family", op->family);
+    json_string(j, "summary", op->summary);
+    json_string(j, "class", op_class_name(op->class));
+    json_bool(j, "sized", op->default_bytes != NULL);
+    json_string(j, "default_bytes", op->default_bytes);
+    json_int(j, "min_ranks", op->least_ranks ? op->least_ranks : 1);
+    json_int(j, "max_ranks", 0);
+    json_int(j, "max_threads", op->threaded ? 0 : 1);
+    json_string(j, "report", op->report == OP_ROOT ? "root" : "slowest");
+    json_int(j, "parts", op->parts);
+    json_open(j, "methods", '[');
+    for (size_t i = 0; methods[i]; ++i)
+        if (method_suits(methods[i], op))
+            json_string(j, NULL, methods[i]->name);
+    json_close(j, ']');
+    json_string(j, "default_method", method_default(op)->name);
+    param_rows_json(j, "params", op->params);
+    json_bool(j, "available", op->missing == NULL);
+    json_string(j, "why_not", op->missing);
+    json_close(j, '}');
+}

@@ -1,0 +1,209 @@
+#include "core/run.h"
+
+#include "base/crash.h"
+#include "base/err.h"
+#include "core/method.h"
+#include "core/op.h"
+#include "core/point.h"
+#include "core/sink.h"
+#include "core/stop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk is flushed as a whole and lost as a whole: some 20 ms of observations, and not more than fit in a cache. */
+enum { CHUNK_MOST = 1024 };
+static const double CHUNK_NS = 20e6;
+
+/* Stamps of a chunk, mine or everybody's: of rank r, observation k stands at [r * count + k]. */
+struct stamps {
+    int64_t *start_ns, *stop_ns, *yields;
+};
+
+struct run {
+    const struct point *point;
+    const struct team *team;
+    struct sink *sink; /* on rank 0 */
+    struct op_env env;
+    struct bench bench;
+    struct series series; /* on rank 0 */
+    struct stamps mine, all;
+    double obs_ns; /* about how long an observation takes, barrier and all; on rank 0 */
+    enum stop stop;
+};
+
+/* What all ranks must know after something that each may have failed at: the worst error, and on rank 0 the sentence of the
+ * first rank that met it. */
+static int agree(const struct run *r, int mine, int *worst, char why[ERR_TEXT_MAX])
+{
+    int64_t value = mine;
+    int err = team_max(r->team, &value);
+    *worst = (int)value;
+    if (err || value == 0)
+        return err;
+    char text[ERR_TEXT_MAX] = "", *texts = NULL;
+    if (mine == *worst)
+        snprintf(text, sizeof text, "%s", err_text());
+    if (r->team->rank == 0 && !(texts = malloc((size_t)r->team->size * sizeof text)))
+        return err_say(ERR_NOMEM, "no memory for the ranks' messages");
+    err = team_gather(r->team, text, sizeof text, texts);
+    why[0] = '\0';
+    for (int i = 0; texts && i < r->team->size && !why[0]; ++i)
+        if (texts[(size_t)i * sizeof text])
+            snprintf(why, ERR_TEXT_MAX, "%s: rank %d: %.200s", err_word((int)value), i, texts + (size_t)i * sizeof text);
+    free(texts);
+    return err;
+}
+
+/* How many observations the next chunk has; 0: enough. Rank 0 decides. */
+static int plan_chunk(struct run *r, int64_t *count)
+{
+    *count = 0;
+    if (r->team->rank == 0) {
+        r->stop = r->point->rule->done(&r->series, r->point->rule_params);
+        double most = CHUNK_NS / r->obs_ns;
+        double look = (double)r->series.next_look - (double)r->series.count;
+        most = look >= 1 && look < most ? look : most;
+        most = most > CHUNK_MOST ? CHUNK_MOST : most;
+        *count = r->stop != STOP_NOT_YET ? 0 : most < 1 ? 1 : (int64_t)most;
+    }
+    return team_bcast(r->team, count, sizeof *count);
+}
+
+/* Rank 0: write a chunk down and show the rule one value for each observation. */
+static int digest(struct run *r, const struct chunk *c)
+{
+    int err = r->sink->chunk(r->sink, r->point, c);
+    for (int64_t k = 0; k < c->count && !err; ++k) {
+        int64_t longest = c->stop_ns[k] - c->start_ns[k];
+        for (int i = 1; i < c->ranks && r->point->op->report == OP_SLOWEST; ++i) {
+            int64_t duration = c->stop_ns[i * c->count + k] - c->start_ns[i * c->count + k];
+            longest = duration > longest ? duration : longest;
+        }
+        err = series_add(&r->series, (double)longest);
+    }
+    return err;
+}
+
+static int observe_chunk(struct run *r, int64_t count)
+{
+    const struct team *team = r->team;
+    size_t bytes = (size_t)count * sizeof(int64_t);
+    int64_t begin = clock_now(r->bench.clock);
+    *r->mine.yields = 0;
+    for (int64_t k = 0; k < count; ++k) {
+        struct observation o;
+        int err = r->point->method->observe(&r->bench, &o);
+        if (err)
+            return err;
+        r->mine.start_ns[k] = o.start_ns;
+        r->mine.stop_ns[k] = o.stop_ns;
+        *r->mine.yields += o.yields;
+    }
+    double took = (double)(clock_now(r->bench.clock) - begin);
+    r->obs_ns = took / (double)count;
+    r->series.seconds += took / 1e9;
+    int err = team_gather(team, r->mine.start_ns, bytes, r->all.start_ns);
+    if (!err)
+        err = team_gather(team, r->mine.stop_ns, bytes, r->all.stop_ns);
+    if (!err)
+        err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
+    if (err || team->rank != 0)
+        return err;
+    return digest(r, &(struct chunk){.first = (int64_t)r->series.count,
+                                     .count = count,
+                                     .ranks = team->size,
+                                     .start_ns = r->all.start_ns,
+                                     .stop_ns = r->all.stop_ns,
+                                     .yields = r->all.yields});
+}
+
+/* Everything between the two checks. */
+static int observe_all(struct run *r)
+{
+    int64_t count = 1;
+    int err = r->point->method->begin(&r->bench);
+    if (!err && r->sink) {
+        double moved = r->env.op->moved ? r->env.op->moved(&r->env) : 0;
+        err = r->sink->point(r->sink, r->point, r->team->size, r->bench.reps, clock_now(r->bench.clock), moved);
+    }
+    while (!err && !(err = plan_chunk(r, &count)) && count > 0)
+        err = observe_chunk(r, count);
+    return err;
+}
+
+static int end(const struct run *r, const char *status, const char *why, bool verified)
+{
+    return !r->sink ? 0
+                    : r->sink->end(r->sink, r->point,
+                                   &(struct end){.status = status,
+                                                 .why = why,
+                                                 .flag = stop_flag(r->stop),
+                                                 .count = (int64_t)r->series.count,
+                                                 .stop_ns = clock_now(r->bench.clock),
+                                                 .verified = verified});
+}
+
+static bool stamps_alloc(struct stamps *s, size_t ranks)
+{
+    s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
+    s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
+    s->yields = calloc(ranks, sizeof(int64_t));
+    return s->start_ns && s->stop_ns && s->yields;
+}
+
+static void stamps_free(struct stamps *s)
+{
+    free(s->start_ns);
+    free(s->stop_ns);
+    free(s->yields);
+}
+
+/* Between setup and teardown: check, observe, check. */
+static int measure(struct run *r)
+{
+    int worst = 0;
+    char why[ERR_TEXT_MAX] = "";
+    int err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
+    if (err || worst)
+        return err ? err : end(r, "failed", why, false);
+    err = observe_all(r);
+    if (!err)
+        err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
+    return err ? err : end(r, worst ? "failed" : "ok", worst ? why : NULL, !worst);
+}
+
+/* What this rank can see is in the way of the point, or 0. */
+static int setup(struct run *r)
+{
+    const struct op *op = r->env.op;
+    if (op->missing)
+        return err_say(ERR_UNSUPPORTED, "%s", op->missing);
+    if (r->team->size < op->least_ranks)
+        return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks, r->team->size);
+    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, (size_t)r->team->size)))
+        return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
+    return op->setup(&r->env, &r->bench.state);
+}
+
+int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sink *sink)
+{
+    struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
+    r.env = (struct op_env){p->op, team, clock, p->bytes, p->threads, p->op_params};
+    r.bench = (struct bench){.op = p->op, .team = team, .clock = clock, .params = p->method_params};
+    r.series.tick = (double)clock->tick_ns;
+    int worst = 0;
+    char why[ERR_TEXT_MAX] = "";
+    crash_context(p->id, p->op->name);
+    int mine = setup(&r);
+    int err = agree(&r, mine, &worst, why);
+    if (!err)
+        err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : measure(&r);
+    if (mine == 0)
+        p->op->teardown(r.bench.state);
+    stamps_free(&r.mine);
+    stamps_free(&r.all);
+    series_free(&r.series);
+    return err;
+}

@@ -1,0 +1,16 @@
+/* The one loop of the engine. It knows neither MPI nor any operation. */
+#ifndef CORE_RUN_H
+#define CORE_RUN_H
+
+#include "team/team.h"
+#include "time/clock.h"
+
+struct point;
+struct sink;
+
+/* Measure one point: set up, check, warm up, observe until the rule has enough, check again, write it down. Collective.
+ * `sink` is NULL but on rank 0. A point that cannot be measured or is wrong becomes an `end` record and 0 is returned; an
+ * error means that ranks may no longer agree, and the launch must be aborted. */
+int run_point(const struct point *point, const struct team *team, const struct clock *clock, struct sink *sink);
+
+#endif

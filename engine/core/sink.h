@@ -1,0 +1,46 @@
+/* Where records go: JSON Lines in production, an array in tests. Rank 0 alone has one. */
+#ifndef CORE_SINK_H
+#define CORE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct point;
+struct json;
+
+/* A chunk of observations: of rank r, observation k stands at [r * count + k]. */
+struct chunk {
+    int64_t first; /* index of its first observation in the point */
+    int64_t count;
+    int ranks;
+    const int64_t *start_ns, *stop_ns;
+    const int64_t *yields; /* a sum per rank */
+};
+
+struct end {
+    const char *status; /* "ok", "failed", "skipped" */
+    const char *why;    /* NULL when ok */
+    const char *flag;   /* SETTLED, UNSETTLED, TIME */
+    int64_t count, stop_ns;
+    bool verified; /* the answers were checked before and after, and right */
+};
+
+struct sink {
+    int (*point)(struct sink *sink, const struct point *point, int ranks, int64_t reps, int64_t start_ns, double moved);
+    int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
+    int (*end)(struct sink *sink, const struct point *point, const struct end *end);
+};
+
+/* Records as JSON Lines to a file, flushed one by one, so that a crash loses at most the line in flight. */
+struct sink_jsonl;
+
+/* `path` is opened for appending; NULL is stdout. ERR_SYSTEM. */
+int sink_jsonl_open(const char *path, struct sink_jsonl **sink);
+int sink_jsonl_close(struct sink_jsonl *sink);
+
+/* The sink in it, and a whole document as one more line. */
+struct sink *sink_jsonl_sink(struct sink_jsonl *sink);
+int sink_jsonl_line(struct sink_jsonl *sink, const struct json *document);
+
+#endif

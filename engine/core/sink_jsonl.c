@@ -1,0 +1,140 @@
+#include "core/sink.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "core/method.h"
+#include "core/op.h"
+#include "core/point.h"
+#include "core/stop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sink_jsonl {
+    struct sink sink; /* first: the one is the other */
+    FILE *file;
+    const char *path;
+    struct json json;
+};
+
+int sink_jsonl_line(struct sink_jsonl *s, const struct json *document)
+{
+    if (document->failed)
+        return err_say(ERR_NOMEM, "no memory for a record of %zu bytes", document->length);
+    if (fwrite(document->text, 1, document->length, s->file) != document->length || fputc('\n', s->file) == EOF ||
+        fflush(s->file) != 0)
+        return err_say(ERR_SYSTEM, "cannot write records to %s: %s; what stands there is kept", s->path,
+                       strerror(errno));
+    return 0;
+}
+
+static struct json *record(struct sink_jsonl *s, const char *name, const struct point *p)
+{
+    struct json *j = &s->json;
+    json_reset(j);
+    json_open(j, NULL, '{');
+    json_string(j, "record", name);
+    json_int(j, "point", p->id);
+    return j;
+}
+
+static int finish(struct sink_jsonl *s)
+{
+    json_close(&s->json, '}');
+    return sink_jsonl_line(s, &s->json);
+}
+
+static int write_point(struct sink *sink, const struct point *p, int ranks, int64_t reps, int64_t start_ns,
+                       double moved)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "point", p);
+    json_string(j, "op", p->op->name);
+    json_int(j, "bytes", (int64_t)p->bytes);
+    json_int(j, "ranks", ranks);
+    json_int(j, "threads", p->threads);
+    param_values_json(j, "params", p->op->params, p->op_params);
+    json_string(j, "method", p->method->name);
+    param_values_json(j, "method_params", p->method->params, p->method_params);
+    json_string(j, "rule", p->rule->name);
+    param_values_json(j, "rule_params", p->rule->params, p->rule_params);
+    json_double(j, "moved_bytes", moved);
+    json_int(j, "parts", p->op->parts);
+    json_string(j, "report", p->op->report == OP_ROOT ? "root" : "slowest");
+    json_int(j, "reps", reps);
+    json_int(j, "start_ns", start_ns);
+    return finish(s);
+}
+
+static void write_stamps(struct json *j, const char *key, const struct chunk *c, const int64_t *stamps)
+{
+    json_open(j, key, '[');
+    for (int r = 0; r < c->ranks; ++r) {
+        json_open(j, NULL, '[');
+        for (int64_t k = 0; k < c->count; ++k)
+            json_int(j, NULL, stamps[r * c->count + k]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+static int write_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "obs", p);
+    json_int(j, "first", c->first);
+    json_int(j, "count", c->count);
+    write_stamps(j, "start_ns", c, c->start_ns);
+    write_stamps(j, "stop_ns", c, c->stop_ns);
+    json_open(j, "yields", '[');
+    for (int r = 0; r < c->ranks; ++r)
+        json_int(j, NULL, c->yields[r]);
+    json_close(j, ']');
+    return finish(s);
+}
+
+static int write_end(struct sink *sink, const struct point *p, const struct end *e)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "end", p);
+    json_string(j, "status", e->status);
+    json_string(j, "why", e->why);
+    json_string(j, "flag", e->flag);
+    json_int(j, "count", e->count);
+    json_int(j, "rejected", 0);
+    json_bool(j, "verified", e->verified);
+    json_int(j, "stop_ns", e->stop_ns);
+    return finish(s);
+}
+
+int sink_jsonl_open(const char *path, struct sink_jsonl **out)
+{
+    struct sink_jsonl *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_say(ERR_NOMEM, "no memory for the records");
+    s->sink = (struct sink){.point = write_point, .chunk = write_chunk, .end = write_end};
+    s->path = path ? path : "standard output";
+    s->file = path ? fopen(path, "a") : stdout;
+    if (!s->file) {
+        free(s);
+        return err_say(ERR_SYSTEM, "cannot open %s for records: %s", path, strerror(errno));
+    }
+    *out = s;
+    return 0;
+}
+
+int sink_jsonl_close(struct sink_jsonl *s)
+{
+    int rc = s->file == stdout ? fflush(s->file) : fclose(s->file);
+    int err = rc ? err_say(ERR_SYSTEM, "cannot finish the records in %s: %s", s->path, strerror(errno)) : 0;
+    json_free(&s->json);
+    free(s);
+    return err;
+}
+
+struct sink *sink_jsonl_sink(struct sink_jsonl *s)
+{
+    return &s->sink;
+}

@@ -1,0 +1,46 @@
+/* When there is enough evidence. A rule sees one value per observation, on rank 0 alone. */
+#ifndef CORE_STOP_H
+#define CORE_STOP_H
+
+#include "base/opt.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum stop {
+    STOP_NOT_YET,
+    STOP_SETTLED,   /* what the rule asks for is reached */
+    STOP_UNSETTLED, /* it cannot be reached with as many observations as are allowed */
+    STOP_TIME,      /* nor in as much time */
+};
+
+/* The values so far, kept by whoever runs the rule. */
+struct series {
+    double *values;
+    size_t count, capacity;
+    double tick; /* the values are multiples of this, or near; 0 when that is not known */
+    double seconds;   /* spent so far */
+    size_t next_look; /* set by the rule: before so many values it has no use for looking */
+};
+
+struct stop_rule {
+    const char *name, *summary;
+    const struct param *params;
+    enum stop (*done)(struct series *s, const double *params);
+};
+
+/* The table, the default first; it ends at NULL. */
+extern const struct stop_rule *const stop_rules[];
+
+const struct stop_rule *stop_find(const char *name);
+
+/* The flag of the record: "SETTLED", "UNSETTLED", "TIME". */
+const char *stop_flag(enum stop stop);
+
+/* ERR_NOMEM. */
+int series_add(struct series *s, double value);
+void series_free(struct series *s);
+
+extern const struct stop_rule stop_median, stop_fixed;
+
+#endif

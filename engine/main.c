@@ -1,0 +1,254 @@
+/* steelyard-mpi, steelyard-solo: run | list | describe. */
+#define _GNU_SOURCE
+#include "base/crash.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "base/opt.h"
+#include "base/yield.h"
+#include "core/launch.h"
+#include "core/method.h"
+#include "core/point.h"
+#include "core/run.h"
+#include "core/sink.h"
+#include "core/stop.h"
+#include "registry.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
+
+struct options {
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level;
+};
+
+static const struct opt option_rows[] = {
+    {"--points", "FILE", "a point on each line, as key=value words", offsetof(struct options, points)},
+    {"--out", "FILE", "append records to this file; standard output otherwise", offsetof(struct options, out)},
+    {"--ranks", "N", "how many ranks the launcher was asked for", offsetof(struct options, ranks)},
+    {"--yield", "real|none", "none: sched_yield() returns at once, a what-if", offsetof(struct options, yield)},
+    {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
+    {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
+    {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
+    {"--thread-level", "LEVEL", "single, funneled, serialized, multiple", offsetof(struct options, thread_level)},
+    {0},
+};
+
+static int usage(FILE *file, int code)
+{
+    fprintf(file, "usage: steelyard-%s run [options] [key=value ...] | list | describe\n", team_kind);
+    for (const struct opt *o = option_rows; o->name; ++o)
+        fprintf(file, "  %-14s %-10s %s\n", o->name, o->value, o->summary);
+    return code;
+}
+
+static int complain(const struct team *team, int err)
+{
+    fprintf(stderr, "steelyard: rank %d: %s\n", team->rank, err_text());
+    return err == ERR_INPUT ? EXIT_INPUT : EXIT_MEASUREMENT;
+}
+
+static int list(const struct op *ops, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        printf("%-22s %s%s%s%s\n", ops[i].name, ops[i].summary, ops[i].missing ? " (not here: " : "",
+               ops[i].missing ? ops[i].missing : "", ops[i].missing ? ")" : "");
+    return 0;
+}
+
+static int describe(const struct op *ops, size_t count)
+{
+    struct json j = {0};
+    json_open(&j, NULL, '{');
+    json_int(&j, "schema", SCHEMA);
+    json_string(&j, "engine", team_kind);
+    json_string(&j, "version", STEELYARD_VERSION);
+    launch_build(&j);
+    team_describe(&j);
+    clock_describe(&j);
+    json_open(&j, "ops", '[');
+    for (size_t i = 0; i < count; ++i)
+        op_describe(&ops[i], &j);
+    json_close(&j, ']');
+    json_open(&j, "methods", '[');
+    for (size_t i = 0; methods[i]; ++i) {
+        json_open(&j, NULL, '{');
+        json_string(&j, "name", methods[i]->name);
+        json_string(&j, "summary", methods[i]->summary);
+        param_rows_json(&j, "params", methods[i]->params);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_open(&j, "stop_rules", '[');
+    for (size_t i = 0; stop_rules[i]; ++i) {
+        json_open(&j, NULL, '{');
+        json_string(&j, "name", stop_rules[i]->name);
+        json_string(&j, "summary", stop_rules[i]->summary);
+        param_rows_json(&j, "params", stop_rules[i]->params);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+    int code = j.failed ? EXIT_MEASUREMENT : 0;
+    if (code == 0)
+        puts(j.text);
+    json_free(&j);
+    return code;
+}
+
+/* The text of all points, a line each: the file's, or the words of the command line as one. On rank 0. */
+static int read_points(const struct options *o, int argc, char **argv, char **text, size_t *length)
+{
+    FILE *memory = open_memstream(text, length);
+    if (!memory)
+        return err_say(ERR_NOMEM, "no memory for the points");
+    for (int i = 2; i < argc; ++i)
+        fprintf(memory, "%s ", argv[i]);
+    FILE *file = o->points ? fopen(o->points, "r") : NULL;
+    int failed = o->points && !file ? errno : 0;
+    if (o->points)
+        fputc('\n', memory);
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        fputc(c, memory);
+    if (file)
+        fclose(file);
+    if (fclose(memory) != 0)
+        return err_say(ERR_NOMEM, "no memory for the points");
+    if (failed)
+        return err_say(ERR_INPUT, "cannot read the points in %s: %s", o->points, strerror(failed));
+    return 0;
+}
+
+/* Rank 0's points on all ranks; parsing cannot differ between them. */
+static int share_points(const struct options *o, const struct team *team, int argc, char **argv, const struct op *ops,
+                        size_t op_count, struct point **out, size_t *count)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int err = team->rank == 0 ? read_points(o, argc, argv, &text, &length) : 0;
+    if (!err)
+        err = team_bcast(team, &length, sizeof length);
+    if (!err && team->rank != 0 && !(text = malloc(length + 1)))
+        err = err_say(ERR_NOMEM, "no memory for the points");
+    if (!err)
+        err = team_bcast(team, text, length);
+    struct point *points = err ? NULL : calloc(length / 4 + 1, sizeof *points); /* no point is shorter than op=x */
+    size_t n = 0;
+    if (!err && !points)
+        err = err_say(ERR_NOMEM, "no memory for the points");
+    if (!err)
+        text[length] = '\0';
+    char *rest = text;
+    for (char *line = err ? NULL : strsep(&rest, "\n"); line && !err; line = strsep(&rest, "\n"))
+        if (line[strspn(line, " \t\r")] != '\0')
+            err = point_parse(line, ops, op_count, &points[n++]);
+    if (!err && n == 0)
+        err = err_say(ERR_INPUT, "there is no point to measure; name one as op=self.empty, or --points FILE");
+    free(text);
+    if (err)
+        free(points);
+    *out = err ? NULL : points;
+    *count = n;
+    return err;
+}
+
+/* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
+static int expect_ranks(const struct options *o, const struct team *team)
+{
+    int64_t wanted = team->size;
+    int err = o->ranks ? num_int(o->ranks, "--ranks", 1, 1 << 30, &wanted) : 0;
+    if (err || wanted == team->size)
+        return err;
+    return err_say(ERR_INPUT,
+                   "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
+                   "this engine found; use the mpiexec of that library",
+                   (long long)wanted, team->size);
+}
+
+static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
+{
+    struct clock clock;
+    struct sink_jsonl *sink = NULL;
+    struct json document = {0};
+    int64_t seed = 1;
+    int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
+    if (!err)
+        err = clock_open(o->clock, &clock);
+    if (!err && team->rank == 0)
+        err = sink_jsonl_open(o->out, &sink);
+    if (!err)
+        err = launch_record(team, &clock, seed, &document);
+    if (!err && sink)
+        err = sink_jsonl_line(sink, &document);
+    for (size_t i = 0; i < count && !err; ++i)
+        err = run_point(&points[i], team, &clock, sink ? sink_jsonl_sink(sink) : NULL);
+    if (sink) {
+        int close_err = sink_jsonl_close(sink);
+        err = err ? err : close_err;
+    }
+    json_free(&document);
+    return err;
+}
+
+static int run(const struct options *o, int argc, char **argv, const struct op *ops, size_t op_count)
+{
+    struct team team = {0};
+    struct point *points = NULL;
+    size_t count = 0;
+    int err = o->cpus ? launch_bind(o->cpus) : 0;
+    if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
+        err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
+    if (err)
+        return complain(&team, err);
+    if (o->yield && strcmp(o->yield, "none") == 0)
+        yield_disable();
+    err = team_open(&team, o->thread_level ? o->thread_level : "single");
+    if (!err) {
+        crash_watch(team.rank);
+        err = expect_ranks(o, &team);
+    }
+    if (!err)
+        err = share_points(o, &team, argc, argv, ops, op_count, &points, &count);
+    if (!err)
+        err = measure(o, &team, points, count);
+    free(points);
+    if (!err)
+        err = team_close(&team);
+    else if (team.own) {
+        int code = complain(&team, err);
+        fflush(NULL);
+        team_abort(&team, code);
+    }
+    return err ? complain(&team, err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {0};
+    struct op *ops = NULL;
+    size_t count = 0;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank does not outlive the launcher that started it */
+    int err = opt_take(option_rows, &options, &argc, argv);
+    if (!err)
+        err = registry_ops(&ops, &count);
+    if (err)
+        return complain(&(struct team){0}, err);
+    int code;
+    const char *command = argc > 1 ? argv[1] : "";
+    if (strcmp(command, "run") == 0)
+        code = run(&options, argc, argv, ops, count);
+    else if (strcmp(command, "list") == 0)
+        code = list(ops, count);
+    else if (strcmp(command, "describe") == 0)
+        code = describe(ops, count);
+    else
+        code = usage(strcmp(command, "help") == 0 ? stdout : stderr, strcmp(command, "help") == 0 ? 0 : EXIT_INPUT);
+    free(ops);
+    return code;
+}

@@ -1,0 +1,44 @@
+#include "ops/mpi_data.h"
+
+#include "base/err.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int data_alloc(size_t blocks, size_t bytes, void **data)
+{
+    enum { PAGE = 4096 };
+    size_t size = 0;
+    *data = NULL;
+    int err = num_multiply(blocks, bytes, &size);
+    if (err || size == 0)
+        return err;
+    if (size > SIZE_MAX - PAGE || !(*data = aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE)))
+        return err_say(ERR_NOMEM, "no memory for a buffer of %zu bytes; use smaller messages or fewer ranks", size);
+    data_poison(*data, size);
+    return 0;
+}
+
+void data_fill(void *data, size_t bytes, int from, int to)
+{
+    unsigned char *p = data;
+    for (size_t i = 0; i < bytes; ++i)
+        p[i] = data_byte(from, to, i);
+}
+
+void data_poison(void *data, size_t bytes)
+{
+    if (bytes > 0)
+        memset(data, 0xa5, bytes);
+}
+
+int data_check(const void *data, size_t bytes, int from, int to, int block)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; ++i)
+        if (p[i] != data_byte(from, to, i))
+            return err_say(ERR_WRONG, "byte %zu of block %d from rank %d is 0x%02x, should be 0x%02x", i, block, from,
+                           p[i], data_byte(from, to, i));
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* The only file that names every family. */
+#include "registry.h"
+
+#include "base/err.h"
+#include "ops/families.h"
+
+#include <stdlib.h>
+
+static const struct op_family *const families[] = {
+    &self_ops,
+    &pthread_ops,
+    &omp_ops,
+#if STEELYARD_MPI
+    &mpi_p2p_ops,
+    &mpi_coll_ops,
+#endif
+};
+enum { FAMILIES = sizeof families / sizeof families[0] };
+
+int registry_ops(struct op **out, size_t *count)
+{
+    size_t n = 0;
+    for (int f = 0; f < FAMILIES; ++f)
+        n += families[f]->count;
+    struct op *ops = calloc(n, sizeof *ops), *op = ops;
+    if (!ops)
+        return err_say(ERR_NOMEM, "no memory for %zu ops", n);
+    for (int f = 0; f < FAMILIES; ++f)
+        for (size_t i = 0; i < families[f]->count; ++i)
+            families[f]->op_at(i, op++);
+    *out = ops;
+    *count = n;
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c where there is but one rank.
+ *
+ * All of it runs over point-to-point messages of its own on a communicator of its own, so that neither the tuning nor the
+ * bugs of the library's collectives touch what lines the measurement up. */
+#ifndef TEAM_TEAM_H
+#define TEAM_TEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+
+struct team {
+    int rank, size;
+    void *own; /* of the implementation */
+};
+
+/* `thread_level`: single, funneled, serialized or multiple. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI. */
+int team_open(struct team *team, const char *thread_level);
+int team_close(struct team *team);
+
+/* End the whole launch; never returns. */
+_Noreturn void team_abort(const struct team *team, int code);
+
+/* No rank leaves before all have come. A dissemination barrier (Hensgen, Finkel, Manber 1988): ceil(log2 P) rounds. */
+int team_barrier(const struct team *team);
+
+/* Rank 0's bytes to all, by a binomial tree. */
+int team_bcast(const struct team *team, void *data, size_t bytes);
+
+/* Everybody's `bytes` to rank 0, where `all` has room for size * bytes in the order of ranks; NULL elsewhere. */
+int team_gather(const struct team *team, const void *mine, size_t bytes, void *all);
+
+/* The largest value of all, on all. */
+int team_max(const struct team *team, int64_t *value);
+
+/* Which library: "mpi": {...} or null. Needs no open team. */
+void team_describe(struct json *j);
+
+/* The same with the thread level that was provided. */
+void team_record(const struct team *team, struct json *j);
+
+/* The kind of engine this is: "mpi" or "solo". */
+extern const char team_kind[];
+
+#endif

@@ -1,0 +1,199 @@
+#include "team/team_mpi.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/num.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char team_kind[] = "mpi";
+
+enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX };
+
+struct own {
+    MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
+    int thread_level;
+};
+
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {{"single", MPI_THREAD_SINGLE},
+              {"funneled", MPI_THREAD_FUNNELED},
+              {"serialized", MPI_THREAD_SERIALIZED},
+              {"multiple", MPI_THREAD_MULTIPLE}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+int team_mpi_err(int code, const char *call)
+{
+    if (code == MPI_SUCCESS)
+        return 0;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0, class = MPI_ERR_OTHER;
+    MPI_Error_string(code, text, &length);
+    MPI_Error_class(code, &class);
+    bool unsupported = class == MPI_ERR_UNSUPPORTED_OPERATION;
+    return err_say(unsupported ? ERR_UNSUPPORTED : ERR_MPI, "%s failed: %.180s", call, text);
+}
+
+MPI_Comm team_comm(const struct team *team)
+{
+    return ((const struct own *)team->own)->ops;
+}
+
+static MPI_Comm comm_of(const struct team *team)
+{
+    return ((const struct own *)team->own)->team;
+}
+
+static int level_of(const char *name, int *level)
+{
+    for (int i = 0; i < LEVELS; ++i)
+        if (strcmp(name, levels[i].name) == 0) {
+            *level = levels[i].level;
+            return 0;
+        }
+    return err_say(ERR_INPUT, "'%s' is no thread level; use single, funneled, serialized or multiple", name);
+}
+
+static const char *level_name(int level)
+{
+    for (int i = 0; i < LEVELS; ++i)
+        if (levels[i].level == level)
+            return levels[i].name;
+    return "unknown";
+}
+
+int team_open(struct team *team, const char *thread_level)
+{
+    int wanted = MPI_THREAD_SINGLE;
+    int err = level_of(thread_level, &wanted);
+    if (err)
+        return err;
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return err_say(ERR_NOMEM, "no memory for the team");
+    *team = (struct team){.own = own, .size = 1};
+    err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->ops), "MPI_Comm_dup");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->team), "MPI_Comm_dup");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_rank(own->ops, &team->rank), "MPI_Comm_rank");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_size(own->ops, &team->size), "MPI_Comm_size");
+    if (!err && own->thread_level < wanted)
+        err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one", thread_level,
+                      level_name(own->thread_level));
+    return err;
+}
+
+int team_close(struct team *team)
+{
+    struct own *own = team->own;
+    int err = team_mpi_err(MPI_Comm_free(&own->ops), "MPI_Comm_free");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_free(&own->team), "MPI_Comm_free");
+    if (!err)
+        err = team_mpi_err(MPI_Finalize(), "MPI_Finalize");
+    free(own);
+    return err;
+}
+
+void team_abort(const struct team *team, int code)
+{
+    (void)team;
+    MPI_Abort(MPI_COMM_WORLD, code);
+    abort(); /* not reached by an MPI that keeps its word */
+}
+
+int team_barrier(const struct team *team)
+{
+    MPI_Comm comm = comm_of(team);
+    int rc = MPI_SUCCESS;
+    char out = 0, in = 0;
+    for (int distance = 1; distance < team->size && rc == MPI_SUCCESS; distance *= 2) {
+        int to = (team->rank + distance) % team->size;
+        int from = (team->rank - distance + team->size) % team->size;
+        rc = MPI_Sendrecv(&out, 0, MPI_BYTE, to, TAG_BARRIER, &in, 0, MPI_BYTE, from, TAG_BARRIER, comm,
+                          MPI_STATUS_IGNORE);
+    }
+    return team_mpi_err(rc, "the team's barrier");
+}
+
+int team_bcast(const struct team *team, void *data, size_t bytes)
+{
+    int count = 0, rc = MPI_SUCCESS;
+    int err = num_to_int(bytes, &count);
+    if (err)
+        return err;
+    int lowest = 1; /* my lowest set bit, at which my parent is; for rank 0 above all ranks */
+    while (lowest < team->size && !(team->rank & lowest))
+        lowest *= 2;
+    if (team->rank != 0)
+        rc = MPI_Recv(data, count, MPI_BYTE, team->rank - lowest, TAG_BCAST, comm_of(team), MPI_STATUS_IGNORE);
+    for (int bit = lowest / 2; bit >= 1 && rc == MPI_SUCCESS; bit /= 2)
+        if (team->rank + bit < team->size)
+            rc = MPI_Send(data, count, MPI_BYTE, team->rank + bit, TAG_BCAST, comm_of(team));
+    return team_mpi_err(rc, "the team's broadcast");
+}
+
+int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)
+{
+    int count = 0, rc = MPI_SUCCESS;
+    int err = num_to_int(bytes, &count);
+    if (err)
+        return err;
+    if (team->rank != 0)
+        return team_mpi_err(MPI_Send(mine, count, MPI_BYTE, 0, TAG_GATHER, comm_of(team)), "the team's gather");
+    memcpy(all, mine, bytes);
+    for (int r = 1; r < team->size && rc == MPI_SUCCESS; ++r)
+        rc = MPI_Recv((char *)all + (size_t)r * bytes, count, MPI_BYTE, r, TAG_GATHER, comm_of(team),
+                      MPI_STATUS_IGNORE);
+    return team_mpi_err(rc, "the team's gather");
+}
+
+/* Dissemination again: a maximum does not mind hearing of the same rank twice. */
+int team_max(const struct team *team, int64_t *value)
+{
+    int rc = MPI_SUCCESS;
+    for (int distance = 1; distance < team->size && rc == MPI_SUCCESS; distance *= 2) {
+        int to = (team->rank + distance) % team->size;
+        int from = (team->rank - distance + team->size) % team->size;
+        int64_t out = *value, in = *value;
+        rc = MPI_Sendrecv(&out, sizeof out, MPI_BYTE, to, TAG_MAX, &in, sizeof in, MPI_BYTE, from, TAG_MAX,
+                          comm_of(team), MPI_STATUS_IGNORE);
+        *value = in > *value ? in : *value;
+    }
+    return team_mpi_err(rc, "the team's maximum");
+}
+
+static void describe(struct json *j, const char *thread_level)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", standard[16] = "";
+    int length = 0, version = 0, subversion = 0;
+    MPI_Get_library_version(library, &length);
+    MPI_Get_version(&version, &subversion);
+    snprintf(standard, sizeof standard, "%d.%d", version, subversion);
+    json_open(j, "mpi", '{');
+    json_string(j, "library", library);
+    json_string(j, "version", standard);
+    if (thread_level)
+        json_string(j, "thread_level", thread_level);
+    json_close(j, '}');
+}
+
+void team_describe(struct json *j)
+{
+    describe(j, NULL);
+}
+
+void team_record(const struct team *team, struct json *j)
+{
+    describe(j, level_name(((const struct own *)team->own)->thread_level));
+}

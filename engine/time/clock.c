@@ -1,0 +1,134 @@
+#define _GNU_SOURCE
+#include "time/clock.h"
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct clock_row {
+    const char *name, *summary;
+    int id;
+};
+
+/* The first is the default: slewed by NTP at most 500 ppm, never stepped, and in the vDSO everywhere. */
+static const struct clock_row rows[] = {
+    {"monotonic", "CLOCK_MONOTONIC: never steps, slewed by NTP", CLOCK_MONOTONIC},
+    {"monotonic-raw", "CLOCK_MONOTONIC_RAW: never steps, never slewed", CLOCK_MONOTONIC_RAW},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static int64_t read_posix(const struct clock *clock)
+{
+    struct timespec t;
+    clock_gettime((clockid_t)clock->id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static double gauge_cost(const struct clock *clock)
+{
+    enum { BATCHES = 20, READINGS = 500 }; /* the fastest batch is one that nothing interrupted */
+    double best = INFINITY;
+    for (int b = 0; b < BATCHES; ++b) {
+        int64_t first = clock->read(clock), last = first;
+        for (int i = 0; i < READINGS; ++i)
+            last = clock->read(clock);
+        double cost = (double)(last - first) / READINGS;
+        best = cost < best ? cost : best;
+    }
+    return best;
+}
+
+/* How well the differences fit multiples of q: 1 when all do, near 0 when they fall anywhere (a periodogram). */
+static double fit(const int64_t *differences, int count, int64_t q)
+{
+    double re = 0, im = 0;
+    for (int i = 0; i < count; ++i) {
+        double phase = 2 * M_PI * (double)(differences[i] % q) / (double)q;
+        re += cos(phase);
+        im += sin(phase);
+    }
+    return hypot(re, im) / count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A delay that no compiler drops. */
+static void loiter(int64_t steps)
+{
+    for (int64_t i = 0; i < steps; ++i)
+        __asm__ volatile("" ::: "memory");
+}
+
+/* The largest q of which differences between readings, spread by delays of many lengths, are multiples. A clock may
+ * advance in steps far coarser than its unit: 10 ns on some virtual machines, 1 us or more on old kernels. */
+static int64_t gauge_tick(const struct clock *clock)
+{
+    enum { COUNT = 400, DELAYS = 40 };
+    const int64_t longest_delay = 1 << 20;
+    const double good_fit = 0.8;
+    int64_t d[COUNT];
+    for (int64_t delay = 4; delay < longest_delay; delay *= 4) {
+        for (int i = 0; i < COUNT; ++i) {
+            int64_t before = clock->read(clock);
+            loiter(i % DELAYS * delay);
+            d[i] = clock->read(clock) - before;
+        }
+        qsort(d, COUNT, sizeof d[0], compare);
+        int most = COUNT * 9 / 10; /* the longest were interrupted */
+        int64_t spread = d[most - 1] - d[0];
+        for (int64_t q = spread / 4; q > 1; --q) /* a coarser one could fit by chance: wait for longer delays */
+            if (fit(d, most, q) > good_fit) {
+                while (fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */
+                    --q;
+                return q;
+            }
+        if (spread > 64 * (int64_t)(1 + clock->cost_ns)) /* many steps, and none shows */
+            return 1;
+    }
+    return 1;
+}
+
+void clock_gauge(struct clock *clock)
+{
+    clock->cost_ns = gauge_cost(clock);
+    clock->tick_ns = gauge_tick(clock);
+}
+
+int clock_open(const char *name, struct clock *clock)
+{
+    for (int i = 0; i < ROWS; ++i)
+        if (!name || strcmp(name, rows[i].name) == 0) {
+            struct timespec t;
+            if (clock_gettime((clockid_t)rows[i].id, &t) != 0)
+                return err_say(ERR_SYSTEM, "the clock %s cannot be read on this system", rows[i].name);
+            *clock = (struct clock){.name = rows[i].name, .read = read_posix, .id = rows[i].id};
+            clock_gauge(clock);
+            clock->base = clock->read(clock);
+            return 0;
+        }
+    return err_say(ERR_INPUT, "there is no clock '%s'; see 'describe'", name);
+}
+
+void clock_describe(struct json *j)
+{
+    json_open(j, "clocks", '[');
+    for (int i = 0; i < ROWS; ++i) {
+        struct timespec t;
+        bool there = clock_gettime((clockid_t)rows[i].id, &t) == 0;
+        json_open(j, NULL, '{');
+        json_string(j, "name", rows[i].name);
+        json_string(j, "summary", rows[i].summary);
+        json_bool(j, "available", there);
+        json_string(j, "why_not", there ? NULL : "clock_gettime() refuses it");
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}

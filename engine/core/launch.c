@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,23 +71,33 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_close(j, '}');
 }
 
-/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets. */
+static bool begins_with_one_of(const char *text, const char *const *prefixes)
+{
+    while (*prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
+        ++prefixes;
+    return *prefixes != NULL;
+}
+
+/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none of those by
+ * which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
 {
-    static const char *const prefixes[] = {"OMPI_", "PMIX_MCA_", "PRTE_", "MPIR_", "MPICH_", "HYDRA_", "UCX_", "FI_",
-                                           "I_MPI_", "PSM2_", "OMP_",  "GOMP_", "KMP_",  "SLURM_JOB_", "STEELYARD_"};
+    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_",
+                                       "FI_",       "I_MPI_",    "PSM2_",     "OMP_",       "GOMP_",  "KMP_",
+                                       "SLURM_JOB_", NULL};
+    static const char *const left_out[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess",    "OMPI_MCA_pmix",  "OMPI_MCA_initial_",
+                                           "PMIX_MCA_mca_",  "PRTE_MCA_prte_", "MPICH_INTERFACE", "I_MPI_INFO_",
+                                           "I_MPI_HYDRA_",   "I_MPI_ROOT",      NULL};
     extern char **environ;
     json_open(j, "environment", '{');
     for (char **e = environ; *e; ++e) {
         char name[128];
         size_t length = strcspn(*e, "=");
-        if (length >= sizeof name)
-            continue;
-        memcpy(name, *e, length);
-        name[length] = '\0';
-        for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; ++i)
-            if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-                json_string(j, name, *e + length + 1);
+        if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
+            memcpy(name, *e, length);
+            name[length] = '\0';
+            json_string(j, name, *e + length + 1);
+        }
     }
     json_close(j, '}');
 }

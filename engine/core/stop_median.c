@@ -17,6 +17,9 @@ enum { FINE = 128, COARSE = 16, FINE_IN_COARSE = FINE / COARSE };
 /* Law and Carson's threshold: at 0.4 between neighbours, blocks of eight neighbours correlate by less than 0.05. */
 static const double MOST_CORRELATION = 0.4;
 
+/* A median cannot be known to less than a small share of a tick, however many values there are. */
+static const double FINEST_TICK_SHARE = 0.1;
+
 enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT };
 
 static const struct param params[] = {
@@ -100,7 +103,7 @@ static bool settled(const struct series *s, const double *p)
     for (int b = 0; b < COARSE; ++b)
         square += (coarse[b] - mean) * (coarse[b] - mean);
     double half_width = student_15(p[LEVEL]) * sqrt(square / (COARSE - 1) / COARSE);
-    return half_width <= p[TOLERANCE] * fabs(mean);
+    return half_width <= fmax(p[TOLERANCE] * fabs(mean), FINEST_TICK_SHARE * s->tick);
 }
 
 static enum stop done(struct series *s, const double *p)

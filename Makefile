@@ -1,0 +1,64 @@
+# The few words that a newcomer types. Everything else: .venv/bin/steelyard --help
+#   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
+#   make test    linters and tests; as root on Debian it first installs the further MPIs that tests like to have
+#   make build   the engines and their C tests with warnings as errors, without Python (build/dev)
+
+SHELL = /bin/sh
+PYTHON ?= python3
+VENV = .venv
+BIN = $(VENV)/bin
+
+# Python sources are used where they stand (an editable install); the engines are built anew when any of these is newer.
+ENGINE = pyproject.toml CMakeLists.txt $(shell find engine -name '*.[ch]' -o -name build.json) src/steelyard/__init__.py
+
+# uv where there is one (it is faster), venv and pip otherwise
+UV := $(shell command -v uv 2>/dev/null)
+ifneq ($(UV),)
+MAKE_VENV = $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python
+else
+MAKE_VENV = $(PYTHON) -m venv $(VENV)
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+APT = mpich libmpich-dev openmpi-bin libopenmpi-dev
+
+.PHONY: run test build clean system-packages
+run: $(VENV)/installed
+	$(BIN)/steelyard run plans/quick.toml
+
+$(BIN)/python:
+	$(MAKE_VENV)
+
+$(VENV)/installed: $(BIN)/python $(ENGINE)
+	$(INSTALL) -e '.[mpi]'
+	@touch $@
+
+$(VENV)/installed-dev: $(BIN)/python $(ENGINE)
+	$(INSTALL) -e '.[mpi,dev]'
+	@touch $(VENV)/installed $@
+
+test: $(VENV)/installed-dev system-packages build
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	ctest --preset dev
+	$(BIN)/pytest -n 2
+
+# Tests run under every MPI that is found and skip, with a reason, those that are not.
+system-packages:
+	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $(APT) >/dev/null; } \
+	    || echo "Without these packages fewer MPIs are tested: $(APT)"; \
+	elif command -v apt-get >/dev/null 2>&1; then \
+	    echo "To test under more MPIs, type: sudo apt-get install --no-install-recommends $(APT)"; \
+	fi
+
+build:
+	cmake --preset dev
+	cmake --build --preset dev --parallel 2
+
+clean:
+	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,361 @@
+"""A campaign: a plan becomes jobs, each job one launch of an engine; what is finished is never measured again.
+
+DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which the engine
+appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and carries on with the
+next point: hangs, crashes and wrong answers are results.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import os
+import random
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.engine import Engine
+from steelyard.errors import InputError, MeasurementError
+from steelyard.launch import Launch as LaunchPlan
+from steelyard.launch import plan_launch
+from steelyard.machine import Machine
+from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
+from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, plan_document, point_line
+from steelyard.process import Child
+from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
+from steelyard.results import write_whole
+from steelyard.tail import Tail
+from steelyard.units import parse_seconds
+
+_POLL_SECONDS = 0.05
+_LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
+_OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
+_SIGNAL_LINE = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
+_SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
+
+
+class Setup(Struct, frozen=True):
+    """All that jobs need besides the plan: the engines by MPI name (None: solo), what they can do, the machine."""
+
+    engines: dict[str | None, Engine]
+    ops: Ops
+    machine: Machine
+
+
+class Group(Struct, frozen=True):
+    """Points that one launch can measure: same MPI, ranks and threads."""
+
+    mpi: str | None
+    ranks: int
+    threads: int
+    points: tuple[PlannedPoint, ...]
+
+
+class PlannedJob(Struct, frozen=True):
+    """One launch to come: its points in the order in which it measures them."""
+
+    launch: int
+    name: str
+    group: Group
+    points: tuple[PlannedPoint, ...]
+
+
+class PointEnded(Struct, frozen=True):
+    """An event: a point came to its end in a launch. `file` holds what was recorded of it, and nothing else."""
+
+    plan: PlannedPoint
+    file: JobFile
+
+
+class JobStarted(Struct, frozen=True):
+    """An event: a launch begins, with so many points to measure."""
+
+    launch: int
+    name: str
+    points: int
+    notes: tuple[str, ...]
+
+
+Event = PointEnded | JobStarted
+Listener = Callable[[Event], None]
+
+
+def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
+    """The points by what a launch shares, in the order of the plan."""
+    sorted_points: dict[tuple[str | None, int, int], list[PlannedPoint]] = {}
+    for point in points:
+        sorted_points.setdefault((point.mpi, point.ranks, point.threads), []).append(point)
+    return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
+
+
+def job_name(launch: int, group: Group) -> str:
+    """`l03-openmpi-4.1.4-n2-t4`: the name of a job and of its file."""
+    engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
+    threads = f"-t{group.threads}" if group.threads > 1 else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}"
+
+
+def open_folder(
+    folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine
+) -> CampaignFile:
+    """The campaign of a results folder: begun, or taken up again when it is the same one.
+
+    Raises InputError when the folder is a file, holds something else, or holds another campaign.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder")
+    document = plan_document(plan)
+    if (folder / "campaign.json").exists():
+        campaign = read_campaign(folder)
+        if campaign.points != points or campaign.plan != document:
+            raise InputError(
+                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points), and results "
+                "are never overwritten; give --out another name, or the same command to go on with it"
+            )
+        return campaign
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
+    seed = plan.seed if plan.seed is not None else random.SystemRandom().randrange(2**31)
+    campaign = CampaignFile(
+        schema=SCHEMA,
+        name=plan.name,
+        seed=seed,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        plan=document,
+        points=points,
+        machine=msgspec.to_builtins(machine),
+    )
+    try:
+        (folder / "records").mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
+    except OSError as error:
+        raise InputError(f"'{folder}' cannot be written: {error.strerror}; give --out another place") from None
+    return campaign
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Only one steelyard at a time measures into a folder. Raises InputError when another does."""
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"another steelyard is measuring into '{folder}'; wait for it to end") from None
+        yield
+
+
+def finished(folder: Path) -> dict[tuple[str, int], End]:
+    """The ends of all points so far, by job name and point."""
+    return {
+        (file.job.job, run.index): run.end
+        for file in read_folder(folder)
+        for run in file.points
+        if run.end is not None
+    }
+
+
+def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
+    """What is still to be measured: launch after launch, the jobs of a launch and the points of a job shuffled."""
+    jobs = []
+    for launch in range(1, launches + 1):
+        groups = list(groups_of(campaign.points))
+        random.Random(f"{campaign.seed} {launch}").shuffle(groups)
+        for group in groups:
+            name = job_name(launch, group)
+            points = [point for point in group.points if (name, point.point) not in done]
+            random.Random(f"{campaign.seed} {name}").shuffle(points)
+            if points:
+                jobs.append(PlannedJob(launch, name, group, tuple(points)))
+    return jobs
+
+
+def run_campaign(folder: Path, plan: Plan, campaign: CampaignFile, setup: Setup, listener: Listener) -> None:
+    """Measure all that is not finished yet. Raises MeasurementError when launches cannot even be started; what was
+    finished is kept.
+    """
+    (folder / "records").mkdir(exist_ok=True)
+    done = finished(folder)
+    hung = {index for (_, index), end in done.items() if end.why and end.why.startswith("hang")}
+    jobs = plan_jobs(campaign, plan.launches, done)
+    remaining = sum(len(job.points) for job in jobs)
+    budget = budget_seconds(plan)
+    deadline = None if budget is None else time.monotonic() + budget
+    for job in jobs:
+        most_seconds = None
+        if deadline is not None:
+            share = (1 - _OVERHEAD_SHARE) * (deadline - time.monotonic()) / remaining
+            most_seconds = min(MOST_SECONDS, max(_LEAST_SECONDS, share))
+        remaining -= len(job.points)
+        _run_job(_Job(folder, plan, campaign.seed, setup, job, most_seconds, hung, listener))
+
+
+class _Job(Struct, frozen=True):
+    """What a job is given; `hung` collects the points that hung in any launch."""
+
+    folder: Path
+    plan: Plan
+    seed: int
+    setup: Setup
+    planned: PlannedJob
+    most_seconds: float | None
+    hung: set[int]
+    listener: Listener
+
+
+def _run_job(job: _Job) -> None:
+    """One job: start the engine, again without the point at which it died, until all points have an end."""
+    planned = job.planned
+    group, points = planned.group, list(planned.points)
+    engine = job.setup.engines[group.mpi]
+    launch = plan_launch(
+        engine,
+        group.ranks,
+        group.threads,
+        job.setup.machine,
+        oversubscribe=job.plan.oversubscribe,
+        yield_mode=job.plan.yield_,
+    )
+    job.listener(JobStarted(planned.launch, planned.name, len(points), launch.notes))
+    spared = [point for point in points if point.point in job.hung]
+    points = [point for point in points if point.point not in job.hung]
+    while points or spared:
+        path = _free_path(job.folder / "records", planned.name)
+        with tempfile.TemporaryDirectory(prefix="steelyard-") as temporary:
+            words = Path(temporary) / "points"
+            command = _command(job, engine, launch, words, path)
+            append_records(path, [_job_record(job, engine, launch, command)])
+            tail = Tail(path)
+            for point in spared:
+                _conclude(job, tail, point, "skipped", "it hung in an earlier launch")
+            spared = []
+            if points:
+                lines = [point_line(point, job.setup.ops, job.most_seconds) + "\n" for point in points]
+                words.write_text("".join(lines))
+                points = _watch(job, tail, points, command, launch)
+
+
+def _free_path(records: Path, name: str) -> Path:
+    """JOB.jsonl, or JOB.2.jsonl and so on when the job goes on."""
+    path = records / f"{name}.jsonl"
+    part = 2
+    while path.exists():
+        path = records / f"{name}.{part}.jsonl"
+        part += 1
+    return path
+
+
+def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: Path) -> list[str]:
+    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args]
+    command += ["--points", str(words), "--out", str(path.absolute()), "--seed", str(job.seed + job.planned.launch)]
+    if job.planned.group.threads > 1 and engine.kind == "mpi":
+        command += ["--thread-level", "funneled"]
+    if job.plan.clock is not None:
+        command += ["--clock", job.plan.clock]
+    return command
+
+
+def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str]) -> Job:
+    mpi = engine.mpi
+    return Job(
+        schema=SCHEMA,
+        job=job.planned.name,
+        launch=job.planned.launch,
+        mpi=JobMpi(name=mpi.name, family=mpi.family, version=mpi.version, mpiexec=mpi.mpiexec, prefix=mpi.prefix)
+        if mpi
+        else None,
+        engine=engine.path,
+        command=tuple(command),
+        environment=launch.environment,
+        preset=launch.preset,
+        ranks=job.planned.group.ranks,
+        threads=job.planned.group.threads,
+        cores=len(job.setup.machine.cores),
+        notes=launch.notes,
+    )
+
+
+def _watch(
+    job: _Job, tail: Tail, points: list[PlannedPoint], command: list[str], launch: LaunchPlan
+) -> list[PlannedPoint]:
+    """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
+    patience = parse_seconds(job.plan.hang_after)
+    plans = {point.point: point for point in points}
+    hangs = False
+    with Child(command, env={**os.environ, **launch.environment}) as child:
+        quiet_since = time.monotonic()
+        while True:
+            code = child.poll()
+            ended, grew = tail.advance()
+            for file in ended:
+                job.listener(PointEnded(plans.pop(file.points[0].index), file))
+            quiet_since = time.monotonic() if grew else quiet_since
+            if code is not None:
+                break
+            if time.monotonic() - quiet_since > patience:
+                hangs = True
+                break
+            time.sleep(_POLL_SECONDS)
+        child.stop()
+        said = child.err + child.out
+    left = [point for point in points if point.point in plans]
+    if not hangs and code == 0 and not left:
+        return []
+    if not hangs and tail.launch is None:  # it never began to measure: no point is to blame
+        raise _never_began(command, code, said)
+    if not left:
+        return []  # all is measured; it only ended badly, in MPI_Finalize
+    culprit = left[0]
+    if hangs:
+        job.hung.add(culprit.point)
+        _conclude(job, tail, culprit, "failed", f"hang: no record for {job.plan.hang_after}, ended by the watchdog")
+    else:
+        _conclude(job, tail, culprit, "failed", _cause(code, said))
+    return left[1:]
+
+
+def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str) -> None:
+    """Write down the end of a point that the engine could not end itself."""
+    append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
+    for file in tail.advance()[0]:
+        job.listener(PointEnded(point, file))
+
+
+def _never_began(command: list[str], code: int | None, said: str) -> InputError | MeasurementError:
+    sentence = _SENTENCE.search(said)
+    if sentence is not None:
+        return InputError(f"{sentence[2]} (from: {Path(command[0]).name})")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return MeasurementError(
+        f"'{command[0]}' ended with code {code} before anything was measured: {' / '.join(lines[:3]) or 'it said nothing'}"
+    )
+
+
+def _cause(code: int | None, said: str) -> str:
+    """Why a launch died, from what its ranks and its launcher said."""
+    if died := _SIGNAL_LINE.search(said):
+        number = int(died[2])
+        name = signal.Signals(number).name if number in set(signal.Signals) else "unknown"
+        return f"signal {number} ({name}) on rank {died[1]}"
+    if sentence := _SENTENCE.search(said):
+        return f"abort: rank {sentence[1]}: {sentence[2]}"
+    return f"abort: the launch ended with code {code} in the middle of the point"
+
+
+def default_folder(plan: Plan) -> Path:
+    """results/NAME-DATE-TIME, free."""
+    now = datetime.datetime.now().astimezone()
+    base = Path("results") / f"{plan.name}-{now:%Y%m%d-%H%M%S}"
+    folder, part = base, 2
+    while folder.exists():
+        folder = base.with_name(f"{base.name}.{part}")
+        part += 1
+    return folder

@@ -1,0 +1,257 @@
+"""Checks: doubts that the tool raises itself, each with what was seen, why it matters and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from steelyard import evidence
+from steelyard.evidence import Evidence
+from steelyard.observations import Measured
+from steelyard.results import Row
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+SEVERITIES = (ERROR, WARNING, NOTE)
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """What a check has found: `evidence` was seen, `why` it matters, `remedy` is what to do."""
+
+    name: str
+    severity: str
+    what: str
+    evidence: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A row of the table of checks; `find` returns the evidence, one sentence, or None."""
+
+    name: str
+    severity: str
+    what: str
+    find: Callable[[Evidence], str | None]
+    why: str
+    remedy: str
+
+
+def doubts(measured: Measured, rows: tuple[Row, ...]) -> tuple[Doubt, ...]:
+    """All checks that find something, the gravest first, in the order of the table."""
+    seen = Evidence(measured, rows)
+    found = [
+        Doubt(
+            name=check.name,
+            severity=check.severity,
+            what=check.what,
+            evidence=sentence,
+            why=check.why,
+            remedy=check.remedy,
+        )
+        for check in CHECKS
+        if (sentence := check.find(seen)) is not None
+    ]
+    return tuple(sorted(found, key=lambda doubt: SEVERITIES.index(doubt.severity)))
+
+
+CHECKS = (
+    Check(
+        "wrong-answer",
+        ERROR,
+        "Wrong answers",
+        evidence.wrong,
+        "A library that computes the wrong thing may do so in any time; these points have no numbers to "
+        "compare.",
+        "Report it to the makers of that MPI; the records name the first wrong byte.",
+    ),
+    Check(
+        "failed",
+        ERROR,
+        "Failed points",
+        evidence.failed,
+        "What is missing cannot be compared, and a launch that died may have disturbed its neighbours.",
+        "Measure the point alone with steelyard run OP --bytes N; for a hang, try another --placement "
+        "or MPI.",
+    ),
+    Check(
+        "not-positive",
+        WARNING,
+        "Durations of nothing",
+        evidence.not_positive,
+        "The cost of the clock is as large as what was measured: the number says nothing.",
+        "Measure with --method batch, which puts many repetitions between two readings of the clock.",
+    ),
+    Check(
+        "what-if",
+        WARNING,
+        "Yielding was switched off",
+        evidence.what_if,
+        "With --yield none the MPI library does not run as its makers ship it; the numbers show what "
+        "yielding costs.",
+        "Compare with a campaign without --yield none; quote these numbers as a what-if only.",
+    ),
+    Check(
+        "oversubscribed",
+        WARNING,
+        "More ranks than cores",
+        evidence.oversubscribed,
+        "Ranks wait for each other's turn on a core, so times show the scheduler and the way the "
+        "library waits.",
+        "Use as many ranks as there are cores, or read these points as a test of function.",
+    ),
+    Check(
+        "shared-cores",
+        WARNING,
+        "Ranks share cores",
+        evidence.shared_cores,
+        "Two ranks on one core take turns: latencies jump from a microsecond to the scheduler's "
+        "milliseconds.",
+        "Give --placement a layout with one core for each rank.",
+    ),
+    Check(
+        "unbound",
+        WARNING,
+        "Ranks are not bound",
+        evidence.unbound,
+        "A rank that moves to another core loses its caches, and launches differ for no reason of the MPI's.",
+        "Leave --placement at its default, which binds each rank to a core, or bind in the launcher.",
+    ),
+    Check(
+        "placements-vary",
+        WARNING,
+        "Launches were placed differently",
+        evidence.placements_vary,
+        "Launches that are not alike widen the interval and can make modes.",
+        "Fix the placement with --placement, or show each placement as a campaign of its own.",
+    ),
+    Check(
+        "modes",
+        WARNING,
+        "Several modes",
+        evidence.modes,
+        "The median falls into one mode or the other by luck; no single number describes such a point.",
+        "Quote each mode with its share. On a virtual machine the host may move cpus: more launches "
+        "show how often.",
+    ),
+    Check(
+        "unsettled",
+        WARNING,
+        "Unsettled points",
+        evidence.unsettled,
+        "The interval inside a launch did not become as narrow as was asked for.",
+        "Give more time with --time-budget, or quiet the machine; the intervals in the table are honest "
+        "all the same.",
+    ),
+    Check(
+        "drift",
+        WARNING,
+        "Drift inside launches",
+        evidence.drifting,
+        "The operation became slower or faster while it was measured: warm-up, frequency, temperature "
+        "or other load.",
+        "Measure longer, fix the frequency governor, or look at the launches one by one.",
+    ),
+    Check(
+        "tail",
+        WARNING,
+        "Heavy tails",
+        evidence.tail,
+        "More than one call in twenty takes over three medians: applications feel p99 more than the median.",
+        "Look for other load and interrupts (steelyard doctor); quote p99 beside the median.",
+    ),
+    Check(
+        "busy",
+        WARNING,
+        "Other work on the machine",
+        evidence.busy,
+        "Whatever else runs takes cores and caches from the ranks.",
+        "Wait until the machine is idle, or use cores that nothing else may use.",
+    ),
+    Check(
+        "one-launch",
+        WARNING,
+        "One launch",
+        evidence.one_launch,
+        "Launches differ by more than what is seen inside one; the interval is that of this launch alone.",
+        "Add launches: steelyard run with --launches 10 into the same folder.",
+    ),
+    Check(
+        "few-launches",
+        NOTE,
+        "Few launches",
+        evidence.few_launches,
+        "The interval rests on the assumption that logarithms of launch medians are normal, and is wide.",
+        "From six launches on the interval needs no such assumption; ten are a good default.",
+    ),
+    Check(
+        "wide",
+        NOTE,
+        "Wide intervals",
+        evidence.wide,
+        "Differences smaller than the interval cannot be seen.",
+        "Add launches (four times as many halve it), or compare inside one launch.",
+    ),
+    Check(
+        "launches-differ",
+        NOTE,
+        "Launches differ",
+        evidence.launches_differ,
+        "Measuring longer inside a launch makes such a number no better.",
+        "Add launches rather than time; see the picture of launches in the report for clusters.",
+    ),
+    Check(
+        "yielding",
+        NOTE,
+        "The MPI yields while it waits",
+        evidence.yielding,
+        "Each sched_yield is a system call in the path of a message, and leaves the core to whoever "
+        "else is there.",
+        "Measure again with --yield none and compare: the difference is what yielding costs here.",
+    ),
+    Check(
+        "coarse-clock",
+        NOTE,
+        "The clock is coarse",
+        evidence.coarse_clock,
+        "Single observations are rounded to the tick; medians are interpolated, minima and quantiles "
+        "less well.",
+        "Measure with --method batch, or with a clock of a smaller tick.",
+    ),
+    Check(
+        "dear-clock",
+        NOTE,
+        "The clock costs much",
+        evidence.dear_clock,
+        "An error in the cost of the clock goes into the number in full.",
+        "Measure with --method batch, which reads the clock once for many repetitions.",
+    ),
+    Check(
+        "rejected",
+        NOTE,
+        "Rejected observations",
+        evidence.rejected,
+        "Observations that began late or overran are left out; when they are many, what is left may be "
+        "biased.",
+        "Give the method a wider window, or quiet the machine.",
+    ),
+    Check(
+        "skipped",
+        NOTE,
+        "Skipped points",
+        evidence.skipped,
+        "They are no failures, but the table has gaps.",
+        "See steelyard list for what an op needs.",
+    ),
+    Check(
+        "cut-line",
+        NOTE,
+        "Cut records",
+        evidence.cut,
+        "The engine or the machine was stopped while it wrote; that chunk of observations is lost, the "
+        "rest is kept.",
+        "Nothing need be done: run the same command again to finish what is missing.",
+    ),
+)

@@ -1,0 +1,412 @@
+"""The command line, the only module that prints and exits."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from steelyard import __version__
+from steelyard.campaign import (
+    Event,
+    JobStarted,
+    PointEnded,
+    Setup,
+    default_folder,
+    finished,
+    locked,
+    open_folder,
+    run_campaign,
+)
+from steelyard.engine import Engine, describe, mpi_engine, solo_engine
+from steelyard.errors import InputError, SteelyardError
+from steelyard.launch import plan_launch
+from steelyard.machine import read_machine
+from steelyard.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.observations import CampaignFile
+from steelyard.plan import Measure, Ops, Plan, needs_mpi, ops_of, read_plan, resolve
+from steelyard.units import parse_seconds
+
+app = typer.Typer(
+    name="steelyard",
+    help="Weighs parallel machines: MPI, Pthreads, OpenMP; and says how far each number can be trusted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+mpi_app = typer.Typer(help="The MPI implementations found, and engines for them.", no_args_is_help=True)
+app.add_typer(mpi_app, name="mpi")
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")]
+
+
+def main() -> None:
+    """Run the command line; what is wrong becomes one sentence on stderr and an exit code."""
+    try:
+        app()
+    except SteelyardError as error:
+        err.print(f"steelyard: {error}", markup=False)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        err.print("steelyard: stopped; what was finished is kept", markup=False)
+        sys.exit(3)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _print_json(document: Any) -> None:
+    print(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())  # noqa: T201
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"steelyard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="and no more")] = False,
+) -> None:
+    del version
+
+
+# ---- run ------------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def run(
+    what: Annotated[list[str], typer.Argument(metavar="PLAN.toml | OP ...", help="a plan, or ops and patterns")],
+    ranks: Annotated[str | None, typer.Option("-n", "--ranks", help="ranks: 2, or 2,4")] = None,
+    bytes_: Annotated[str | None, typer.Option("--bytes", help="sizes: 0,8,1Ki..4Mi")] = None,
+    method: Annotated[str | None, typer.Option(help="how observations are lined up and timed")] = None,
+    rule: Annotated[str | None, typer.Option(help="when there is enough evidence")] = None,
+    threads: Annotated[str | None, typer.Option(help="threads of each rank: 2, or 1,2,4")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
+    mpi: Annotated[list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")] = None,
+    launches: Annotated[int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")] = None,
+    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="allow more ranks than cores")] = False,
+    yield_: Annotated[str | None, typer.Option("--yield", help="none: sched_yield returns at once, a what-if")] = None,
+    clock: Annotated[str | None, typer.Option(help="force a source of stamps")] = None,
+    time_budget: Annotated[str | None, typer.Option(help="for the whole run: 90s, 10m")] = None,
+    hang_after: Annotated[str | None, typer.Option(help="a launch silent for so long hangs: 60s")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="for the order of points and launches")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="results folder; taken up again if it is there")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Measure; a results folder that is there already is gone on with."""
+    axes = {"ops": tuple(what), "bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
+    plan = _plan(what, axes, threads, param or [])
+    changes = {
+        "mpi": tuple(mpi or ()) or plan.mpi,
+        "launches": launches or plan.launches,
+        "oversubscribe": oversubscribe or plan.oversubscribe,
+        "yield_": yield_ or plan.yield_,
+        "clock": clock or plan.clock,
+        "time_budget": time_budget or plan.time_budget,
+        "hang_after": hang_after or plan.hang_after,
+        "seed": plan.seed if seed is None else seed,
+    }
+    plan = msgspec.structs.replace(plan, **changes)
+    if plan.yield_ not in ("real", "none"):
+        raise InputError(f"--yield is 'real' or 'none', not '{plan.yield_}'")
+    for duration in (plan.hang_after, plan.time_budget):
+        parse_seconds(duration or "0s")
+    folder = out_ or default_folder(plan)
+    _measure(plan, folder, json)
+
+
+def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params: Sequence[str]) -> Plan:
+    """The plan that the arguments name or spell out."""
+    first = what[0]
+    named = Path(first) if first.endswith(".toml") else _shipped_plans().get(first)
+    if named is None:
+        return Plan(measure=(Measure(**axes, threads=threads or 1, params=_params(params)),))
+    given = [f"--{name}" for name, value in axes.items() if name != "ops" and value is not None]
+    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
+    if len(what) > 1 or given:
+        raise InputError(f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}")
+    return read_plan(named)
+
+
+def _params(words: Sequence[str]) -> dict[str, float | tuple[float, ...]]:
+    params: dict[str, float | tuple[float, ...]] = {}
+    for word in words:
+        key, _, values = word.partition("=")
+        try:
+            params[key] = tuple(float(value) for value in values.split(","))
+        except ValueError:
+            raise InputError(f"--param {word} is not of the form name=number, as in --param window=64") from None
+    return params
+
+
+def _shipped_plans() -> dict[str, Path]:
+    package = Path(__file__).resolve().parent
+    folders = (package.parent.parent / "plans", package / "_plans")
+    return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}
+
+
+def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
+    """The engines that take part, by MPI name, and what they can do."""
+    solo = solo_engine()
+    engines: dict[str | None, Engine] = {None: solo}
+    solo_description = describe(solo)
+    descriptions = []
+    if plan.mpi or needs_mpi(plan, solo_description):
+        for choice in plan.mpi or (None,):
+            mpi = choose_mpi(choice)
+            engines[mpi.name] = mpi_engine(mpi)
+            descriptions.append(describe(engines[mpi.name]))
+    return engines, ops_of(solo_description, descriptions[0] if descriptions else None)
+
+
+def _measure(plan: Plan, folder: Path, json: bool) -> None:
+    from steelyard.report import write_report
+    from steelyard.results import results, results_document, write_results
+    from steelyard.tables import results_tables
+
+    machine = read_machine()
+    engines, ops = _engines(plan)
+    points = resolve(plan, ops, [name for name in engines if name is not None], len(machine.cores))
+    setup = Setup(engines, ops, machine)
+    for point in points:  # before anything is written: refuse, or warn of, what shares cores
+        plan_launch(engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=plan.oversubscribe)
+    campaign = open_folder(folder, plan, points, machine)
+    with locked(folder):
+        done = len(finished(folder))
+        try:
+            with _listening(folder, campaign, plan.launches, done) as listener:
+                run_campaign(folder, plan, campaign, setup, listener)
+        finally:
+            rows = results(folder)
+            write_results(folder, rows)
+    if json:
+        _print_json(results_document(folder, rows))
+    else:
+        for table in results_tables(rows):
+            out.print(table)
+            out.print()
+    report = write_report([folder], folder / "report.html")
+    target = err if json else out
+    _print_doubts(target, folder)
+    target.print(f"results: {folder}", markup=False)
+    target.print(f"report:  {report}", markup=False)
+    if any(row.status == "failed" for row in rows):
+        raise typer.Exit(3)
+
+
+def _print_doubts(target: Console, folder: Path) -> None:
+    from steelyard.checks import doubts
+    from steelyard.observations import load
+    from steelyard.results import rows_of
+
+    measured = load(folder)
+    for doubt in doubts(measured, rows_of(measured)):
+        if doubt.severity != "note":
+            target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _listening(folder: Path, campaign: CampaignFile, launches: int, done: int) -> Iterator[_Listener]:
+    """A listener that shows what goes on: a bar with the time left on a terminal, plain lines elsewhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task = progress.add_task("starting", total=len(campaign.points) * launches, completed=done)
+        yield _Listener(folder, campaign, launches, progress, task)
+
+
+class _Listener:
+    def __init__(self, folder: Path, campaign: CampaignFile, launches: int, bar: Progress, task: TaskID) -> None:
+        self.folder, self.campaign, self.launches = folder, campaign, launches
+        self.bar, self.task = bar, task
+        self.shown: set[int] = set()
+        self.begun = time.monotonic()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case JobStarted():
+                self.bar.update(self.task, description=f"launch {event.launch} of {self.launches}: {event.name}")
+                if not self.bar.console.is_terminal or event.notes:
+                    self._say(f"launch {event.launch} of {self.launches}: {event.name}, {event.points} points")
+                for note in event.notes if event.launch == 1 else ():
+                    self._say(f"  note: {note}")
+            case PointEnded():
+                self.bar.advance(self.task)
+                end = event.file.points[0].end
+                if event.plan.point not in self.shown or end is None or end.status == "failed":
+                    self.shown.add(event.plan.point)
+                    self._say("  " + self._line(event))
+
+    def _line(self, event: PointEnded) -> str:
+        from steelyard.observations import Measured, PointCells, cell_of
+        from steelyard.results import rows_of
+        from steelyard.tables import row_line
+
+        cell = cell_of(event.file, event.file.points[0])
+        points = (PointCells(event.plan, (cell,)),)
+        return row_line(rows_of(Measured(self.folder, self.campaign, (event.file,), points))[0])
+
+    def _say(self, text: str) -> None:
+        self.bar.console.print(text, markup=False, soft_wrap=True)
+
+
+# ---- list, doctor, show, report, mpi --------------------------------------------------------------------------------
+
+
+@app.command("list")
+def list_(json: JsonFlag = False) -> None:
+    """Every op, method, stop rule and plan, with why it cannot run here, if so."""
+    descriptions = [describe(solo_engine())]
+    problem = None
+    try:
+        descriptions.append(describe(mpi_engine(choose_mpi(None))))
+    except SteelyardError as error:
+        problem = str(error)
+    rows = {op["name"]: op for description in reversed(descriptions) for op in description["ops"]}
+    keys = ("name", "family", "class", "summary", "default_method", "methods", "available", "why_not")
+    plans = [{"name": name, "summary": read_plan(path).summary} for name, path in _shipped_plans().items()]
+    if json:
+        _print_json(
+            {
+                "ops": [{key: op[key] for key in keys} for op in rows.values()],
+                "methods": descriptions[0]["methods"],
+                "stop_rules": descriptions[0]["stop_rules"],
+                "plans": plans,
+            }
+        )
+        return
+    for title, entries in (
+        ("ops", rows.values()),
+        ("methods", descriptions[0]["methods"]),
+        ("stop rules", descriptions[0]["stop_rules"]),
+        ("plans", plans),
+    ):
+        out.print(f"[bold]{title}[/bold]")
+        for entry in entries:
+            why = f"  (not here: {entry['why_not']})" if entry.get("why_not") else ""
+            out.print(f"  {entry['name']:<20} {entry['summary']}{why}", markup=False, soft_wrap=True)
+    if problem:
+        err.print(f"no mpi.* ops: {problem}", markup=False)
+
+
+@app.command()
+def doctor(json: JsonFlag = False) -> None:
+    """This machine: MPIs, cores and caches, clock, other load; doubts with remedies."""
+    from steelyard.doctor import Patient, examine
+    from steelyard.gauge import gauge_clock
+
+    machine, mpis = read_machine(), find_mpis()
+    clock, problem = None, None
+    try:
+        clock = gauge_clock(solo_engine())
+    except SteelyardError as error:
+        problem = str(error)
+    found = examine(Patient(machine, mpis, clock, problem))
+    if json:
+        _print_json({"machine": machine, "mpis": mpis, "clock": clock, "doubts": found})
+        return
+    for name, value in _machine_lines(machine, clock):
+        out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
+    for mpi in mpis:
+        out.print(f"{'mpi':<10} {_mpi_line(mpi)}", markup=False, soft_wrap=True)
+    out.print()
+    for doubt in found:
+        out.print(f"{doubt.severity}: {doubt.what}: {doubt.evidence}; {doubt.remedy}", markup=False, soft_wrap=True)
+    if not found:
+        out.print("nothing is doubtful")
+
+
+def _machine_lines(machine: Any, clock: Any) -> list[tuple[str, str]]:
+    from steelyard.units import format_bytes
+
+    caches = ", ".join(
+        f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}" for cache in machine.caches
+    )
+    lines = [
+        ("host", f"{machine.host}, {machine.os}, Linux {machine.kernel}"),
+        ("cpu", f"{machine.cpu_model}, {len(machine.cores)} cores ({len(machine.cpus)} CPUs), {machine.sockets} sockets"),
+        ("caches", caches or "not told"),
+        ("memory", format_bytes(machine.memory_bytes)),
+        ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
+    ]
+    if clock is not None:
+        lines.append(("clock", f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns"))
+    return lines
+
+
+def _mpi_line(mpi: Mpi) -> str:
+    compiler = mpi.mpicc or ("the embedded engine fits" if mpi.abi else "no mpicc")
+    return f"{mpi.name} ({mpi.origin}): {mpi.mpiexec}, {compiler}"
+
+
+@app.command()
+def show(
+    folder: Annotated[Path, typer.Argument(metavar="DIR")],
+    json: JsonFlag = False,
+    csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
+) -> None:
+    """The results as a table."""
+    from steelyard.results import results, results_csv, results_document
+    from steelyard.tables import results_tables
+
+    rows = results(_results_folder(folder))
+    if json:
+        _print_json(results_document(folder, rows))
+    elif csv:
+        print(results_csv(rows), end="")  # noqa: T201
+    else:
+        for table in results_tables(rows):
+            out.print(table)
+            out.print()
+        _print_doubts(out, folder)
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")],
+    output: Annotated[Path | None, typer.Option("-o", help="the HTML file; report.html in the first folder")] = None,
+) -> None:
+    """The results as one HTML file that opens offline."""
+    from steelyard.report import write_report
+
+    for folder in folders:
+        _results_folder(folder)
+    out.print(str(write_report(folders, output or folders[0] / "report.html")), markup=False, soft_wrap=True)
+
+
+def _results_folder(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    return folder
+
+
+@mpi_app.command("list")
+def mpi_list(json: JsonFlag = False) -> None:
+    """The MPI implementations found, the default first."""
+    mpis = find_mpis()
+    if json:
+        _print_json({"mpis": mpis})
+        return
+    for mpi in mpis:
+        out.print(_mpi_line(mpi), markup=False, soft_wrap=True)
+    if not mpis:
+        out.print("none; pip install 'steelyard\\[mpi]', or load your system's MPI module")
+
+
+@mpi_app.command("build")
+def mpi_build(name: Annotated[str | None, typer.Argument(metavar="NAME|PATH", help="the default if not given")] = None) -> None:
+    """Find or build the engine for an MPI, and print where it is."""
+    out.print(mpi_engine(choose_mpi(name)).path, markup=False, soft_wrap=True)

@@ -1,0 +1,211 @@
+"""From records to values: what each point took in each launch, in ns per operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from steelyard.errors import InputError
+from steelyard.records import SCHEMA, Job, JobFile, Launch, Number, Obs, Point, PointRun, read_folder
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class PlannedPoint(Struct, frozen=True, kw_only=True):
+    """A point as campaign.json plans it."""
+
+    point: int
+    op: str
+    bytes: int = 0
+    ranks: int = 1
+    threads: int = 1
+    method: str = ""
+    rule: str = ""
+    params: dict[str, Number] = {}
+    method_params: dict[str, Number] = {}
+    rule_params: dict[str, Number] = {}
+    mpi: str | None = None
+
+
+class CampaignFile(Struct, frozen=True, kw_only=True):
+    """campaign.json: what was planned, on which machine."""
+
+    schema: int = SCHEMA
+    name: str = ""
+    seed: int = 0
+    created: str = ""
+    plan: dict[str, Any] = {}
+    points: tuple[PlannedPoint, ...] = ()
+    machine: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
+
+    `values` are ns per operation in the order taken, shape (count,), the cost of reading the clock subtracted
+    (`overhead` ns per value); `tick` is the clock's tick per value. `slowest[r]` counts the observations in
+    which rank r took longest, shape (ranks,). `yields` counts sched_yield of all ranks over `operations`
+    operations.
+    """
+
+    launch: int
+    job: Job
+    start: Launch | None
+    point: Point | None
+    status: str
+    why: str | None
+    flag: str | None
+    rejected: int
+    verified: bool | None
+    values: FloatArray
+    tick: float
+    overhead: float
+    slowest: IntArray
+    yields: int | None
+    operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class PointCells:
+    """One point over all launches, in the order of the launches."""
+
+    plan: PlannedPoint
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A results folder, read: what was planned, the files, and every point with its values."""
+
+    folder: Path
+    campaign: CampaignFile
+    files: tuple[JobFile, ...]
+    points: tuple[PointCells, ...]
+
+
+def load(folder: Path) -> Measured:
+    """Reads campaign.json (if there is one) and all records of a folder. Raises InputError."""
+    campaign = read_campaign(folder)
+    files = read_folder(folder)
+    newest: dict[tuple[int, int], tuple[JobFile, PointRun]] = {}
+    for file in files:  # older parts of a job come first; a later end replaces what came before
+        for run in file.points:
+            key = (run.index, file.job.launch)
+            if key not in newest or run.end is not None:
+                newest[key] = (file, run)
+    cells: dict[int, list[Cell]] = {plan.point: [] for plan in campaign.points}
+    plans = {plan.point: plan for plan in campaign.points}
+    for (index, _), (file, run) in sorted(newest.items(), key=lambda item: item[0]):
+        cells.setdefault(index, []).append(cell_of(file, run))
+        if index not in plans:
+            plans[index] = _plan_of(file.job, run)
+    points = tuple(PointCells(plans[index], tuple(cells[index])) for index in cells)
+    return Measured(folder, campaign, files, points)
+
+
+def read_campaign(folder: Path) -> CampaignFile:
+    """campaign.json of a results folder, an empty one where it is missing. Raises InputError."""
+    path = folder / "campaign.json"
+    if not path.exists():
+        return CampaignFile(name=folder.name)
+    try:
+        campaign = msgspec.json.decode(path.read_bytes(), type=CampaignFile)
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(
+            f"{path} is not a campaign ({error}); restore it or measure into another folder"
+        ) from error
+    if campaign.schema != SCHEMA:
+        raise InputError(
+            f"{path} is of format {campaign.schema}, not {SCHEMA}; use the steelyard that wrote it"
+        )
+    return campaign
+
+
+def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
+    """The axes of a point that no campaign.json names, from its records."""
+    mpi = job.mpi.name if job.mpi else None
+    if run.point is None:
+        return PlannedPoint(point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi)
+    p = run.point
+    return PlannedPoint(
+        point=p.point,
+        op=p.op,
+        bytes=p.bytes,
+        ranks=p.ranks,
+        threads=p.threads,
+        method=p.method,
+        rule=p.rule,
+        params=p.params,
+        mpi=mpi,
+    )
+
+
+def cell_of(file: JobFile, run: PointRun) -> Cell:
+    """One point of one file as values."""
+    status = run.end.status if run.end else "unfinished"
+    why = run.end.why if run.end else None
+    values: FloatArray = np.empty(0)
+    slowest: IntArray = np.zeros(file.job.ranks, dtype=np.int64)
+    tick = overhead = 0.0
+    operations = 0
+    yields: int | None = None
+    if run.point is not None and run.obs:
+        durations, costs, tick = _durations(run.obs, file.launch, file.path, run.index)
+        scale = run.point.reps * run.point.parts
+        longest = np.argmax(durations, axis=0)
+        slowest = np.bincount(longest, minlength=durations.shape[0]).astype(np.int64)
+        chosen = durations[0] if run.point.report == "root" else durations.max(axis=0)
+        values = chosen / scale
+        paid = costs[:1] if run.point.report == "root" else costs[longest]
+        overhead = float(paid.mean()) / scale
+        tick /= scale
+        operations = values.size * scale
+        if all(chunk.yields is not None for chunk in run.obs):
+            yields = sum(sum(chunk.yields or ()) for chunk in run.obs)
+    if status == "ok" and values.size == 0:
+        status, why = "failed", "no observations"
+    return Cell(
+        launch=file.job.launch,
+        job=file.job,
+        start=file.launch,
+        point=run.point,
+        status=status,
+        why=why,
+        flag=run.end.flag if run.end else None,
+        rejected=run.end.rejected if run.end else 0,
+        verified=run.end.verified if run.end else None,
+        values=values,
+        tick=tick,
+        overhead=overhead,
+        slowest=slowest,
+        yields=yields,
+        operations=operations,
+    )
+
+
+def _durations(
+    chunks: tuple[Obs, ...], launch: Launch | None, path: Path, index: int
+) -> tuple[FloatArray, FloatArray, float]:
+    """Durations in ns without the clock's cost, shape (ranks, count); the cost per rank; the largest tick."""
+    ranks = len(chunks[0].start_ns)
+    if any(len(chunk.start_ns) != ranks for chunk in chunks):
+        raise InputError(f"{path}: point {index} changes its number of ranks on the way; measure again")
+    start = np.concatenate([np.asarray(chunk.start_ns, dtype=np.int64) for chunk in chunks], axis=1)
+    stop = np.concatenate([np.asarray(chunk.stop_ns, dtype=np.int64) for chunk in chunks], axis=1)
+    if launch is None:
+        raise InputError(f"{path} holds observations but no launch record; measure again")
+    cost = np.full(ranks, launch.clock.cost_ns)
+    tick = launch.clock.tick_ns
+    for place in launch.places:
+        if place.rank < ranks:
+            cost[place.rank] = place.clock_cost_ns
+            tick = max(tick, place.clock_tick_ns)
+    return (stop - start) - cost[:, None], cost, float(tick)

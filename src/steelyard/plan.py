@@ -1,0 +1,285 @@
+"""Plans: what is to be measured, from TOML or from the command line, resolved into points.
+
+Everything here is pure: a plan and the engines' descriptions go in, points come out.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import itertools
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.errors import InputError
+from steelyard.observations import PlannedPoint
+from steelyard.units import parse_counts, parse_seconds, parse_sizes
+
+Axis = int | str | tuple[int | str, ...]
+
+MOST_SECONDS = 10.0  # of one point in one launch, as the engine's rule has it; a time budget lowers it
+_NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
+
+
+class Measure(Struct, frozen=True, forbid_unknown_fields=True):
+    """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
+
+    ops: tuple[str, ...]  # names or patterns
+    bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
+    ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
+    threads: Axis = 1
+    method: str | None = None
+    rule: str | None = None
+    params: Mapping[str, float | tuple[float, ...]] = {}
+
+
+class Plan(Struct, frozen=True, forbid_unknown_fields=True):
+    """A campaign as its author wrote it."""
+
+    measure: tuple[Measure, ...]
+    name: str = "run"
+    summary: str = ""
+    launches: int = 10
+    time_budget: str | None = None
+    mpi: tuple[str, ...] = ()  # names or paths; none: the default
+    oversubscribe: bool = False
+    yield_: str = msgspec.field(name="yield", default="real")
+    clock: str | None = None
+    hang_after: str = "60s"  # a launch that writes no record for so long hangs
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        if self.launches < 1:
+            raise ValueError("launches must be at least 1")
+        if self.yield_ not in ("real", "none"):
+            raise ValueError("yield is 'real' or 'none'")
+
+
+class Ops(Struct, frozen=True):
+    """What the engines can do: op name -> its description, from every engine that takes part."""
+
+    solo: Mapping[str, Mapping[str, Any]]
+    mpi: Mapping[str, Mapping[str, Any]]
+    methods: Mapping[str, Mapping[str, Any]]
+    rules: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def all(self) -> Mapping[str, Mapping[str, Any]]:
+        """Every op once."""
+        return {**self.mpi, **self.solo}
+
+
+def ops_of(solo: Mapping[str, Any], mpi: Mapping[str, Any] | None) -> Ops:
+    """From what `describe` of the solo and of an MPI engine say."""
+
+    def by_name(rows: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        return {row["name"]: row for row in rows}
+
+    return Ops(
+        solo=by_name(solo["ops"]),
+        mpi=by_name(mpi["ops"]) if mpi else {},
+        methods=by_name(solo["methods"]),
+        rules=by_name(solo["stop_rules"]),
+    )
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan from a TOML file. Raises InputError: which file, which key, what is wrong."""
+    try:
+        with path.open("rb") as file:
+            return msgspec.convert(tomllib.load(file), Plan)
+    except FileNotFoundError:
+        raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship") from None
+    except OSError as error:
+        raise InputError(f"the plan {path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the plan {path} is no TOML: {error}") from None
+    except msgspec.ValidationError as error:
+        raise InputError(f"the plan {path}: {_explain(str(error))}") from None
+
+
+def _explain(message: str) -> str:
+    """msgspec's complaint, with the key that was probably meant."""
+    match = re.match(r"Object contains unknown field `(.+?)`(?: - at `\$(.*)`)?", message)
+    if match is None:
+        return message
+    inside = "measure" in (match[2] or "")
+    known = [field.encode_name for field in msgspec.structs.fields(Measure if inside else Plan)]
+    where = "a [[measure]]" if inside else "it"
+    return f"{where} has no key '{match[1]}'{_nearest(match[1], known)}"
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
+    """The ops that names and patterns such as `mpi.i*` mean, in the order of the table. Raises InputError."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        if any(letter in pattern for letter in "*?["):
+            found = [name for name in ops.all if fnmatch.fnmatchcase(name, pattern)]
+            found = [name for name in found if name not in _NOT_BY_PATTERN]
+        else:
+            found = [pattern] if pattern in ops.all else []
+        if not found:
+            raise InputError(f"there is no op '{pattern}'{_nearest(pattern, ops.all)} 'steelyard list' names all")
+        chosen |= dict.fromkeys(found)
+    return tuple(chosen)
+
+
+def _listed(axis: Axis, read: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
+    """An axis as numbers: from one number, a text such as "1,2,4", or a list of either."""
+    parts = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(dict.fromkeys(value for part in parts for value in read(str(part))))
+
+
+def _param_rows(op: Mapping[str, Any], method: str, rule: str, ops: Ops) -> dict[str, Mapping[str, Any]]:
+    rows = (*op["params"], *ops.methods[method]["params"], *ops.rules[rule]["params"])
+    return {row["name"]: row for row in rows}
+
+
+def _params(measure: Measure, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[dict[str, float]]:
+    """Every combination of the values of those parameters that the op, its method or its rule have, each checked."""
+    mine = {key: value if isinstance(value, tuple) else (value,) for key, value in measure.params.items() if key in rows}
+    for key, values in mine.items():
+        least, most = rows[key]["least"], rows[key]["most"]
+        for number in values:
+            if not least <= number <= most:
+                raise InputError(f"{key} of {name} must be from {least:g} to {most:g}, not {number:g}")
+    return [dict(zip(mine, combination, strict=True)) for combination in itertools.product(*mine.values())]
+
+
+def _choose(word: str | None, default: str, known: Mapping[str, Any], what: str) -> str:
+    if word is not None and word not in known:
+        raise InputError(f"there is no {what} '{word}'{_nearest(word, known)}")
+    return word or default
+
+
+def _sizes(measure: Measure, op: Mapping[str, Any], explicit: bool) -> tuple[int, ...]:
+    """The sizes of an op: one that has none takes no notice of sizes meant for others, unless it was named."""
+    if not op["sized"]:
+        if explicit and measure.bytes is not None:
+            raise InputError(f"{op['name']} has no size; leave --bytes away")
+        return (0,)
+    return _listed(op["default_bytes"] if measure.bytes is None else measure.bytes, parse_sizes)
+
+
+def _ranks(measure: Measure, op: Mapping[str, Any], cores: int) -> tuple[int, ...]:
+    if measure.ranks is None:
+        return ({"local": 1, "p2p": 2}.get(op["class"], max(2, cores)),)
+    ranks = _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+    if min(ranks) < op["min_ranks"]:
+        raise InputError(f"{op['name']} needs {op['min_ranks']} ranks, not {min(ranks)}; give -n {op['min_ranks']}")
+    return ranks
+
+
+def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[PlannedPoint, ...]:
+    """All points of a plan. `mpis`: the names of those that take part; `cores`: how many this process may use.
+
+    An op that one process can do alone goes to the engine without MPI when it has one rank. Raises InputError.
+    """
+    points: dict[tuple[Any, ...], PlannedPoint] = {}
+    for measure in plan.measure:
+        selected = select_ops(measure.ops, ops)
+        unused = set(measure.params)
+        for name in selected:
+            op = ops.all[name]
+            method, rule = _method(measure, op, ops), _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
+            rows = _param_rows(op, method, rule, ops)
+            unused -= rows.keys()
+            for size, ranks, threads, params in itertools.product(
+                _sizes(measure, op, selected == (name,)),
+                _ranks(measure, op, cores),
+                _threads(measure, op),
+                _params(measure, name, rows),
+            ):
+                for mpi in (None,) if ranks == 1 and name in ops.solo else mpis:
+                    key = (name, size, ranks, threads, method, rule, mpi, *sorted(params.items()))
+                    point = PlannedPoint(
+                        point=len(points),
+                        op=name,
+                        bytes=size,
+                        ranks=ranks,
+                        threads=threads,
+                        method=method,
+                        rule=rule,
+                        params=_of(op, params),
+                        method_params=_of(ops.methods[method], params),
+                        rule_params=_of(ops.rules[rule], params),
+                        mpi=mpi,
+                    )
+                    points.setdefault(key, point)
+        if unused:
+            raise InputError(_no_param(min(unused), selected, ops))
+    return tuple(points.values())
+
+
+def _of(owner: Mapping[str, Any], params: Mapping[str, float]) -> dict[str, float]:
+    """Those of the parameters that belong to an op, a method or a rule."""
+    return {row["name"]: params[row["name"]] for row in owner["params"] if row["name"] in params}
+
+
+def _method(measure: Measure, op: Mapping[str, Any], ops: Ops) -> str:
+    method = _choose(measure.method, op["default_method"], ops.methods, "method")
+    if method not in op["methods"]:
+        raise InputError(f"the method {method} does not suit {op['name']}; use {' or '.join(op['methods'])}")
+    return method
+
+
+def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
+    threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
+    if op["max_threads"] and max(threads) > op["max_threads"]:
+        raise InputError(f"{op['name']} runs in one thread, not in {max(threads)}; leave --threads away")
+    return threads
+
+
+def _no_param(key: str, selected: Sequence[str], ops: Ops) -> str:
+    every = (ops.all.values(), ops.methods.values(), ops.rules.values())
+    known = {row["name"] for table in every for owner in table for row in owner["params"]}
+    of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
+    return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{_nearest(key, known)}"
+
+
+def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
+    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
+    known = {op["name"] for op in solo["ops"]}
+    for measure in plan.measure:
+        ranks = (1,) if measure.ranks is None else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+        if max(ranks) > 1 or any("*" in pattern or pattern not in known for pattern in measure.ops):
+            return True
+    return False
+
+
+def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:
+    """A point as the engine reads it, `point=3 op=mpi.bcast bytes=8 ...`."""
+    words: dict[str, object] = {"point": point.point, "op": point.op}
+    if ops.all[point.op]["sized"]:
+        words["bytes"] = point.bytes
+    words |= {"threads": point.threads, "method": point.method, "rule": point.rule}
+    capped = {row["name"] for row in ops.rules[point.rule]["params"]}
+    if most_seconds is not None and "most_seconds" in capped:  # the point's own, below, comes later and wins
+        words["most_seconds"] = f"{most_seconds:.6g}"
+    params = {**point.params, **point.method_params, **point.rule_params}
+    words |= {key: repr(float(value)) for key, value in params.items()}
+    return " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def budget_seconds(plan: Plan) -> float | None:
+    """The time budget of a plan in seconds. Raises InputError."""
+    return None if plan.time_budget is None else parse_seconds(plan.time_budget)
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """The plan as it is kept in campaign.json: what decides on the points and on how they are measured."""
+    document: dict[str, Any] = msgspec.to_builtins(plan)
+    document.pop("seed")
+    return document

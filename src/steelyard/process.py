@@ -1,0 +1,255 @@
+"""The only module that starts processes: from lists, never through a shell, and none is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO
+
+from steelyard.errors import InputError, MeasurementError
+
+# Every process of a child carries this variable, which survives what parenthood does not: a rank whose
+# launcher died has init as its parent, but still our mark in its environment.
+_MARK = "STEELYARD_CHILD"
+_TAIL_BYTES = 1 << 16  # what is kept of a launch's stdout and stderr
+_WHOLE_BYTES = 1 << 26  # what is kept of a short command's output: all, within reason
+_GRACE_SECONDS = 2.0  # between TERM and KILL: time for a launcher to end its ranks
+_KILL_SECONDS = 2.0  # how long the kernel may take to end what got a KILL
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A finished process: exit code (negative: the signal that ended it), what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+) -> Done:
+    """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
+
+    Raises InputError when it cannot be started and MeasurementError when it takes longer than `timeout`.
+    """
+    with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False) as child:
+        code = child.wait(timeout)
+    if code is None:
+        raise MeasurementError(f"'{os.fspath(argv[0])}' did not finish within {timeout:g} s and was ended")
+    return Done(code, child.out, child.err)
+
+
+class Child:
+    """A running launch, in a session of its own. Use it in a `with`: at its end no process of it is left.
+
+    Within the `with`, SIGTERM and SIGHUP end this program by way of an exception (SystemExit), as SIGINT does
+    by KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr
+    are kept.
+    `tidy=False` spares the search through /proc for what it may have left when it has ended by itself.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        keep: int = _TAIL_BYTES,
+        tidy: bool = True,
+    ) -> None:
+        """Start `argv`. Raises InputError when that is impossible."""
+        self._mark = uuid.uuid4().hex
+        self._tidy = tidy
+        self._handled: list[signal.Signals] = []
+        environment = dict(os.environ if env is None else env) | {_MARK: self._mark}
+        try:
+            self._process = subprocess.Popen(
+                [os.fspath(word) for word in argv],
+                env=environment,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InputError(f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}") from None
+        self.pid = self._process.pid
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._out = _Drain(self._process.stdout, keep)
+        self._err = _Drain(self._process.stderr, keep)
+
+    def __enter__(self) -> Child:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, _exit_on_signal)
+                    self._handled.append(number)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            while self._handled:
+                signal.signal(self._handled.pop(), signal.SIG_DFL)
+
+    @property
+    def out(self) -> str:
+        """The end of what it has written to stdout so far."""
+        return self._out.text()
+
+    @property
+    def err(self) -> str:
+        """The end of what it has written to stderr so far."""
+        return self._err.text()
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        return self._process.poll()
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait at most `timeout` seconds; the exit code, or None when it still runs."""
+        try:
+            code = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        self._out.join()
+        self._err.join()
+        return code
+
+    def stop(self, grace: float = _GRACE_SECONDS) -> None:
+        """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
+
+        A second Ctrl-C waits until this is over. Does nothing when nothing is left.
+        """
+        with _signals_held():
+            if self._process.poll() is not None and not self._tidy:
+                return
+            family = self._family()
+            if self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.pid, signal.SIGTERM)
+                self._await_end(family, grace)
+            deadline = time.monotonic() + _KILL_SECONDS
+            while family := _alive(family | self._family()):
+                for pid in family:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+                self._process.poll()  # reaps, where the launcher itself was killed
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.005)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_KILL_SECONDS)
+            self._out.join()
+            self._err.join()
+
+    def _family(self) -> dict[int, int]:
+        """Its processes, pid -> start time. Once reaped, its pid may be another's: only the mark counts."""
+        return _descendants(self.pid if self._process.returncode is None else None, self._mark)
+
+    def _await_end(self, family: dict[int, int], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and (self._process.poll() is None or _alive(family)):
+            time.sleep(0.01)
+
+
+class _Drain:
+    """A thread that empties a pipe, so that the writer never blocks, and keeps the last `keep` bytes."""
+
+    def __init__(self, pipe: IO[bytes], keep: int) -> None:
+        self._pipe = pipe
+        self._keep = keep
+        self._kept = bytearray()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        with self._pipe:
+            while chunk := os.read(self._pipe.fileno(), 1 << 16):
+                with self._lock:
+                    self._kept += chunk
+                    if len(self._kept) > 2 * self._keep:
+                        del self._kept[: -self._keep]
+
+    def text(self) -> str:
+        with self._lock:
+            return self._kept[-self._keep :].decode(errors="replace")
+
+    def join(self) -> None:
+        """Wait for the end of the pipe; a second is enough unless a survivor holds it open."""
+        self._thread.join(1.0)
+
+
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals that would end this program wait until the block is over (only the main thread gets any)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+def _stat(pid: int) -> tuple[str, int, int] | None:
+    """State, parent, and start time (in ticks since boot: tells it from a later process of the same pid)."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return words[0].decode(), int(words[1]), int(words[19])
+
+
+def _alive(family: dict[int, int]) -> dict[int, int]:
+    """Those of `family` (pid: start time) that still run; zombies do not."""
+    return {
+        pid: start
+        for pid, start in family.items()
+        if (stat := _stat(pid)) is not None and stat[2] == start and stat[0] not in "ZX"
+    }
+
+
+def _descendants(root: int | None, mark: str) -> dict[int, int]:
+    """The process `root` and all below it, and all that carry the mark: pid -> start time."""
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    stats = {pid: stat for pid in pids if (stat := _stat(pid)) is not None}
+    family: dict[int, int] = {}
+    parents = set() if root is None else {root}
+    while parents:
+        found = {pid for pid, stat in stats.items() if stat[1] in parents and pid not in family}
+        family |= {pid: stats[pid][2] for pid in found | parents if pid in stats}
+        parents = found
+    needle = f"{_MARK}={mark}".encode()
+    own = os.getpid()
+    for pid, stat in stats.items():
+        if pid not in family and pid != own:
+            with contextlib.suppress(OSError):
+                if needle in Path(f"/proc/{pid}/environ").read_bytes():
+                    family[pid] = stat[2]
+    return family

@@ -1,0 +1,332 @@
+"""Records: what an engine measured, as JSON Lines, one file per job. Reads, checks and appends them.
+
+History of the format (`SCHEMA`):
+
+1. `job` (written by the package), then `launch`, `point`, `obs`, `end` (written by the engine). Keys may be
+   added without a new version: readers ignore those that they do not know. A key never changes its name or
+   its meaning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from steelyard.errors import InputError
+
+SCHEMA = 1
+
+Number = int | float
+Count = Annotated[int, Meta(ge=0)]
+Stamps = list[list[int]]  # [rank][observation], ns on that rank's own clock since the launch began
+
+
+class _Part(Struct, frozen=True, kw_only=True):
+    """Base of what stands inside a record."""
+
+
+class JobMpi(_Part, frozen=True):
+    """The MPI that a job was asked to use; `prefix` is None for an MPI of the system."""
+
+    name: str
+    family: str = ""
+    version: str = ""
+    mpiexec: str = ""
+    prefix: str | None = None
+
+
+class LaunchMpi(_Part, frozen=True):
+    """The MPI library that the engine really ran with, in its own words."""
+
+    library: str
+    version: str = ""
+    thread_level: str = ""
+
+
+class Clock(_Part, frozen=True):
+    """A source of stamps: what one reading costs and the smallest step it can show, both in ns."""
+
+    name: str
+    cost_ns: float
+    tick_ns: float
+    summary: str = ""
+
+
+class Place(_Part, frozen=True):
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
+
+    rank: Count
+    host: str
+    pid: int = 0
+    cpus: str = ""
+    cpu: int = -1
+    clock_cost_ns: float = 0.0
+    clock_tick_ns: float = 0.0
+
+
+class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
+    """Base of the five records; the key `record` says which it is."""
+
+
+class Job(_Record, frozen=True, tag="job"):
+    """The planned launch: first line of each file. `mpi` is None without MPI."""
+
+    schema: int
+    job: str
+    launch: Count
+    ranks: Count
+    threads: Count = 1
+    mpi: JobMpi | None = None
+    engine: str = ""
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = {}
+    preset: str | None = None
+    cores: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Launch(_Record, frozen=True, tag="launch"):
+    """One start of the engine, as the engine itself saw it."""
+
+    schema: int
+    engine: str
+    version: str
+    ranks: Count
+    clock: Clock
+    places: tuple[Place, ...]
+    build: dict[str, Any] = {}
+    mpi: LaunchMpi | None = None
+    seed: int = 0
+    yield_: str = field(name="yield", default="real")
+    start_unix_ns: int = 0
+    environment: dict[str, str] = {}
+
+
+class Point(_Record, frozen=True, tag="point"):
+    """One value on every axis. `reps` repetitions make an observation, `parts` operations a repetition."""
+
+    point: Count
+    op: str
+    bytes: Count
+    ranks: Count
+    threads: Count
+    method: str
+    rule: str
+    reps: Annotated[int, Meta(ge=1)]
+    parts: Annotated[int, Meta(ge=1)]
+    report: Literal["root", "slowest"]
+    moved_bytes: Annotated[float, Meta(ge=0)] = 0.0
+    params: dict[str, Number] = {}
+    method_params: dict[str, Number] = {}
+    rule_params: dict[str, Number] = {}
+    start_ns: int = 0
+
+
+class Obs(_Record, frozen=True, tag="obs", gc=False):
+    """A chunk of observations: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield."""
+
+    point: Count
+    first: Count
+    count: Count
+    start_ns: Stamps
+    stop_ns: Stamps
+    yields: list[int] | None = None
+
+    def __post_init__(self) -> None:
+        """Each rank has `count` stamps of each kind. msgspec turns the ValueError into its own."""
+        if len(self.start_ns) != len(self.stop_ns) or not self.start_ns:
+            raise ValueError("start_ns and stop_ns have different numbers of ranks")
+        if any(len(row) != self.count for row in (*self.start_ns, *self.stop_ns)):
+            raise ValueError(f"a rank has not the {self.count} stamps that count promises")
+
+
+class End(_Record, frozen=True, tag="end"):
+    """How a point ended, written by the engine or by the watchdog of the package."""
+
+    point: Count
+    status: Literal["ok", "failed", "skipped"]
+    why: str | None = None
+    flag: Literal["SETTLED", "UNSETTLED", "TIME"] | None = None
+    count: Count = 0
+    rejected: Count = 0
+    verified: bool | None = None
+    stop_ns: int = 0
+
+
+Record = Job | Launch | Point | Obs | End
+
+
+class Reading(Struct, frozen=True):
+    """What a file holds. `cut_line`: its writer died in the middle of a line, which is left out."""
+
+    path: Path
+    records: tuple[Record, ...]
+    cut_line: bool
+
+
+class PointRun(Struct, frozen=True):
+    """One point in one file: any part may be missing when the launch was cut short or never started."""
+
+    index: int
+    point: Point | None
+    obs: tuple[Obs, ...]
+    end: End | None
+
+
+class JobFile(Struct, frozen=True):
+    """One file of records, its points in the order in which they were measured."""
+
+    path: Path
+    job: Job
+    launch: Launch | None
+    points: tuple[PointRun, ...]
+    cut_line: bool
+
+
+class _Head(Struct):
+    """What every version of the format has: enough to say which version a line is."""
+
+    record: str = ""
+    schema: int = SCHEMA
+
+
+_decoder = msgspec.json.Decoder(Record)
+_head_decoder = msgspec.json.Decoder(_Head)
+_encoder = msgspec.json.Encoder()
+
+
+def read_records(path: Path) -> Reading:
+    """All records of one file.
+
+    A last line that was cut off is left out and reported in `cut_line`; `end` records that a watchdog added
+    after it are read. Raises InputError for a file that cannot be read, a broken line, or another version of
+    the format.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
+        ) from error
+    records: list[Record] = []
+    cut_line = False
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record: Record = _decoder.decode(line)
+        except msgspec.ValidationError as error:
+            raise InputError(_complaint(path, number, line, error)) from error
+        except msgspec.DecodeError as error:
+            if cut_line or not _is_cut(line, error):
+                raise InputError(_complaint(path, number, line, error)) from error
+            cut_line = True
+            continue
+        if cut_line and not isinstance(record, End):
+            raise InputError(
+                f"{path}: the line before line {number} is cut off; delete the file and measure again"
+            )
+        if isinstance(record, Job | Launch) and record.schema != SCHEMA:
+            raise InputError(_version_complaint(path, number, record.schema))
+        records.append(record)
+    return Reading(path, tuple(records), cut_line)
+
+
+def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
+    """Whether the writer of a line died before its end: a whole record ends with a brace that matches."""
+    return "truncated" in str(error) or not line.endswith(b"}")
+
+
+def _complaint(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
+    """One sentence on a line that is not a record: another version, or damage."""
+    try:
+        head = _head_decoder.decode(line)
+    except msgspec.DecodeError:
+        head = _Head()
+    if head.schema != SCHEMA:
+        return _version_complaint(path, number, head.schema)
+    return f"{path}, line {number} is not a record ({error}); restore the file or delete it and measure again"
+
+
+def _version_complaint(path: Path, number: int, schema: int) -> str:
+    return (
+        f"{path}, line {number} is of records format {schema}, this version of steelyard reads {SCHEMA}; "
+        f"use the version of steelyard that wrote it"
+    )
+
+
+def read_job(path: Path) -> JobFile | None:
+    """One file, grouped by point; None when not even its first line is whole. Raises InputError."""
+    reading = read_records(path)
+    if not reading.records:
+        return None
+    job = reading.records[0]
+    if not isinstance(job, Job):
+        raise InputError(f"{path} does not begin with a job record; give a folder that steelyard run wrote")
+    launch: Launch | None = None
+    points: dict[int, Point] = {}
+    chunks: dict[int, list[Obs]] = {}
+    ends: dict[int, End] = {}
+    for record in reading.records[1:]:
+        match record:
+            case Launch():
+                launch = record
+            case Point():
+                points[record.point] = record
+            case Obs():
+                chunks.setdefault(record.point, []).append(record)
+            case End():
+                ends[record.point] = record
+            case Job():
+                raise InputError(f"{path} holds two job records; each job needs a file of its own")
+    if orphans := chunks.keys() - points.keys():
+        raise InputError(
+            f"{path} holds observations of point {min(orphans)} without its point record; measure again"
+        )
+    order = dict.fromkeys([*points, *ends])
+    runs = tuple(PointRun(i, points.get(i), tuple(chunks.get(i, ())), ends.get(i)) for i in order)
+    return JobFile(path, job, launch, runs, reading.cut_line)
+
+
+def read_folder(folder: Path) -> tuple[JobFile, ...]:
+    """All files of `folder`/records, sorted by launch, then name, then age (a resumed job has several files).
+
+    Raises InputError when there is no such folder or a file is broken.
+    """
+    records = folder / "records"
+    if not records.is_dir():
+        raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote")
+    files = [job for path in records.glob("*.jsonl") if (job := read_job(path)) is not None]
+    return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, _part_number(file))))
+
+
+def _part_number(file: JobFile) -> int:
+    """`JOB.jsonl` is part 1, `JOB.2.jsonl` part 2."""
+    part = file.path.stem.removeprefix(file.job.job + ".")
+    return int(part) if part.isdigit() else 1
+
+
+def append_records(path: Path, records: Iterable[Record]) -> None:
+    """Appends records to a file, one line each, on a new line even when the last one was cut off."""
+    lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
+    with path.open("ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                lines = b"\n" + lines
+        file.write(lines)
+
+
+def records_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of one line of a record file."""
+    schema = msgspec.json.schema(Record)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Steelyard records, format {SCHEMA}: one line of a JSON Lines file",
+        **schema,
+    }

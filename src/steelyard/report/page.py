@@ -1,0 +1,248 @@
+"""Puts a report together: what the page says, in the order in which it says it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from bokeh import embed
+from bokeh import resources as bokeh_resources
+from markupsafe import Markup
+
+from steelyard import __version__
+from steelyard.checks import Doubt, doubts
+from steelyard.errors import InputError
+from steelyard.groups import Group, Item, Line, group_items
+from steelyard.observations import Measured, load
+from steelyard.plots import (
+    bandwidth_figure,
+    distribution_figures,
+    dots_figure,
+    latency_figure,
+    launches_figure,
+    line_style,
+)
+from steelyard.report.setting import Setting, settings_of
+from steelyard.results import Row, rows_of, write_whole
+from steelyard.units import format_bytes
+from steelyard.wording import interval_words, notes, rate_words, relative_words, time_words
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A results folder in the report, under the name that tells it from the others."""
+
+    name: str
+    created: str
+    measured: Measured
+    rows: tuple[Row, ...]
+    doubts: tuple[Doubt, ...]
+    verdict: str
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """Pairs of column and text; `level`: what the interval promises; `first`: here a new line begins.
+
+    A row without numbers has `instead` in their place.
+    """
+
+    cells: tuple[tuple[str, str], ...]
+    status: str
+    flag: str
+    level: str
+    first: bool
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of points: its pictures as divs and its table."""
+
+    anchor: str
+    title: str
+    common: str
+    legend: tuple[tuple[str, str, str], ...]  # label, colour, dash
+    charts: tuple[Markup, ...]
+    shapes: tuple[Markup, ...]
+    launches: Markup | None
+    columns: tuple[str, ...]
+    table: tuple[TableRow, ...]
+    script: Markup
+
+
+def write_report(folders: Sequence[Path], out: Path) -> Path:
+    """Writes one self-contained HTML file about one or several results folders and returns its path.
+
+    Raises InputError when a folder holds no records, or `out` is a folder.
+    """
+    if out.is_dir():
+        raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
+    names = _names(folders)
+    read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
+    write_whole(out, render_report(read).encode())
+    return out
+
+
+def render_report(folders: Sequence[Folder]) -> str:
+    """The page as text."""
+    items = [
+        Item(row, point, folder.name if len(folders) > 1 else "")
+        for folder in folders
+        for row, point in zip(folder.rows, folder.measured.points, strict=True)
+    ]
+    sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(
+        resources.files(__package__).joinpath("page.html.j2").read_text("utf-8")
+    )
+    library = bokeh_resources.Resources(mode="inline", components=["bokeh"]).render_js()
+    return template.render(
+        title=" and ".join(folder.measured.campaign.name or folder.name for folder in folders),
+        version=__version__,
+        folders=folders,
+        sections=sections,
+        library=Markup(library),  # noqa: S704 - Bokeh's own code
+        several=len(folders) > 1,
+    )
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """The last part of each path, or the whole path where those are alike."""
+    names = [folder.resolve().name for folder in folders]
+    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+
+
+def _read(path: Path, name: str) -> Folder:
+    measured = load(path)
+    rows = rows_of(measured)
+    created = measured.campaign.created
+    return Folder(
+        name=name,
+        created=f"{created[:16].replace('T', ' ')} UTC" if created.endswith(("Z", "+00:00")) else created,
+        measured=measured,
+        rows=rows,
+        doubts=doubts(measured, rows),
+        verdict=verdict(rows),
+        setting=settings_of(measured),
+    )
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """What became of the points, in one sentence or two."""
+    count = {status: sum(1 for row in rows if row.status == status) for status in ("ok", "failed", "skipped")}
+    settled = sum(1 for row in rows if row.status == "ok" and row.flag == "SETTLED")
+    launches = sorted({row.launch_count for row in rows if row.launch_count})
+    over = _range_words(launches, "launch", "launches")
+    points = "point was" if len(rows) == 1 else "points were"
+    words = [f"{count['ok']} of {len(rows)} {points} measured over {over}, {settled} of them settled"]
+    if count["failed"]:
+        words.append(f"{count['failed']} failed")
+    if count["skipped"]:
+        words.append(f"{count['skipped']} {'was' if count['skipped'] == 1 else 'were'} skipped")
+    return "; ".join(words) + "."
+
+
+def _range_words(numbers: Sequence[int], one: str, many: str) -> str:
+    if not numbers:
+        return f"no {one}"
+    low, high = numbers[0], numbers[-1]
+    if low == high:
+        return f"{low} {one if low == 1 else many}"
+    return f"{low} to {high} {many}"
+
+
+def _section(number: int, group: Group) -> Section:
+    """A group's table and pictures, with a script of their own: Bokeh's work grows with its square."""
+    figures: dict[str, Any] = {}
+    if any((item.row.median or 0) > 0 for line in group.lines for item in line.items):
+        if group.is_sized:
+            figures["chart-time"] = latency_figure(group)
+            if (bandwidth := bandwidth_figure(group)) is not None:
+                figures["chart-rate"] = bandwidth
+        else:
+            figures["chart-time"] = dots_figure(group)
+        figures.update((f"shape-{i}", shape) for i, shape in enumerate(distribution_figures(group)))
+        if group.is_sized and any(item.row.launch_count > 1 for line in group.lines for item in line.items):
+            figures["launches"] = launches_figure(group)
+    script, divs = embed.components(figures) if figures else ("", {})
+    safe = {name: Markup(div) for name, div in divs.items()}  # noqa: S704 - Bokeh's own markup
+    columns, table = _table(group)
+    return Section(
+        anchor=f"ops-{number}",
+        title=_title(group),
+        common=", ".join(part for part in (group.common, _launch_words(group)) if part),
+        legend=tuple((line.label, *line_style(line)) for line in group.lines),
+        charts=tuple(div for name, div in safe.items() if name.startswith("chart")),
+        shapes=tuple(div for name, div in safe.items() if name.startswith("shape")),
+        launches=safe.get("launches"),
+        columns=columns,
+        table=table,
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _title(group: Group) -> str:
+    """The op where there is one, else what the ops have in common."""
+    ops = {item.row.op for line in group.lines for item in line.items}
+    return group.name if group.is_sized else ops.pop() if len(ops) == 1 else f"{group.name}.*"
+
+
+def _launch_words(group: Group) -> str:
+    """`7 launches`, where all rows that have numbers rest on as many."""
+    counts = {item.row.launch_count for line in group.lines for item in line.items if item.row.launch_count}
+    return _range_words(sorted(counts), "launch", "launches") if len(counts) == 1 else ""
+
+
+def _table(group: Group) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
+    """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons."""
+    rows: list[tuple[Line, Item, str]] = []
+    for line in group.lines:
+        reasons = {item.row.why for item in line.items if item.row.status == "skipped"}
+        skipped = sum(1 for item in line.items if item.row.status == "skipped")
+        if skipped == len(line.items) > 1 and len(reasons) == 1:
+            sizes = f"{format_bytes(line.items[0].row.bytes)} – {format_bytes(line.items[-1].row.bytes)}"
+            rows.append((line, line.items[0], sizes))
+        else:
+            rows += [(line, item, format_bytes(item.row.bytes)) for item in line.items]
+    cells = [_cells(line, item, size) for line, item, size in rows]
+    hidden: set[str] = {
+        name for name in ("bandwidth", "notes") if not any(one[name].strip("–") for one in cells)
+    }
+    hidden |= {"bytes"} if not group.is_sized else set()
+    hidden |= {"launches"} if _launch_words(group) else set()
+    columns = tuple(name for name in cells[0] if name not in hidden and (name or len(group.lines) > 1))
+    before: Line | None = None
+    table = []
+    for (line, item, _), one in zip(rows, cells, strict=True):
+        row = item.row
+        first = not group.is_sized or line is not before
+        level = f"{100 * row.ci_level:.4g} %, {row.ci_of}" if row.ci_level is not None else ""
+        shown = tuple((name, one[name]) for name in columns)
+        instead = "" if row.median is not None else f"{row.status}: {row.why or 'no reason given'}"
+        table.append(TableRow(shown, row.status, row.flag or "", level, first, instead))
+        before = line
+    return columns, tuple(table)
+
+
+def _cells(line: Line, item: Item, size: str) -> dict[str, str]:
+    """The columns of a table, in their order."""
+    row = item.row
+    return {
+        "": line.label,
+        "bytes": size,
+        "median": time_words(row.median),
+        "interval": interval_words(row.ci_low, row.ci_high),
+        "±": relative_words(row),
+        "min": time_words(row.min),
+        "p99": time_words(row.p99),
+        "bandwidth": rate_words(row.bandwidth),
+        "launches": str(row.launch_count),
+        "flag": row.status if row.status != "ok" else row.flag or "",
+        "notes": "; ".join(notes(row)),
+    }

@@ -1,0 +1,183 @@
+"""Where a campaign ran: machine, MPI, clock and the verified binding, in words and as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.evidence import cpu_set
+from steelyard.observations import Measured
+from steelyard.records import Launch
+from steelyard.units import format_bytes, format_time
+
+CORE_WIDTH, CORE_HEIGHT, CORES_IN_ROW = 64, 46, 12  # of the picture, in CSS pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A core in the picture of a binding: its box, its hardware threads, the ranks that may run there."""
+
+    x: int
+    y: int
+    cpus: str
+    ranks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Who ran where, alike in `launches`: rows of rank, host, cpus bound to, cpu seen; cores for one host."""
+
+    title: str
+    launches: str
+    rows: tuple[tuple[str, str, str, str], ...]
+    cores: tuple[Core, ...]
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Pairs of name and text, and the bindings."""
+
+    machine: tuple[tuple[str, str], ...]
+    engines: tuple[tuple[str, str], ...]
+    bindings: tuple[Binding, ...]
+    notes: tuple[str, ...]
+
+
+def settings_of(measured: Measured) -> Setting:
+    """What the records and campaign.json say of the place."""
+    return Setting(
+        machine=machine_words(measured.campaign.machine),
+        engines=_engines(measured),
+        bindings=_bindings(measured),
+        notes=tuple(dict.fromkeys(note for file in measured.files for note in file.job.notes)),
+    )
+
+
+def machine_words(machine: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A machine as names and texts; keys that are not known are shown as they are, empty ones left out."""
+    known = {
+        "host": "host",
+        "cpu_model": "processor",
+        "cores": "cores",
+        "memory_bytes": "memory",
+        "caches": "caches",
+        "hypervisor": "hypervisor",
+        "os": "system",
+        "kernel": "kernel",
+        "governor": "governor",
+        "smt": "SMT",
+        "thp": "huge pages",
+        "load": "load",
+        "numa_nodes": "NUMA nodes",
+        "sockets": "sockets",
+        "cpu_quota": "CPU quota",
+    }
+    hidden = {"online", "cpus"}
+    names = [*known, *(key for key in machine if key not in known and key not in hidden)]
+    pairs = [(known.get(key, key), _machine_text(key, machine.get(key))) for key in names]
+    return tuple((name, text) for name, text in pairs if text)
+
+
+def _machine_text(key: str, value: Any) -> str:
+    """One value of a machine; empty when it says nothing."""
+    if value is None or value == "" or value == []:
+        return ""
+    if key == "memory_bytes":
+        return format_bytes(int(value)) if value else ""
+    if key == "cores" and isinstance(value, list):
+        threads = sum(len(core) for core in value)
+        return f"{len(value)}" + (f" with {threads} hardware threads" if threads > len(value) else "")
+    if key == "caches" and isinstance(value, list):
+        return ", ".join(
+            f"L{one['level']} {one['type'].lower()} {one['instances']} × {format_bytes(one['bytes'])}"
+            for one in value
+        )
+    if key == "load" and isinstance(value, list):
+        return ", ".join(f"{one:.2f}" for one in value) + " over 1, 5 and 15 minutes"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
+    """Engine, MPI, clock and yielding of all launches, each text once."""
+    found: dict[tuple[str, str], None] = {}
+    for file in measured.files:
+        if (start := file.launch) is None:
+            continue
+        build = ", ".join(str(start.build[key]) for key in ("compiler", "flags") if start.build.get(key))
+        found["engine", f"steelyard-{start.engine} {start.version}" + (f" ({build})" if build else "")] = None
+        if file.job.mpi:
+            library = start.mpi.library.splitlines()[0].strip() if start.mpi and start.mpi.library else ""
+            level = f", thread level {start.mpi.thread_level}" if start.mpi and start.mpi.thread_level else ""
+            found["MPI", f"{file.job.mpi.name}: {library}{level}"] = None
+        found["clock", _clock_words(start)] = None
+        if start.yield_ != "real":
+            found["sched_yield", start.yield_] = None
+        if file.job.preset:
+            found["preset", file.job.preset] = None
+    return tuple(
+        sorted(found, key=lambda pair: ("engine", "MPI", "clock", "sched_yield", "preset").index(pair[0]))
+    )
+
+
+def _clock_words(start: Launch) -> str:
+    """Name and tick; the cost differs a little from launch to launch and is given in steps of 5 ns."""
+    cost = 5 * round(start.clock.cost_ns / 5) if start.clock.cost_ns >= 5 else round(start.clock.cost_ns, 1)
+    words = f"a reading costs about {format_time(cost)}, tick {format_time(start.clock.tick_ns)}"
+    return f"{start.clock.name}, {words}"
+
+
+def _bindings(measured: Measured) -> tuple[Binding, ...]:
+    """Launches with the same MPI, number of ranks and binding together."""
+    same: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[tuple[int, Launch]]] = {}
+    for file in measured.files:
+        if file.launch is None:
+            continue
+        mpi = file.job.mpi.name if file.job.mpi else "no MPI"
+        places = sorted(file.launch.places, key=lambda place: place.rank)
+        key = (mpi, tuple((str(place.rank), place.host, place.cpus) for place in places))
+        same.setdefault(key, []).append((file.job.launch, file.launch))
+    groups = measured.campaign.machine.get("cores")
+    cores = groups if isinstance(groups, list) else []
+    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items())
+
+
+def _binding(
+    mpi: str,
+    where: tuple[tuple[str, str, str], ...],
+    found: list[tuple[int, Launch]],
+    groups: list[list[int]],
+) -> Binding:
+    seen: dict[int, set[int]] = {}
+    for _, start in found:
+        for place in start.places:
+            seen.setdefault(place.rank, set()).add(place.cpu)
+    rows = tuple((rank, host, cpus, _numbers(seen[int(rank)])) for rank, host, cpus in where)
+    several_hosts = len({host for _, host, _ in where}) > 1
+    cores: list[Core] = []
+    for number, group in enumerate([] if several_hosts else groups):
+        ranks = [rank for rank, _, cpus in where if cpu_set(cpus) & set(group)]
+        y, x = divmod(number, CORES_IN_ROW)
+        label = ", ".join(ranks) if len(ranks) <= 3 else f"{len(ranks)} ranks"
+        cores.append(Core(x * CORE_WIDTH, y * CORE_HEIGHT, _numbers(set(group)), label))
+    columns = min(len(cores), CORES_IN_ROW)
+    rows_high = -(-len(cores) // CORES_IN_ROW)
+    count = f"{len(where)} rank{'' if len(where) == 1 else 's'}"
+    launches = _numbers({number for number, _ in found})
+    return Binding(
+        f"{mpi}, {count}", launches, rows, tuple(cores), columns * CORE_WIDTH, rows_high * CORE_HEIGHT
+    )
+
+
+def _numbers(numbers: set[int]) -> str:
+    """`0-3, 8`: whole numbers with runs put together."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)

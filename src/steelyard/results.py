@@ -1,0 +1,322 @@
+"""Results: a row per point over all launches, for people and machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.records import SCHEMA, Number
+from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
+from steelyard.stats.interval import Estimate
+
+SLOW = 3.0  # an observation above so many medians is slow
+MOST_SLOW = 0.05  # share of slow observations from which a point is NOISY
+
+
+class RowMode(Struct, frozen=True):
+    """A regime of a point: its median in ns and the share of the time blocks that were in it."""
+
+    value: float
+    share: float
+
+
+class RowLaunch(Struct, frozen=True, kw_only=True):
+    """What one launch says of a point; times in ns, None where it has no number."""
+
+    launch: int
+    status: str
+    why: str | None
+    flag: str | None
+    count: int
+    rejected: int
+    reps: int | None
+    median: float | None
+    ci_low: float | None
+    ci_high: float | None
+    lag1: float | None
+    drift: bool
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A point over all launches. Times in ns per operation, `bandwidth` in bytes/s; None for no number.
+
+    The interval `ci_low`..`ci_high` has the probability `ci_level` for the median over launches (`ci_of`
+    launches) or, with one launch, of that launch alone (`ci_of` blocks). Quantiles, `min`, `max`, `mean` and
+    `slow_share` (share of observations above 3 medians) are those of all observations of all launches
+    together. `overhead` ns per operation were subtracted as the cost of the clock. `slowest_rank` took
+    longest most often, in `slowest_share` of the observations (None when only rank 0 is reported). `flags`
+    holds all that apply, `flag` the one that weighs most.
+    """
+
+    point: int
+    op: str
+    method: str
+    bytes: int
+    ranks: int
+    threads: int
+    params: dict[str, Number]
+    placement: str | None
+    mpi: str | None
+    launch_count: int
+    count: int
+    rejected: int
+    unit: str = "ns"
+    median: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    ci_level: float | None = None
+    ci_of: str | None = None
+    min: float | None = None
+    p5: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    slow_share: float | None = None
+    bandwidth: float | None = None
+    overhead: float | None = None
+    clock_tick: float | None = None
+    clock_error_ns: float | None = None
+    skew_ns: float | None = None
+    slowest_rank: int | None = None
+    slowest_share: float | None = None
+    yields_per_op: float | None = None
+    modes: tuple[RowMode, ...] = ()
+    flag: str | None = None
+    flags: tuple[str, ...] = ()
+    verified: bool | None = None
+    status: str = "ok"
+    why: str | None = None
+    launches: tuple[RowLaunch, ...] = ()
+
+
+def results(folder: Path) -> tuple[Row, ...]:
+    """The rows of a results folder, in the order of the plan. Raises InputError."""
+    return rows_of(load(folder))
+
+
+def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
+    """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
+    return tuple(_row(point, level) for point in measured.points)
+
+
+def _row(point: PointCells, level: float) -> Row:
+    """One point: what its launches have in common, and the numbers of those that went well."""
+    plan, cells = point.plan, point.cells
+    status, why = _status(cells)
+    good = [cell for cell in cells if cell.status == "ok"]
+    seen = next((cell.point for cell in cells if cell.point), None)
+    common: dict[str, Any] = {
+        "point": plan.point,
+        "op": plan.op,
+        "method": seen.method if seen else plan.method,
+        "bytes": plan.bytes,
+        "ranks": plan.ranks,
+        "threads": plan.threads,
+        "params": seen.params if seen else plan.params,
+        "placement": _placement(cells),
+        "mpi": plan.mpi,
+        "launch_count": len(good),
+        "count": sum(cell.values.size for cell in good),
+        "rejected": sum(cell.rejected for cell in good),
+        "verified": _verified(good),
+        "status": status,
+        "why": why,
+    }
+    if not good:
+        return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
+    return Row(**common, **_numbers(cells, good, level))
+
+
+def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[str, Any]:
+    """The columns that need observations; `good` are the cells that ended well, at least one."""
+    blocks = {id(cell): block_interval(cell.values, cell.tick, level) for cell in good}
+    drift = {id(cell): drifts(blocks[id(cell)].medians, blocks[id(cell)].estimate) for cell in good}
+    inner = [blocks[id(cell)].estimate for cell in good]
+    estimate = inner[0] if len(good) == 1 else launch_interval([one.value for one in inner], level)
+    pooled = np.concatenate([cell.values for cell in good])
+    tick = float(np.median([cell.tick for cell in good]))
+    estimate = with_tick(estimate, pooled, tick)
+    p5, p90, p95, p99 = quantile(pooled, (0.05, 0.90, 0.95, 0.99), tick)
+    slow = float(np.mean(pooled > SLOW * estimate.value)) if estimate.value > 0 else None
+    modes = find_modes([cell.values for cell in good], [cell.tick for cell in good])
+    flags = _flags(good, len(modes), slow, [drift[id(cell)] for cell in good])
+    rank, share = _slowest(good)
+    return {
+        "median": estimate.value,
+        "ci_low": _finite(estimate.low),
+        "ci_high": _finite(estimate.high),
+        "ci_level": estimate.level,
+        "ci_of": "blocks" if len(good) == 1 else "launches",
+        "min": float(pooled.min()),
+        "p5": p5,
+        "p90": p90,
+        "p95": p95,
+        "p99": p99,
+        "max": float(pooled.max()),
+        "mean": float(pooled.mean()),
+        "slow_share": slow,
+        "bandwidth": _bandwidth(good[0], estimate.value),
+        "overhead": float(np.mean([cell.overhead for cell in good])),
+        "clock_tick": tick,
+        "slowest_rank": rank,
+        "slowest_share": share,
+        "yields_per_op": _yields(good),
+        "modes": tuple(RowMode(mode.value, mode.share) for mode in modes),
+        "flag": flags[0],
+        "flags": flags,
+        "launches": tuple(_launch(cell, blocks.get(id(cell)), drift.get(id(cell), False)) for cell in cells),
+    }
+
+
+def _launch(cell: Cell, blocks: Any, drift: bool) -> RowLaunch:
+    """What one launch says; `blocks` is its interval, None where it has no number."""
+    estimate: Estimate | None = blocks.estimate if blocks else None
+    return RowLaunch(
+        launch=cell.launch,
+        status=cell.status,
+        why=cell.why,
+        flag=cell.flag,
+        count=int(cell.values.size),
+        rejected=cell.rejected,
+        reps=cell.point.reps if cell.point else None,
+        median=estimate.value if estimate else None,
+        ci_low=_finite(estimate.low) if estimate else None,
+        ci_high=_finite(estimate.high) if estimate else None,
+        lag1=blocks.lag1 if blocks else None,
+        drift=drift,
+    )
+
+
+def _status(cells: tuple[Cell, ...]) -> tuple[str, str | None]:
+    """Failed when any launch failed; skipped when none was measured; the reasons, each with its launches."""
+    failed = [cell for cell in cells if cell.status == "failed"]
+    skipped = [cell for cell in cells if cell.status == "skipped"]
+    done = any(cell.status == "ok" for cell in cells)
+    if failed:
+        return "failed", _reasons(failed, len(cells))
+    if skipped:
+        return ("ok" if done else "skipped"), _reasons(skipped, len(cells))
+    return ("ok", None) if done else ("skipped", "not measured yet; run the same command again to go on")
+
+
+def _reasons(cells: list[Cell], total: int) -> str:
+    """`hang: ... (launch 2 of 5)`, reasons that are alike together; all launches are not named."""
+    launches: dict[str, list[int]] = {}
+    for cell in cells:
+        launches.setdefault(cell.why or "no reason given", []).append(cell.launch)
+    if len(launches) == 1 and len(cells) == total:
+        return next(iter(launches))
+    return "; ".join(
+        f"{why} (launch{'es' if len(which) > 1 else ''} {', '.join(map(str, which))} of {total})"
+        for why, which in launches.items()
+    )
+
+
+def _flags(good: list[Cell], mode_count: int, slow: float | None, drift: list[bool]) -> tuple[str, ...]:
+    """All flags that apply, the weightiest first.
+
+    UNSETTLED or TIME when the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
+    the observations above 3 medians; DRIFT when half of the launches or more became slower or faster on the
+    way. SETTLED stands alone.
+    """
+    ends = {cell.flag for cell in good}
+    flags: list[str] = [flag for flag in ("UNSETTLED", "TIME") if flag in ends]
+    if mode_count > 1 or (slow is not None and slow > MOST_SLOW):
+        flags.append("NOISY")
+    if 2 * sum(drift) >= len(drift):
+        flags.append("DRIFT")
+    return tuple(flags) or ("SETTLED",)
+
+
+def _slowest(good: list[Cell]) -> tuple[int | None, float | None]:
+    """The rank that took longest most often and its share; nothing where only rank 0 is reported."""
+    if any(cell.point is None or cell.point.report == "root" or cell.slowest.size < 2 for cell in good):
+        return None, None
+    counts = np.sum([cell.slowest for cell in good], axis=0)
+    return int(np.argmax(counts)), float(counts.max() / counts.sum())
+
+
+def _yields(good: list[Cell]) -> float | None:
+    """sched_yield of all ranks per operation."""
+    counted = [cell for cell in good if cell.yields is not None]
+    operations = sum(cell.operations for cell in counted)
+    return sum(cell.yields or 0 for cell in counted) / operations if operations else None
+
+
+def _bandwidth(cell: Cell, value: float) -> float | None:
+    """Bytes that a repetition moves per second of a repetition (`parts` operations of `value` ns)."""
+    if cell.point is None or cell.point.moved_bytes == 0 or value <= 0:
+        return None
+    return cell.point.moved_bytes / (value * cell.point.parts) * 1e9
+
+
+def _verified(good: list[Cell]) -> bool | None:
+    """False when any launch found a wrong answer, None when none could tell."""
+    told = [cell.verified for cell in good if cell.verified is not None]
+    return all(told) if told else None
+
+
+def _placement(cells: tuple[Cell, ...]) -> str | None:
+    """The cpus that ranks 0, 1, ... were bound to, most often: `0|1`, with hosts where there are several."""
+    texts: Counter[str] = Counter()
+    for cell in cells:
+        if cell.start is None:
+            continue
+        places = sorted(cell.start.places, key=lambda place: place.rank)
+        several = len({place.host for place in places}) > 1
+        texts["|".join(f"{place.host}:{place.cpus}" if several else place.cpus for place in places)] += 1
+    return texts.most_common(1)[0][0] if texts else None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
+    """What `--json` prints and results.json holds."""
+    return {"schema": SCHEMA, "out": str(folder), "points": msgspec.to_builtins(rows)}
+
+
+def results_csv(rows: tuple[Row, ...]) -> str:
+    """The rows as CSV; nested columns as words: `window=64`, `203.1:0.7`; launches as their medians."""
+    columns = [name for name in Row.__struct_fields__ if name != "launches"] + ["launch_medians"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        flat = {name: getattr(row, name) for name in columns[:-1]}
+        flat["params"] = " ".join(f"{key}={value}" for key, value in row.params.items())
+        flat["modes"] = " ".join(f"{mode.value:g}:{mode.share:g}" for mode in row.modes)
+        flat["flags"] = " ".join(row.flags)
+        flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
+        writer.writerow(flat)
+    return text.getvalue()
+
+
+def write_results(folder: Path, rows: tuple[Row, ...]) -> None:
+    """Writes results.json and results.csv into `folder`, each at once: a reader never sees half a file."""
+    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows)), indent=1)
+    write_whole(folder / "results.json", document + b"\n")
+    write_whole(folder / "results.csv", results_csv(rows).encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replaces a file by another one at once."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(data)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

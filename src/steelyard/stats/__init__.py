@@ -1,0 +1,26 @@
+"""Statistics of observations. numpy, and scipy for distributions; knows nothing of records."""
+
+from steelyard.stats.interval import (
+    Blocks,
+    Estimate,
+    block_interval,
+    block_medians,
+    launch_interval,
+    with_tick,
+)
+from steelyard.stats.modes import Mode, drifts, find_modes
+from steelyard.stats.quantile import median, quantile
+
+__all__ = [
+    "Blocks",
+    "Estimate",
+    "Mode",
+    "block_interval",
+    "block_medians",
+    "drifts",
+    "find_modes",
+    "launch_interval",
+    "median",
+    "quantile",
+    "with_tick",
+]

@@ -1,0 +1,112 @@
+"""Results as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from steelyard.results import Row
+from steelyard.units import format_bytes
+from steelyard.wording import notes, rate_words, relative_words, row_line, time_words
+
+__all__ = ["results_tables", "row_line"]
+
+FLAG_STYLES = {
+    "SETTLED": "green",
+    "TIME": "yellow",
+    "UNSETTLED": "yellow",
+    "NOISY": "yellow",
+    "DRIFT": "yellow",
+}
+STATUS_STYLES = {"failed": "bold red", "skipped": "dim"}
+
+
+def results_tables(rows: Sequence[Row]) -> list[Table]:
+    """A table for each op, in the order in which they come; a line for each point, readable on 100 columns.
+
+    Ops with a single size are collected by the first word of their names. What all rows of a table share,
+    ranks or the MPI, stands in its title, what they do not in columns of its own.
+    """
+    sizes: dict[str, set[int]] = {}
+    for row in rows:
+        sizes.setdefault(row.op, set()).add(row.bytes)
+    tables: dict[str, list[Row]] = {}
+    for row in rows:
+        name = row.op if len(sizes[row.op]) > 1 else row.op.partition(".")[0] + ".*"
+        tables.setdefault(name, []).append(row)
+    return [_table(name, members) for name, members in tables.items()]
+
+
+def _table(name: str, rows: list[Row]) -> Table:
+    axes = [_axes(row) for row in rows]
+    if len({row.op for row in rows}) == 1:
+        name = rows[0].op
+    varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
+    shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
+    counts = {row.launch_count for row in rows if row.launch_count}
+    if len(counts) == 1:
+        shared.append("1 launch" if counts == {1} else f"{min(counts)} launches")
+    if levels := {100 * row.ci_level for row in rows if row.ci_level is not None}:
+        shared.append(f"{_level_words(levels)} intervals")
+    title = ", ".join([name, *shared])
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        min_width=min(len(title), 99),
+    )
+    for axis in varying:
+        table.add_column(axis, overflow="fold")
+    cells = [_cells(row) for row in rows]
+    empty = {"bytes": not any(row.bytes for row in rows), "launches": len(counts) < 2}
+    empty["bandwidth"] = all(row.bandwidth is None for row in rows)
+    columns = [column for column in cells[0] if not empty.get(column)]
+    for column in columns:
+        if column == "notes":
+            table.add_column(column, overflow="fold")
+        else:
+            table.add_column(column, justify="left" if column == "flag" else "right", no_wrap=True)
+    for one, cell in zip(axes, cells, strict=True):
+        table.add_row(*(Text(one[axis]) for axis in varying), *(cell[column] for column in columns))
+    return table
+
+
+def _axes(row: Row) -> dict[str, str]:
+    """What may differ between rows of an op beside the size."""
+    return {
+        "op": row.op,
+        "mpi": row.mpi or "",
+        "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
+        "threads": f"{row.threads} threads" if row.threads > 1 else "",
+        "params": " ".join(f"{key}={value:g}" for key, value in row.params.items()),
+        "method": row.method,
+    }
+
+
+def _level_words(levels: set[float]) -> str:
+    """`95 %`, `97.9 %`, `95 to 98 %`."""
+    low, high = min(levels), max(levels)
+    return f"{low:.3g} %" if high - low < 0.1 else f"{low:.0f} to {high:.0f} %"
+
+
+def _cells(row: Row) -> dict[str, Text]:
+    """The columns, in their order."""
+    flag = row.status if row.status != "ok" else row.flag or ""
+    style = STATUS_STYLES.get(row.status) or FLAG_STYLES.get(flag, "")
+    return {
+        "bytes": Text(format_bytes(row.bytes)),
+        "median": Text(time_words(row.median), style="bold"),
+        "interval": Text(relative_words(row)),
+        "min": Text(time_words(row.min)),
+        "p99": Text(time_words(row.p99)),
+        "bandwidth": Text(rate_words(row.bandwidth)),
+        "launches": Text(str(row.launch_count)),
+        "flag": Text(flag, style=style),
+        "notes": Text("; ".join(notes(row))),
+    }

@@ -1,0 +1,59 @@
+"""Fixtures that more than one module of tests needs."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import InputError
+from steelyard.mpi import Mpi, choose_mpi, find_mpis
+
+_FAMILIES = ("openmpi", "mpich", "embedded", "intel")
+
+
+@functools.lru_cache
+def _found(choice: str) -> Mpi | str:
+    """The MPI, or why there is none."""
+    if choice not in {word for mpi in find_mpis() for word in (mpi.family, mpi.origin)}:
+        return f"no {choice} MPI was found"
+    try:
+        return choose_mpi(choice)
+    except InputError as error:
+        return str(error)
+
+
+@pytest.fixture(params=_FAMILIES)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI of this machine in turn, the wheel in this environment (`embedded`) among them."""
+    found = _found(request.param)
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """A C compiler."""
+    path = shutil.which("cc")
+    if path is None:
+        pytest.skip("there is no C compiler")
+    return path
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, used instead of the user's."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("STEELYARD_CACHE", str(folder))
+    return folder
+
+
+def script(path: Path, text: str) -> Path:
+    """An executable shell script, standing in for a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path

@@ -1,0 +1,246 @@
+"""Writes results folders from given distributions: what an engine would have recorded of such times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.records import (
+    Clock,
+    End,
+    Job,
+    JobMpi,
+    Launch,
+    LaunchMpi,
+    Obs,
+    Place,
+    Point,
+    Record,
+    append_records,
+)
+
+COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
+
+Series = Callable[[np.random.Generator, int], NDArray[np.float64]]  # (generator, launch) -> ns per operation
+
+
+@dataclass(frozen=True, slots=True)
+class FakePoint:
+    """A point and the times it takes. `ends` maps a launch to an end record that is not `ok`."""
+
+    op: str
+    values: Series
+    bytes: int = 8
+    ranks: int = 2
+    mpi: str | None = "mpich-4.0.2"
+    reps: int = 100
+    parts: int = 1
+    report: Literal["root", "slowest"] = "slowest"
+    flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
+    yields_per_op: float = 0.0
+    rejected: int = 0
+    ends: dict[int, End] = field(default_factory=dict)
+
+
+def steady(median: float, spread: float = 0.05, count: int = 2000, between: float = 0.02) -> Series:
+    """Lognormal times around a launch median that itself varies by `between`."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        centre = median * np.exp(between * rng.standard_normal())
+        return np.asarray(centre * np.exp(spread * rng.standard_normal(count)))
+
+    return draw
+
+
+def regimes(fast: float, slow: float, dwell: int = 330, count: int = 2000) -> Series:
+    """Two regimes that take turns every `dwell` observations, each 4 % wide."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        phase = ((np.arange(count) + rng.integers(2 * dwell)) // dwell) % 2
+        return np.asarray(np.where(phase == 0, fast, slow) * np.exp(0.04 * rng.standard_normal(count)))
+
+    return draw
+
+
+def write_folder(
+    folder: Path,
+    points: Sequence[FakePoint],
+    launches: int = 5,
+    seed: int = 1,
+    cpus: Callable[[int], str] = str,
+    preset: str | None = None,
+    machine: dict[str, Any] | None = None,
+) -> Path:
+    """Writes campaign.json and a file for each launch, MPI and number of ranks. Returns the folder."""
+    (folder / "records").mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    jobs: dict[tuple[int, str | None, int], list[tuple[int, FakePoint]]] = {}
+    for launch in range(1, launches + 1):
+        for index, point in enumerate(points):
+            jobs.setdefault((launch, point.mpi, point.ranks), []).append((index, point))
+    for (launch, mpi, ranks), members in jobs.items():
+        name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}"
+        records: list[Record] = [*_heads(name, launch, mpi, ranks, cpus, preset)]
+        for index, point in members:
+            records += _point_records(rng, launch, index, point)
+        append_records(folder / "records" / f"{name}.jsonl", records)
+    campaign = {
+        "schema": 1,
+        "name": "made",
+        "seed": seed,
+        "created": "2026-11-21T22:00:00Z",
+        "plan": {},
+        "points": [_planned(index, point) for index, point in enumerate(points)],
+        "machine": machine if machine is not None else MACHINE,
+    }
+    (folder / "campaign.json").write_bytes(msgspec.json.encode(campaign))
+    return folder
+
+
+MACHINE: dict[str, Any] = {
+    "host": "vm",
+    "kernel": "6.1.0",
+    "os": "Debian GNU/Linux 12 (bookworm)",
+    "cpu_model": "AMD EPYC 7B13",
+    "online": [0, 1],
+    "cpus": [0, 1],
+    "cores": [[0], [1]],
+    "sockets": 1,
+    "numa_nodes": 1,
+    "caches": [
+        {"level": 1, "type": "Data", "bytes": 32768, "instances": 2},
+        {"level": 2, "type": "Unified", "bytes": 524288, "instances": 2},
+        {"level": 3, "type": "Unified", "bytes": 33554432, "instances": 1},
+    ],
+    "memory_bytes": 8 * 2**30,
+    "governor": None,
+    "smt": "notsupported",
+    "thp": "madvise",
+    "hypervisor": "KVM",
+    "load": [0.1, 0.2, 0.3],
+    "cpu_quota": None,
+}
+
+
+def _planned(index: int, point: FakePoint) -> dict[str, Any]:
+    return {
+        "point": index,
+        "op": point.op,
+        "bytes": point.bytes,
+        "ranks": point.ranks,
+        "threads": 1,
+        "method": "batch",
+        "rule": "median",
+        "params": {},
+        "mpi": point.mpi,
+    }
+
+
+def _heads(
+    name: str, launch: int, mpi: str | None, ranks: int, cpus: Callable[[int], str], preset: str | None
+) -> tuple[Job, Launch]:
+    family, _, version = (mpi or "").rpartition("-")
+    job = Job(
+        schema=1,
+        job=name,
+        launch=launch,
+        ranks=ranks,
+        mpi=JobMpi(name=mpi, family=family, version=version, mpiexec="/usr/bin/mpiexec") if mpi else None,
+        engine="/opt/steelyard-mpi",
+        command=("mpiexec", "-n", str(ranks)),
+        preset=preset,
+        cores=2,
+    )
+    start = Launch(
+        schema=1,
+        engine="mpi" if mpi else "solo",
+        version="0.1.0",
+        ranks=ranks,
+        clock=Clock(name="monotonic", cost_ns=COST_NS, tick_ns=TICK_NS),
+        places=tuple(
+            Place(
+                rank=rank,
+                host="vm",
+                cpus=cpus(rank),
+                cpu=rank,
+                clock_cost_ns=COST_NS,
+                clock_tick_ns=TICK_NS,
+            )
+            for rank in range(ranks)
+        ),
+        build={"compiler": "gcc 12.2.0", "flags": "-O2"},
+        mpi=LaunchMpi(library=f"{family} {version}", version="4.0", thread_level="single") if mpi else None,
+        seed=42,
+        start_unix_ns=1_795_000_000_000_000_000 + launch * 60_000_000_000,
+    )
+    return job, start
+
+
+def _point_records(rng: np.random.Generator, launch: int, index: int, point: FakePoint) -> list[Record]:
+    head = Point(
+        point=index,
+        op=point.op,
+        bytes=point.bytes,
+        ranks=point.ranks,
+        threads=1,
+        method="batch",
+        rule="median",
+        reps=point.reps,
+        parts=point.parts,
+        report=point.report,
+        moved_bytes=point.bytes * point.parts,
+    )
+    if launch in point.ends:
+        return [head, msgspec.structs.replace(point.ends[launch], point=index)]
+    scale = point.reps * point.parts
+    values = point.values(rng, launch)
+    records: list[Record] = [head]
+    for first in range(0, values.size, CHUNK):
+        part = values[first : first + CHUNK]
+        start, stop = stamps(rng, part * scale, point.ranks)
+        if point.report == "root":
+            start, stop = start[::-1], stop[::-1]
+        yields = [round(point.yields_per_op * part.size * scale / point.ranks)] * point.ranks
+        records.append(
+            Obs(
+                point=index,
+                first=first,
+                count=part.size,
+                start_ns=start.tolist(),
+                stop_ns=stop.tolist(),
+                yields=yields,
+            )
+        )
+    end = End(
+        point=index,
+        status="ok",
+        flag=point.flag,
+        count=values.size,
+        rejected=point.rejected,
+        verified=True,
+    )
+    return [*records, end]
+
+
+def stamps(
+    rng: np.random.Generator, durations: NDArray[np.float64], ranks: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts and stops as a clock of 10 ns shows them, shape (ranks, count).
+
+    The last rank takes `durations`, the others a tenth less.
+    """
+    start = np.empty((ranks, durations.size), dtype=np.int64)
+    stop = np.empty_like(start)
+    gaps = durations + 1000 + rng.uniform(0, 1000, durations.size)
+    true = np.concatenate(([0.0], np.cumsum(gaps)[:-1])) + rng.uniform(0, 1e6)
+    for rank in range(ranks):
+        own = durations if rank == ranks - 1 else 0.9 * durations
+        start[rank] = np.floor(true / TICK_NS) * TICK_NS
+        stop[rank] = np.floor((true + own + COST_NS) / TICK_NS) * TICK_NS
+    return start, stop

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from make_records import MACHINE, FakePoint, regimes, steady, write_folder
+from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
+from steelyard.evidence import cpu_set
+from steelyard.observations import load
+from steelyard.records import End
+from steelyard.results import rows_of
+
+QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))
+HANG = End(point=0, status="failed", why="hang: no observation for 20 s")
+WRONG = End(point=0, status="failed", why="wrong: rank 1: byte 3 is 4, not 5", verified=False)
+ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
+
+
+def doubts_of(folder: Path, *points: FakePoint, **options: Any) -> dict[str, Doubt]:
+    measured = load(write_folder(folder / "out", points or (QUIET,), **({"launches": 10} | options)))
+    return {doubt.name: doubt for doubt in doubts(measured, rows_of(measured))}
+
+
+def drifting(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.asarray(np.linspace(1000, 1200, 2000) + rng.normal(0, 10, 2000))
+
+
+def tailed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.asarray(np.where(rng.random(2000) < 0.08, 5000.0, 1000.0) + rng.normal(0, 10, 2000))
+
+
+def test_a_quiet_campaign_has_no_doubts(tmp_path: Path) -> None:
+    assert doubts_of(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "options", "words"),
+    [
+        ("failed", [FakePoint("mpi.scan", steady(9.0), ends={2: HANG})], {}, "hang: no observation"),
+        ("wrong-answer", [FakePoint("mpi.scan", steady(9.0), ends={2: WRONG})], {}, "byte 3 is 4"),
+        (
+            "skipped",
+            [FakePoint("mpi.scan", steady(9.0), ends=dict.fromkeys(range(11), ABSENT))],
+            {},
+            "MPI 4.0",
+        ),
+        ("not-positive", [FakePoint("mpi.scan", steady(-5.0), reps=1)], {}, "subtracting 27.4 ns"),
+        (
+            "oversubscribed",
+            [FakePoint("mpi.bcast", steady(1e3), ranks=4)],
+            {},
+            "4 ranks and threads on 2 cores",
+        ),
+        ("oversubscribed", [QUIET], {"preset": "oversubscribed"}, "mpich-4.0.2"),
+        ("shared-cores", [QUIET], {"cpus": lambda rank: "0-1"}, "ranks 0 and 1 of mpich-4.0.2"),
+        ("unbound", [QUIET], {"cpus": lambda rank: "0-1"}, "rank 0 of mpich-4.0.2 may run on cpus 0-1"),
+        ("yielding", [FakePoint("mpi.bcast", steady(1e3), yields_per_op=2.3)], {}, "up to 2.3 times"),
+        ("modes", [FakePoint("mpi.bcast", regimes(200.0, 450.0))], {}, "% at 45"),
+        ("unsettled", [FakePoint("mpi.bcast", steady(1e3), flag="TIME")], {}, "TIME, 10 of 10 launches"),
+        ("drift", [FakePoint("mpi.bcast", drifting)], {}, "median 1.10 us"),
+        ("tail", [FakePoint("mpi.bcast", tailed)], {}, "8 % above 3 medians, p99 5"),
+        ("busy", [QUIET], {"machine": MACHINE | {"load": [1.7, 1, 1]}}, "1.7"),
+        ("one-launch", [QUIET], {"launches": 1}, "1 of 1 point rests on one launch"),
+        ("few-launches", [QUIET, QUIET], {"launches": 3}, "2 of 2 points rest on 2 to 5"),
+        ("wide", [FakePoint("mpi.bcast", steady(1e3, between=0.5))], {}, "±"),
+        ("launches-differ", [FakePoint("mpi.bcast", steady(1e3, between=0.1))], {}, "times the fastest"),
+        ("coarse-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "tick 10 ns of"),
+        ("dear-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "27.4 ns subtracted"),
+        ("rejected", [FakePoint("mpi.bcast", steady(1e3), rejected=400)], {}, "4000 of 24000"),
+    ],
+)
+def test_each_check_finds_its_evidence(
+    tmp_path: Path, name: str, points: list[FakePoint], options: dict[str, Any], words: str
+) -> None:
+    found = doubts_of(tmp_path, *points, **options)
+    assert words in found[name].evidence
+    assert "mpi." in found[name].evidence or name not in ("failed", "modes", "wide", "tail")
+
+
+def test_a_cut_line_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    path.write_text(path.read_text() + '{"record":"obs"')
+    measured = load(folder)
+    assert (
+        "l01-mpich-4.0.2-n2.jsonl"
+        in {d.name: d for d in doubts(measured, rows_of(measured))}["cut-line"].evidence
+    )
+
+
+def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    path.write_text(path.read_text().replace('"yield":"real"', '"yield":"none"'))
+    measured = load(folder)
+    assert "1 launch" in {d.name: d for d in doubts(measured, rows_of(measured))}["what-if"].evidence
+
+
+def test_launches_that_were_placed_differently(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=2)
+    path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
+    path.write_text(path.read_text().replace('"cpus":"0"', '"cpus":"7"'))
+    measured = load(folder)
+    assert "placements-vary" in {d.name for d in doubts(measured, rows_of(measured))}
+
+
+@pytest.mark.parametrize(
+    ("cores", "cpus", "found"),
+    [
+        ([[0, 2], [1, 3]], ["0,2", "1,3"], set()),  # both hardware threads of a core each
+        ([[0, 2], [1, 3]], ["0", "2"], {"shared-cores"}),  # two threads of one core
+        ([[0], [1], [2], [3]], ["0-1", "2-3"], {"unbound"}),
+        ([], ["0", "1"], set()),  # a machine that does not tell its cores
+    ],
+)
+def test_binding_is_judged_by_cores(
+    tmp_path: Path, cores: list[list[int]], cpus: list[str], found: set[str]
+) -> None:
+    names = set(doubts_of(tmp_path, cpus=lambda rank: cpus[rank], machine={"cores": cores}))
+    assert names & {"shared-cores", "unbound"} == found
+
+
+def test_the_instrument_may_measure_next_to_nothing(tmp_path: Path) -> None:
+    empty = FakePoint("self.empty", steady(1e-9), mpi=None, ranks=1, reps=1)
+    assert not doubts_of(tmp_path, empty).keys() & {"not-positive", "coarse-clock", "dear-clock"}
+
+
+def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:
+    points = [FakePoint("mpi.scan", steady(9.0), bytes=size, ends={1: HANG}) for size in range(9)]
+    evidence = doubts_of(tmp_path, *points, launches=1)["failed"].evidence
+    assert evidence.startswith("9 points failed: mpi.scan on 2 ranks")
+    assert evidence.endswith("; and 5 more.")
+
+
+def test_skipped_points_stand_together_by_reason(tmp_path: Path) -> None:
+    points = [
+        FakePoint(op, steady(9.0), bytes=b, ends={1: ABSENT}) for op in ("mpi.a", "mpi.b") for b in (1, 2)
+    ]
+    assert (
+        doubts_of(tmp_path, *points, launches=1)["skipped"].evidence
+        == "4 points of mpi.a, mpi.b (needs MPI 4.0)."
+    )
+
+
+def test_the_gravest_come_first_and_texts_are_sentences(tmp_path: Path) -> None:
+    found = doubts_of(
+        tmp_path,
+        QUIET,
+        FakePoint("mpi.scan", steady(9.0), yields_per_op=1, ends={1: HANG, 2: WRONG}),
+        launches=3,
+    )
+    order = [SEVERITIES.index(doubt.severity) for doubt in found.values()]
+    assert order == sorted(order)
+    assert order[0] == 0
+    assert all(doubt.evidence.endswith(".") for doubt in found.values())
+
+
+def test_the_table_is_complete() -> None:
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names)
+    for check in CHECKS:
+        assert check.severity in SEVERITIES
+        assert all(text.endswith(".") for text in (check.why, check.remedy))
+        assert not check.what.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("0", {0}), ("0-2,5", {0, 1, 2, 5}), ("", set()), ("none", set()), ("3,1", {1, 3})]
+)
+def test_cpu_set(text: str, cpus: set[int]) -> None:
+    assert cpu_set(text) == cpus

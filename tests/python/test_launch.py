@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from steelyard.engine import Engine
+from steelyard.errors import InputError
+from steelyard.launch import Launch, plan_launch
+from steelyard.machine import Machine, read_machine
+from steelyard.mpi import Mpi, mpi_environment
+from steelyard.process import Child, run
+
+_RANK = r"""
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char text[4096];
+    int rank, ranks, length = 0;
+    cpu_set_t set;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; i < CPU_SETSIZE && length < 4000; i++)
+        if (CPU_ISSET(i, &set))
+            length += sprintf(text + length, " %d", i);
+    for (int i = 0; i < 20; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    printf("%d %d:%s\n", rank, ranks, text);
+    fflush(stdout);
+    MPI_Finalize();
+    return 0;
+}
+"""
+_SMT = ((0, 8), (1, 9), (2, 10), (3, 11))
+
+
+def _machine(cores: tuple[tuple[int, ...], ...] = _SMT, *, restricted: bool = False) -> Machine:
+    cpus = tuple(sorted(cpu for core in cores for cpu in core))
+    return msgspec.structs.replace(
+        read_machine("/nowhere"), cores=cores, cpus=cpus, online=(*cpus, 99) if restricted else cpus
+    )
+
+
+def _engine(family: str, version: str) -> Engine:
+    mpi = Mpi(
+        f"{family}-{version}", family, version, None, "/usr/bin/mpiexec", None, abi=False, origin="path"
+    )
+    return Engine("/e/steelyard-mpi", "mpi", mpi)
+
+
+def _solo() -> Engine:
+    return Engine("/e/steelyard-solo", "solo", None)
+
+
+@pytest.mark.parametrize(
+    ("engine", "ranks", "threads", "argv", "environment"),
+    [
+        (_engine("openmpi", "4.1.4"), 2, 1, ["--map-by", "slot:PE=1", "--bind-to", "core"], {}),
+        (_engine("openmpi", "5.0.11"), 2, 2, ["--map-by", "slot:PE=2", "--bind-to", "core"], {}),
+        (_engine("mpich", "4.0.2"), 2, 1, ["-bind-to", "user:0+8,1+9"], {}),
+        (_engine("mpich", "5.0.2"), 2, 2, ["-bind-to", "user:0+8+1+9,2+10+3+11"], {}),
+        (_engine("intel", "2021.18.1"), 2, 1, [], {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "[0x101,0x202]"}),
+        (_engine("intel", "2021.18.1"), 1, 4, [], {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "[0xf0f]"}),
+    ],
+)
+def test_a_core_for_each_thread_of_each_rank(
+    engine: Engine,
+    ranks: int,
+    threads: int,
+    argv: list[str],
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    launch = plan_launch(engine, ranks, threads, _machine())
+    assert launch.argv_prefix == ("/usr/bin/mpiexec", *argv, "-n", str(ranks))
+    assert launch.engine_args == ("--ranks", str(ranks), "--yield", "real")
+    omp = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"} if threads > 1 else {}
+    assert launch.environment == environment | omp
+    assert (launch.preset, launch.notes) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("engine", "argv", "environment"),
+    [
+        (
+            _engine("openmpi", "4.1.4"),
+            ["--oversubscribe", "--bind-to", "none"],
+            {"OMPI_MCA_mpi_yield_when_idle": "1"},
+        ),
+        (
+            _engine("openmpi", "5.0.11"),
+            ["--map-by", ":oversubscribe", "--bind-to", "none"],
+            {"OMPI_MCA_mpi_yield_when_idle": "1"},
+        ),
+        (
+            _engine("mpich", "5.0.2"),
+            ["-bind-to", "none"],
+            {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
+        ),
+        (_engine("intel", "2021.18.1"), [], {"I_MPI_PIN": "0"}),
+    ],
+)
+def test_more_ranks_than_cores_only_when_asked_for(
+    engine: Engine, argv: list[str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(InputError, match=r"5 ranks are more than the 4 cores .* add --oversubscribe"):
+        plan_launch(engine, 5, 1, _machine())
+    launch = plan_launch(engine, 5, 1, _machine(), oversubscribe=True)
+    assert launch.argv_prefix == ("/usr/bin/mpiexec", *argv, "-n", "5")
+    assert launch.environment == environment
+    assert launch.preset == "oversubscribed"
+    assert "5 ranks and threads share 4 cores" in launch.notes[0]
+
+
+def test_threads_count_too() -> None:
+    with pytest.raises(InputError, match="2 x 3 threads are more than the 4 cores"):
+        plan_launch(_engine("mpich", "5.0.2"), 2, 3, _machine())
+    assert plan_launch(_engine("mpich", "5.0.2"), 2, 2, _machine(), oversubscribe=True).preset is None
+
+
+def test_root_must_be_allowed_by_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    launch = plan_launch(_engine("openmpi", "5.0.11"), 1, 1, _machine())
+    assert launch.environment == {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def test_open_mpi_cannot_bind_within_a_part_of_the_machine() -> None:
+    launch = plan_launch(_engine("openmpi", "4.1.4"), 2, 1, _machine(restricted=True))
+    assert launch.argv_prefix[1:3] == ("--bind-to", "none")
+    assert "not bound" in launch.notes[0]
+    others = plan_launch(_engine("mpich", "5.0.2"), 2, 1, _machine(restricted=True))
+    assert others.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("threads", "args", "environment"),
+    [
+        (1, ("--cpus", "0", "--yield", "none"), {}),
+        (3, ("--cpus", "0,1,2", "--yield", "none"), {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0},{1},{2}"}),
+        (5, ("--yield", "none"), {}),
+    ],
+)
+def test_solo_binds_itself(threads: int, args: tuple[str, ...], environment: dict[str, str]) -> None:
+    launch = plan_launch(_solo(), 1, threads, _machine(), oversubscribe=True, yield_mode="none")
+    assert (launch.argv_prefix, launch.engine_args, launch.environment) == ((), args, environment)
+
+
+def test_extra_arguments_go_to_mpiexec_as_they_are() -> None:
+    launch = plan_launch(_engine("mpich", "5.0.2"), 1, 1, _machine(), extra=["-iface", "lo"])
+    assert launch.argv_prefix[-4:] == ("-iface", "lo", "-n", "1")
+
+
+@pytest.fixture
+def program(mpi: Mpi, tmp_path: Path) -> Engine:
+    """A program that prints for each rank where it may run."""
+    if mpi.mpicc is None:
+        pytest.skip(f"{mpi.name} has no mpicc")
+    (tmp_path / "rank.c").write_text(_RANK)
+    argv = [mpi.mpicc, "-O1", str(tmp_path / "rank.c"), "-o", str(tmp_path / "rank")]
+    done = run(argv, env=os.environ | mpi_environment(mpi), timeout=60)
+    assert done.code == 0, done.err
+    return Engine(str(tmp_path / "rank"), "mpi", mpi)
+
+
+def _places(program: Engine, launch: Launch) -> list[tuple[int, ...]]:
+    """The CPUs of each rank."""
+    with Child([*launch.argv_prefix, program.path], env=os.environ | launch.environment) as child:
+        assert child.wait(100) == 0, child.err
+    places: dict[int, tuple[int, ...]] = {}
+    for line in child.out.splitlines():
+        who, _, cpus = line.partition(":")
+        rank, ranks = map(int, who.split())
+        assert ranks == int(launch.argv_prefix[-1])
+        places[rank] = tuple(map(int, cpus.split()))
+    return [places[rank] for rank in sorted(places)]
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 2)])
+def test_ranks_are_where_they_were_meant_to_be(program: Engine, ranks: int, threads: int) -> None:
+    machine = read_machine()
+    assert program.mpi is not None
+    if ranks * threads > len(machine.cores):
+        pytest.skip(f"there are only {len(machine.cores)} cores")
+    places = _places(program, plan_launch(program, ranks, threads, machine))
+    assert len(places) == ranks
+    if machine.restricted and program.mpi.family == "openmpi":
+        assert all(set(cpus) <= set(machine.cpus) for cpus in places)
+        return
+    cores = {core: i for i, group in enumerate(machine.cores) for core in group}
+    for cpus in places:
+        assert len({cores[cpu] for cpu in cpus}) == threads
+    assert len(set(places)) == ranks
+
+
+def test_more_ranks_than_cores_do_run(program: Engine) -> None:
+    machine = read_machine()
+    ranks = len(machine.cores) + 2
+    if ranks > 16:
+        pytest.skip("there are too many cores to have more ranks in a test")
+    launch = plan_launch(program, ranks, 1, machine, oversubscribe=True)
+    assert len(_places(program, launch)) == ranks

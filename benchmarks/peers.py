@@ -1,10 +1,10 @@
 """mpi.pingpong beside osu_latency, IMB's PingPong and NetPIPE: same MPI, same cores, launches interleaved.
 
-    python benchmarks/peers.py --osu PATH --imb PATH --netpipe PATH [--mpi NAME] [--launches 10] [--bytes 0,8,1Mi]
+    python benchmarks/peers.py --osu PATH --imb PATH --netpipe PATH [--mpi NAME] [--launches 10]
 
-Each PATH is an executable built by its user for that MPI; leave one away to leave the tool away. One command falls into
-modes from launch to launch, so modes are compared: the fastest mode of each tool, as a ratio to Steelyard's, with the
-interval of that ratio over launches. A tool that prints microseconds with two decimals resolves 5 ns at best.
+Each PATH is an executable built by its user for that MPI; leave one away to leave the tool away. One command
+falls into modes from launch to launch, so modes are compared: the fastest mode of each tool, as a ratio to
+Steelyard's, with the interval of that ratio over launches. A tool that prints microseconds with two decimals resolves 5 ns at best.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SECONDS = 600.0  # more than any of these commands takes
 
 @dataclass(frozen=True)
 class Tool:
-    """A peer: the arguments for one size in a scratch file, and the latency in ns from what it prints or writes."""
+    """A peer: its arguments for one size, and the latency in ns from what it prints or writes."""
 
     name: str
     arguments: Callable[[int, Path], list[str]]
@@ -54,23 +54,28 @@ def _row(text: str, size: int, column: int) -> float:
 
 
 def osu(size: int, scratch: Path) -> list[str]:
+    """Arguments of osu_latency."""
     del scratch
     return ["-m", f"{size}:{size}"]
 
 
 def imb(size: int, scratch: Path) -> list[str]:
+    """Arguments of IMB-MPI1."""
     del scratch
     return ["PingPong", "-msgsize", str(size)]
 
 
 def netpipe(size: int, scratch: Path) -> list[str]:
+    """Arguments of NetPIPE 3, which writes a file."""
     return ["-l", str(size), "-u", str(size), "-p", "0", "-o", str(scratch)]
 
 
 def netpipe_latency(text: str, scratch: Path, size: int) -> float:
     """NetPIPE 3 writes bytes, Mbit/s and seconds one way."""
     del text
-    return 1e9 * _row(re.sub(r"\d\.\d+e[+-]\d+", lambda m: f"{float(m[0]):.12f}", scratch.read_text()), size, 2)
+    return 1e9 * _row(
+        re.sub(r"\d\.\d+e[+-]\d+", lambda m: f"{float(m[0]):.12f}", scratch.read_text()), size, 2
+    )
 
 
 TOOLS = {
@@ -89,12 +94,16 @@ class Sample:
     seconds: list[float]
 
 
-def measure_peer(tool: Tool, path: str, launch: Launch, environment: dict[str, str], size: int) -> tuple[float, float]:
+def measure_peer(
+    tool: Tool, path: str, launch: Launch, environment: dict[str, str], size: int
+) -> tuple[float, float]:
     """One launch of a peer: latency in ns and its wall time in s, the launcher's included."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder) / "out"
         begun = time.monotonic()
-        done = run([*launch.argv_prefix, path, *tool.arguments(size, scratch)], env=environment, timeout=SECONDS)
+        done = run(
+            [*launch.argv_prefix, path, *tool.arguments(size, scratch)], env=environment, timeout=SECONDS
+        )
         took = time.monotonic() - begun
         if done.code != 0:
             raise SystemExit(f"{tool.name} failed: {done.err.strip()[-300:]}")
@@ -104,7 +113,7 @@ def measure_peer(tool: Tool, path: str, launch: Launch, environment: dict[str, s
 def measure_ours(
     engine: str, launch: Launch, environment: dict[str, str], size: int, tolerance: float
 ) -> tuple[float, float, float]:
-    """One launch of Steelyard: latency in ns, its wall time in s, and the s until the interval was narrow enough."""
+    """One launch of Steelyard: latency in ns, wall time in s, and the s until the interval was narrow."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
         point = ["op=mpi.pingpong", f"bytes={size}", f"tolerance={tolerance}"]
@@ -138,7 +147,10 @@ def values_of(path: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for key in TOOLS:
         parser.add_argument(f"--{key}", metavar="PATH")
     parser.add_argument("--mpi")
@@ -173,7 +185,7 @@ def main() -> None:
 
 def show(size: int, samples: dict[str, Sample], inside: list[float]) -> None:
     """A table: modes of each tool, its fastest mode as a ratio to ours, wall time of a launch."""
-    print(f"\n{format_bytes(size)}, {len(inside)} launches; our interval took {np.median(inside):.3f} s of measuring")
+    print(f"\n{format_bytes(size)}, {len(inside)} launches; our interval took {np.median(inside):.3f} s")
     fast = {name: fastest(sample.latencies) for name, sample in samples.items() if sample.latencies}
     for name, values in fast.items():
         sample = samples[name]

@@ -1,8 +1,8 @@
-"""A campaign: a plan becomes jobs, each job one launch of an engine; what is finished is never measured again.
+"""A campaign: a plan becomes jobs, each one launch of an engine; what is finished is never measured again.
 
-DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which the engine
-appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and carries on with the
-next point: hangs, crashes and wrong answers are results.
+DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which the
+engine appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and carries
+on with the next point: hangs, crashes and wrong answers are results.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
 
 
 class Setup(Struct, frozen=True):
-    """All that jobs need besides the plan: the engines by MPI name (None: solo), what they can do, the machine."""
+    """What jobs need besides the plan: engines by MPI name (None: solo), what they can do, the machine."""
 
     engines: dict[str | None, Engine]
     ops: Ops
@@ -70,7 +70,7 @@ class PlannedJob(Struct, frozen=True):
 
 
 class PointEnded(Struct, frozen=True):
-    """An event: a point came to its end in a launch. `file` holds what was recorded of it, and nothing else."""
+    """An event: a point came to its end in a launch. `file` holds what was recorded of it, no more."""
 
     plan: PlannedPoint
     file: JobFile
@@ -104,21 +104,21 @@ def job_name(launch: int, group: Group) -> str:
     return f"l{launch:02d}-{engine}-n{group.ranks}{threads}"
 
 
-def open_folder(
-    folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine
-) -> CampaignFile:
+def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
     """The campaign of a results folder: begun, or taken up again when it is the same one.
 
     Raises InputError when the folder is a file, holds something else, or holds another campaign.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder")
+        raise InputError(
+            f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder"
+        )
     document = plan_document(plan)
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)
         if campaign.points != points or campaign.plan != document:
             raise InputError(
-                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points), and results "
+                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points); results "
                 "are never overwritten; give --out another name, or the same command to go on with it"
             )
         return campaign
@@ -138,7 +138,9 @@ def open_folder(
         (folder / "records").mkdir(parents=True, exist_ok=True)
         write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
     except OSError as error:
-        raise InputError(f"'{folder}' cannot be written: {error.strerror}; give --out another place") from None
+        raise InputError(
+            f"'{folder}' cannot be written: {error.strerror}; give --out another place"
+        ) from None
     return campaign
 
 
@@ -157,14 +159,16 @@ def finished(folder: Path) -> dict[tuple[str, int], End]:
     """The ends of all points so far, by job name and point."""
     return {
         (file.job.job, run.index): run.end
-        for file in read_folder(folder)
+        for file in read_folder(
+            folder, visit=lambda *_: None
+        )  # ends alone: observations are let go as they are read
         for run in file.points
         if run.end is not None
     }
 
 
 def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
-    """What is still to be measured: launch after launch, the jobs of a launch and the points of a job shuffled."""
+    """What is still to be measured: launch after launch, jobs and their points shuffled within it."""
     jobs = []
     for launch in range(1, launches + 1):
         groups = list(groups_of(campaign.points))
@@ -179,8 +183,9 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
 
 
 def run_campaign(folder: Path, plan: Plan, campaign: CampaignFile, setup: Setup, listener: Listener) -> None:
-    """Measure all that is not finished yet. Raises MeasurementError when launches cannot even be started; what was
-    finished is kept.
+    """Measure all that is not finished yet.
+
+    Raises MeasurementError when launches cannot even be started; what was finished is kept.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = finished(folder)
@@ -255,7 +260,14 @@ def _free_path(records: Path, name: str) -> Path:
 
 def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: Path) -> list[str]:
     command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args]
-    command += ["--points", str(words), "--out", str(path.absolute()), "--seed", str(job.seed + job.planned.launch)]
+    command += [
+        "--points",
+        str(words),
+        "--out",
+        str(path.absolute()),
+        "--seed",
+        str(job.seed + job.planned.launch),
+    ]
     if job.planned.group.threads > 1 and engine.kind == "mpi":
         command += ["--thread-level", "funneled"]
     if job.plan.clock is not None:
@@ -269,7 +281,9 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         schema=SCHEMA,
         job=job.planned.name,
         launch=job.planned.launch,
-        mpi=JobMpi(name=mpi.name, family=mpi.family, version=mpi.version, mpiexec=mpi.mpiexec, prefix=mpi.prefix)
+        mpi=JobMpi(
+            name=mpi.name, family=mpi.family, version=mpi.version, mpiexec=mpi.mpiexec, prefix=mpi.prefix
+        )
         if mpi
         else None,
         engine=engine.path,
@@ -316,7 +330,9 @@ def _watch(
     culprit = left[0]
     if hangs:
         job.hung.add(culprit.point)
-        _conclude(job, tail, culprit, "failed", f"hang: no record for {job.plan.hang_after}, ended by the watchdog")
+        _conclude(
+            job, tail, culprit, "failed", f"hang: no record for {job.plan.hang_after}, ended by the watchdog"
+        )
     else:
         _conclude(job, tail, culprit, "failed", _cause(code, said))
     return left[1:]
@@ -335,7 +351,8 @@ def _never_began(command: list[str], code: int | None, said: str) -> InputError 
         return InputError(f"{sentence[2]} (from: {Path(command[0]).name})")
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return MeasurementError(
-        f"'{command[0]}' ended with code {code} before anything was measured: {' / '.join(lines[:3]) or 'it said nothing'}"
+        f"'{command[0]}' ended with code {code} before anything was measured: "
+        + (" / ".join(lines[:3]) or "it said nothing")
     )
 
 

@@ -49,7 +49,9 @@ app.add_typer(mpi_app, name="mpi")
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")]
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
+]
 
 
 def main() -> None:
@@ -79,32 +81,46 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _common(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="and no more")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="and no more")
+    ] = False,
 ) -> None:
     del version
 
 
-# ---- run ------------------------------------------------------------------------------------------------------------
+# ---- run ----------------------------------------------------------------------------------------------
 
 
 @app.command()
 def run(
-    what: Annotated[list[str], typer.Argument(metavar="PLAN.toml | OP ...", help="a plan, or ops and patterns")],
+    what: Annotated[
+        list[str], typer.Argument(metavar="PLAN.toml | OP ...", help="a plan, or ops and patterns")
+    ],
     ranks: Annotated[str | None, typer.Option("-n", "--ranks", help="ranks: 2, or 2,4")] = None,
     bytes_: Annotated[str | None, typer.Option("--bytes", help="sizes: 0,8,1Ki..4Mi")] = None,
     method: Annotated[str | None, typer.Option(help="how observations are lined up and timed")] = None,
     rule: Annotated[str | None, typer.Option(help="when there is enough evidence")] = None,
     threads: Annotated[str | None, typer.Option(help="threads of each rank: 2, or 1,2,4")] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
-    mpi: Annotated[list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")] = None,
-    launches: Annotated[int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")] = None,
-    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="allow more ranks than cores")] = False,
-    yield_: Annotated[str | None, typer.Option("--yield", help="none: sched_yield returns at once, a what-if")] = None,
+    mpi: Annotated[
+        list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
+    ] = None,
+    launches: Annotated[
+        int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")
+    ] = None,
+    oversubscribe: Annotated[
+        bool, typer.Option("--oversubscribe", help="allow more ranks than cores")
+    ] = False,
+    yield_: Annotated[
+        str | None, typer.Option("--yield", help="none: sched_yield returns at once, a what-if")
+    ] = None,
     clock: Annotated[str | None, typer.Option(help="force a source of stamps")] = None,
     time_budget: Annotated[str | None, typer.Option(help="for the whole run: 90s, 10m")] = None,
     hang_after: Annotated[str | None, typer.Option(help="a launch silent for so long hangs: 60s")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="for the order of points and launches")] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="results folder; taken up again if it is there")] = None,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="results folder; taken up again if it is there")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
@@ -138,7 +154,9 @@ def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params
     given = [f"--{name}" for name, value in axes.items() if name != "ops" and value is not None]
     given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
     if len(what) > 1 or given:
-        raise InputError(f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}")
+        raise InputError(
+            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
+        )
     return read_plan(named)
 
 
@@ -149,7 +167,9 @@ def _params(words: Sequence[str]) -> dict[str, float | tuple[float, ...]]:
         try:
             params[key] = tuple(float(value) for value in values.split(","))
         except ValueError:
-            raise InputError(f"--param {word} is not of the form name=number, as in --param window=64") from None
+            raise InputError(
+                f"--param {word} is not of the form name=number, as in --param window=64"
+            ) from None
     return params
 
 
@@ -229,7 +249,9 @@ def _listening(folder: Path, campaign: CampaignFile, launches: int, done: int) -
 
 
 class _Listener:
-    def __init__(self, folder: Path, campaign: CampaignFile, launches: int, bar: Progress, task: TaskID) -> None:
+    def __init__(
+        self, folder: Path, campaign: CampaignFile, launches: int, bar: Progress, task: TaskID
+    ) -> None:
         self.folder, self.campaign, self.launches = folder, campaign, launches
         self.bar, self.task = bar, task
         self.shown: set[int] = set()
@@ -238,9 +260,13 @@ class _Listener:
     def __call__(self, event: Event) -> None:
         match event:
             case JobStarted():
-                self.bar.update(self.task, description=f"launch {event.launch} of {self.launches}: {event.name}")
+                self.bar.update(
+                    self.task, description=f"launch {event.launch} of {self.launches}: {event.name}"
+                )
                 if not self.bar.console.is_terminal or event.notes:
-                    self._say(f"launch {event.launch} of {self.launches}: {event.name}, {event.points} points")
+                    self._say(
+                        f"launch {event.launch} of {self.launches}: {event.name}, {event.points} points"
+                    )
                 for note in event.notes if event.launch == 1 else ():
                     self._say(f"  note: {note}")
             case PointEnded():
@@ -263,7 +289,7 @@ class _Listener:
         self.bar.console.print(text, markup=False, soft_wrap=True)
 
 
-# ---- list, doctor, show, report, mpi --------------------------------------------------------------------------------
+# ---- list, doctor, show, report, mpi ------------------------------------------------------------------
 
 
 @app.command("list")
@@ -324,7 +350,9 @@ def doctor(json: JsonFlag = False) -> None:
         out.print(f"{'mpi':<10} {_mpi_line(mpi)}", markup=False, soft_wrap=True)
     out.print()
     for doubt in found:
-        out.print(f"{doubt.severity}: {doubt.what}: {doubt.evidence}; {doubt.remedy}", markup=False, soft_wrap=True)
+        out.print(
+            f"{doubt.severity}: {doubt.what}: {doubt.evidence}; {doubt.remedy}", markup=False, soft_wrap=True
+        )
     if not found:
         out.print("nothing is doubtful")
 
@@ -333,17 +361,26 @@ def _machine_lines(machine: Any, clock: Any) -> list[tuple[str, str]]:
     from steelyard.units import format_bytes
 
     caches = ", ".join(
-        f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}" for cache in machine.caches
+        f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}"
+        for cache in machine.caches
     )
     lines = [
         ("host", f"{machine.host}, {machine.os}, Linux {machine.kernel}"),
-        ("cpu", f"{machine.cpu_model}, {len(machine.cores)} cores ({len(machine.cpus)} CPUs), {machine.sockets} sockets"),
+        (
+            "cpu",
+            f"{machine.cpu_model}, {len(machine.cores)} cores, {len(machine.cpus)} CPUs, {machine.sockets} sockets",
+        ),
         ("caches", caches or "not told"),
         ("memory", format_bytes(machine.memory_bytes)),
         ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
     ]
     if clock is not None:
-        lines.append(("clock", f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns"))
+        lines.append(
+            (
+                "clock",
+                f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns",
+            )
+        )
     return lines
 
 
@@ -377,7 +414,9 @@ def show(
 @app.command()
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...")],
-    output: Annotated[Path | None, typer.Option("-o", help="the HTML file; report.html in the first folder")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="the HTML file; report.html in the first folder")
+    ] = None,
 ) -> None:
     """The results as one HTML file that opens offline."""
     from steelyard.report import write_report
@@ -407,6 +446,8 @@ def mpi_list(json: JsonFlag = False) -> None:
 
 
 @mpi_app.command("build")
-def mpi_build(name: Annotated[str | None, typer.Argument(metavar="NAME|PATH", help="the default if not given")] = None) -> None:
+def mpi_build(
+    name: Annotated[str | None, typer.Argument(metavar="NAME|PATH", help="the default if not given")] = None,
+) -> None:
     """Find or build the engine for an MPI, and print where it is."""
     out.print(mpi_engine(choose_mpi(name)).path, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What is doubtful about this machine before anything is measured: a table of doubts, each with evidence and remedy."""
+"""What is doubtful about this machine before anything is measured: doubts with evidence and remedy, as rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COARSE_TICK_NS = 5  # a clock that ticks in such steps shows in what is timed s
 
 
 class Patient(Struct, frozen=True):
-    """What the doctor looks at. `clock`: name, cost_ns and tick_ns as the engine measured them; None: no engine."""
+    """What the doctor looks at. `clock`: name, cost_ns, tick_ns as the engine measured them; None: no engine."""
 
     machine: Machine
     mpis: Sequence[Mpi]
@@ -113,7 +113,10 @@ def _coarse_clock(patient: Patient) -> str | None:
 
 _ROWS = (
     _Row("the engine cannot be started", "error", _no_engine, "install steelyard again, or see 'make build'"),
-    _Row("there is no MPI", "warning", _no_mpi, "pip install 'steelyard[mpi]', or load your system's MPI module"),
+    _Row(
+        "there is no MPI", "warning", _no_mpi,
+        "pip install 'steelyard[mpi]', or load your system's MPI module",
+    ),
     _Row(
         "an MPI without its compiler wrapper", "warning", _no_mpicc,
         "install its development package, so that an engine can be built for it",
@@ -122,11 +125,14 @@ _ROWS = (
         "there is no C compiler", "note", _no_compiler,
         "install gcc: engines for other MPIs than the embedded one are built on demand",
     ),
-    _Row("a single core", "warning", _one_core, "use --oversubscribe for several ranks, and trust no time of theirs"),
+    _Row(
+        "a single core", "warning", _one_core,
+        "use --oversubscribe for several ranks, and trust no time of theirs",
+    ),
     _Row("other work on this machine", "warning", _busy, "wait until it is over, or measure on another node"),
     _Row(
         "a virtual machine", "note", _virtual,
-        "expect modes and detours that nothing inside can switch off: compare ratios, interleaved, over many launches",
+        "expect modes and detours that nothing inside can switch off: compare ratios, over many launches",
     ),
     _Row(
         "the cores change their frequency", "warning", _governor,
@@ -136,7 +142,10 @@ _ROWS = (
         "the cores' frequency cannot be seen", "note", _no_governor,
         "compare what was measured close together in time",
     ),
-    _Row("cores with several hardware threads", "note", _smt, "ranks are bound to whole cores; keep the rest idle"),
+    _Row(
+        "cores with several hardware threads", "note", _smt,
+        "ranks are bound to whole cores; keep the rest idle",
+    ),
     _Row(
         "a limit on CPU time", "warning", _quota,
         "ranks that spin use it up and are stopped: ask for fewer ranks than it allows",

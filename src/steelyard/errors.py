@@ -10,7 +10,7 @@ class SteelyardError(Exception):
 
 
 class InputError(SteelyardError):
-    """Bad input or usage: an unknown op, a size that is no size, a folder that is a file, a missing compiler."""
+    """Bad input or usage: an unknown op, a size that is none, a folder that is a file, a missing compiler."""
 
     exit_code = 2
 

@@ -10,7 +10,7 @@ from steelyard.observations import Measured
 from steelyard.records import Job, Place
 from steelyard.results import Row
 from steelyard.units import format_time
-from steelyard.wording import YIELDS, mode_words, row_name
+from steelyard.wording import YIELDS, mode_words, relative_words, row_name
 
 INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
 MOST_NAMED = 4  # points that a sentence names before it counts the others
@@ -226,7 +226,7 @@ def wide(seen: Evidence) -> str | None:
     """Points with wide intervals, the widest first."""
     halves = {row.point: half for row, half in _half_widths(seen.rows) if half > WIDE}
     rows = sorted((row for row in seen.rows if row.point in halves), key=lambda row: -halves[row.point])
-    return _list(rows, lambda row: f"±{100 * halves[row.point]:.2g} %")
+    return _list(rows, relative_words)
 
 
 def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:

@@ -12,7 +12,18 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.errors import InputError
-from steelyard.records import SCHEMA, Job, JobFile, Launch, Number, Obs, Point, PointRun, read_folder
+from steelyard.records import (
+    SCHEMA,
+    Job,
+    JobFile,
+    Launch,
+    Number,
+    Obs,
+    Point,
+    PointRun,
+    part_number,
+    read_folder,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -87,27 +98,32 @@ class Measured:
 
     folder: Path
     campaign: CampaignFile
-    files: tuple[JobFile, ...]
+    files: tuple[JobFile, ...]  # without their observations
     points: tuple[PointCells, ...]
 
 
 def load(folder: Path) -> Measured:
-    """Reads campaign.json (if there is one) and all records of a folder. Raises InputError."""
+    """Reads campaign.json (if there is one) and all records of a folder; stamps become values on the way.
+
+    Of several measurements of a point in a launch (a job that was resumed) the last one that has ended
+    counts. Raises InputError.
+    """
     campaign = read_campaign(folder)
-    files = read_folder(folder)
-    newest: dict[tuple[int, int], tuple[JobFile, PointRun]] = {}
-    for file in files:  # older parts of a job come first; a later end replaces what came before
-        for run in file.points:
-            key = (run.index, file.job.launch)
-            if key not in newest or run.end is not None:
-                newest[key] = (file, run)
-    cells: dict[int, list[Cell]] = {plan.point: [] for plan in campaign.points}
     plans = {plan.point: plan for plan in campaign.points}
-    for (index, _), (file, run) in sorted(newest.items(), key=lambda item: item[0]):
-        cells.setdefault(index, []).append(cell_of(file, run))
-        if index not in plans:
-            plans[index] = _plan_of(file.job, run)
-    points = tuple(PointCells(plans[index], tuple(cells[index])) for index in cells)
+    best: dict[tuple[int, int], tuple[tuple[bool, int], Cell]] = {}
+
+    def visit(file: JobFile, run: PointRun) -> None:
+        key, rank = (run.index, file.job.launch), (run.end is not None, part_number(file))
+        if key not in best or rank > best[key][0]:
+            best[key] = rank, cell_of(file, run)
+        if run.index not in plans:
+            plans[run.index] = _plan_of(file.job, run)
+
+    files = read_folder(folder, visit)
+    cells: dict[int, list[Cell]] = {index: [] for index in plans}
+    for index, launch in sorted(best):
+        cells[index].append(best[index, launch][1])
+    points = tuple(PointCells(plan, tuple(cells[index])) for index, plan in plans.items())
     return Measured(folder, campaign, files, points)
 
 

@@ -131,7 +131,9 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
         else:
             found = [pattern] if pattern in ops.all else []
         if not found:
-            raise InputError(f"there is no op '{pattern}'{_nearest(pattern, ops.all)} 'steelyard list' names all")
+            raise InputError(
+                f"there is no op '{pattern}'{_nearest(pattern, ops.all)} 'steelyard list' names all"
+            )
         chosen |= dict.fromkeys(found)
     return tuple(chosen)
 
@@ -148,8 +150,12 @@ def _param_rows(op: Mapping[str, Any], method: str, rule: str, ops: Ops) -> dict
 
 
 def _params(measure: Measure, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[dict[str, float]]:
-    """Every combination of the values of those parameters that the op, its method or its rule have, each checked."""
-    mine = {key: value if isinstance(value, tuple) else (value,) for key, value in measure.params.items() if key in rows}
+    """Every combination of values of the parameters that op, method or rule have, each checked."""
+    mine = {
+        key: value if isinstance(value, tuple) else (value,)
+        for key, value in measure.params.items()
+        if key in rows
+    }
     for key, values in mine.items():
         least, most = rows[key]["least"], rows[key]["most"]
         for number in values:
@@ -165,7 +171,7 @@ def _choose(word: str | None, default: str, known: Mapping[str, Any], what: str)
 
 
 def _sizes(measure: Measure, op: Mapping[str, Any], explicit: bool) -> tuple[int, ...]:
-    """The sizes of an op: one that has none takes no notice of sizes meant for others, unless it was named."""
+    """The sizes of an op: one that has none ignores sizes meant for others, unless it is alone."""
     if not op["sized"]:
         if explicit and measure.bytes is not None:
             raise InputError(f"{op['name']} has no size; leave --bytes away")
@@ -178,14 +184,16 @@ def _ranks(measure: Measure, op: Mapping[str, Any], cores: int) -> tuple[int, ..
         return ({"local": 1, "p2p": 2}.get(op["class"], max(2, cores)),)
     ranks = _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
     if min(ranks) < op["min_ranks"]:
-        raise InputError(f"{op['name']} needs {op['min_ranks']} ranks, not {min(ranks)}; give -n {op['min_ranks']}")
+        raise InputError(
+            f"{op['name']} needs {op['min_ranks']} ranks, not {min(ranks)}; give -n {op['min_ranks']}"
+        )
     return ranks
 
 
 def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[PlannedPoint, ...]:
-    """All points of a plan. `mpis`: the names of those that take part; `cores`: how many this process may use.
+    """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
 
-    An op that one process can do alone goes to the engine without MPI when it has one rank. Raises InputError.
+    An op that needs no MPI goes to the engine without MPI when it has one rank. Raises InputError.
     """
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
@@ -193,7 +201,10 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
         unused = set(measure.params)
         for name in selected:
             op = ops.all[name]
-            method, rule = _method(measure, op, ops), _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
+            method, rule = (
+                _method(measure, op, ops),
+                _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule"),
+            )
             rows = _param_rows(op, method, rule, ops)
             unused -= rows.keys()
             for size, ranks, threads, params in itertools.product(
@@ -253,7 +264,11 @@ def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
     known = {op["name"] for op in solo["ops"]}
     for measure in plan.measure:
-        ranks = (1,) if measure.ranks is None else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+        ranks = (
+            (1,)
+            if measure.ranks is None
+            else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+        )
         if max(ranks) > 1 or any("*" in pattern or pattern not in known for pattern in measure.ops):
             return True
     return False

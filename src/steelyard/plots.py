@@ -192,9 +192,14 @@ def _distribution_figure(pairs: Sequence[tuple[Line, Item]], title: str) -> Any:
 
 
 def _curve(item: Item) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Quantiles of the observations of all good launches, shape (CURVE_POINTS,)."""
-    pooled = np.concatenate([cell.values for cell in item.point.cells if cell.status == "ok"])
-    return np.asarray(np.quantile(pooled, np.linspace(0.0, 1.0, CURVE_POINTS)))
+    """Quantiles of the observations of good launches, each weighing alike, shape (CURVE_POINTS,)."""
+    series = [cell.values for cell in item.point.cells if cell.status == "ok"]
+    pooled = np.concatenate(series)
+    weights = np.concatenate([np.full(values.size, 1.0 / values.size) for values in series])
+    order = np.argsort(pooled)
+    shares = np.cumsum(weights[order]) / len(series)
+    where = np.searchsorted(shares, np.linspace(0.0, 1.0, CURVE_POINTS) - 1e-9)
+    return np.asarray(pooled[order][np.minimum(where, pooled.size - 1)])
 
 
 def launches_figure(group: Group) -> Any:

@@ -10,12 +10,13 @@ History of the format (`SCHEMA`):
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from steelyard.errors import InputError
 
@@ -188,6 +189,9 @@ class JobFile(Struct, frozen=True):
     cut_line: bool
 
 
+Visit = Callable[[JobFile, PointRun], None]
+
+
 class _Head(Struct):
     """What every version of the format has: enough to say which version a line is."""
 
@@ -207,34 +211,45 @@ def read_records(path: Path) -> Reading:
     after it are read. Raises InputError for a file that cannot be read, a broken line, or another version of
     the format.
     """
+    records = list(_iterate(path))
+    return Reading(path, tuple(one for one in records if one is not None), None in records)
+
+
+def _iterate(path: Path) -> Iterator[Record | None]:
+    """The records of a file one by one, so that no file need be in memory as a whole; None for a cut line."""
+    is_cut = False
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                line = line.rstrip()
+                if not line:
+                    continue
+                record = _decode(path, number, line)
+                if is_cut and not isinstance(record, End):
+                    raise InputError(
+                        f"{path}, line {number - 1} is cut off; delete the file and measure again"
+                    )
+                is_cut = is_cut or record is None
+                yield record
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
         ) from error
-    records: list[Record] = []
-    cut_line = False
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record: Record = _decoder.decode(line)
-        except msgspec.ValidationError as error:
+
+
+def _decode(path: Path, number: int, line: bytes) -> Record | None:
+    """One line; None when its writer died before its end. Raises InputError."""
+    try:
+        record: Record = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise InputError(_complaint(path, number, line, error)) from error
+    except msgspec.DecodeError as error:
+        if not _is_cut(line, error):
             raise InputError(_complaint(path, number, line, error)) from error
-        except msgspec.DecodeError as error:
-            if cut_line or not _is_cut(line, error):
-                raise InputError(_complaint(path, number, line, error)) from error
-            cut_line = True
-            continue
-        if cut_line and not isinstance(record, End):
-            raise InputError(
-                f"{path}: the line before line {number} is cut off; delete the file and measure again"
-            )
-        if isinstance(record, Job | Launch) and record.schema != SCHEMA:
-            raise InputError(_version_complaint(path, number, record.schema))
-        records.append(record)
-    return Reading(path, tuple(records), cut_line)
+        return None
+    if isinstance(record, Job | Launch) and record.schema != SCHEMA:
+        raise InputError(_version_complaint(path, number, record.schema))
+    return record
 
 
 def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
@@ -260,53 +275,69 @@ def _version_complaint(path: Path, number: int, schema: int) -> str:
     )
 
 
-def read_job(path: Path) -> JobFile | None:
-    """One file, grouped by point; None when not even its first line is whole. Raises InputError."""
-    reading = read_records(path)
-    if not reading.records:
+def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
+    """One file, grouped by point; None when not even its first line is whole.
+
+    With `visit`, each point is handed over with its observations as soon as it is complete, and the
+    observations are not kept: files may be larger than memory. The JobFile that `visit` gets has no points.
+    Raises InputError.
+    """
+    records = _iterate(path)
+    job = next(records, None)
+    if job is None:
         return None
-    job = reading.records[0]
     if not isinstance(job, Job):
         raise InputError(f"{path} does not begin with a job record; give a folder that steelyard run wrote")
-    launch: Launch | None = None
-    points: dict[int, Point] = {}
+    head = JobFile(path, job, None, (), False)
+    runs: dict[int, PointRun] = {}
     chunks: dict[int, list[Obs]] = {}
-    ends: dict[int, End] = {}
-    for record in reading.records[1:]:
+
+    def close(run: PointRun) -> None:
+        whole = replace(run, obs=tuple(chunks.pop(run.index, ())))
+        if visit is not None:
+            visit(head, whole)
+        runs[run.index] = run if visit is not None else whole
+
+    for record in records:
         match record:
             case Launch():
-                launch = record
+                head = replace(head, launch=record)
             case Point():
-                points[record.point] = record
+                runs[record.point] = PointRun(record.point, record, (), None)
+            case Obs() if record.point not in runs:
+                raise InputError(
+                    f"{path}: point {record.point} has observations and no point record; measure again"
+                )
             case Obs():
                 chunks.setdefault(record.point, []).append(record)
             case End():
-                ends[record.point] = record
+                run = runs.get(record.point, PointRun(record.point, None, (), None))
+                close(replace(run, end=record))
             case Job():
                 raise InputError(f"{path} holds two job records; each job needs a file of its own")
-    if orphans := chunks.keys() - points.keys():
-        raise InputError(
-            f"{path} holds observations of point {min(orphans)} without its point record; measure again"
-        )
-    order = dict.fromkeys([*points, *ends])
-    runs = tuple(PointRun(i, points.get(i), tuple(chunks.get(i, ())), ends.get(i)) for i in order)
-    return JobFile(path, job, launch, runs, reading.cut_line)
+            case None:
+                head = replace(head, cut_line=True)
+    for run in list(runs.values()):
+        if run.end is None:
+            close(run)
+    return replace(head, points=tuple(runs.values()))
 
 
-def read_folder(folder: Path) -> tuple[JobFile, ...]:
+def read_folder(folder: Path, visit: Visit | None = None) -> tuple[JobFile, ...]:
     """All files of `folder`/records, sorted by launch, then name, then age (a resumed job has several files).
 
-    Raises InputError when there is no such folder or a file is broken.
+    `visit` as for `read_job`, in no particular order of files. Raises InputError when there is no such folder
+    or a file is broken.
     """
     records = folder / "records"
     if not records.is_dir():
         raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote")
-    files = [job for path in records.glob("*.jsonl") if (job := read_job(path)) is not None]
-    return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, _part_number(file))))
+    files = [job for path in records.glob("*.jsonl") if (job := read_job(path, visit)) is not None]
+    return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, part_number(file))))
 
 
-def _part_number(file: JobFile) -> int:
-    """`JOB.jsonl` is part 1, `JOB.2.jsonl` part 2."""
+def part_number(file: JobFile) -> int:
+    """`JOB.jsonl` is part 1, `JOB.2.jsonl`, written when the job was resumed, part 2."""
     part = file.path.stem.removeprefix(file.job.job + ".")
     return int(part) if part.isdigit() else 1
 

@@ -24,8 +24,9 @@ class Tail:
     _offset: int = 0
 
     def advance(self) -> tuple[list[JobFile], bool]:
-        """Read the whole lines that were added: each point that has ended, as a file that holds nothing else, and
-        whether anything was added at all.
+        """Read the whole lines that were added.
+
+        Returns each point that has ended, as a file that holds nothing else, and whether anything was added.
         """
         with self.path.open("rb") as file:
             file.seek(self._offset)
@@ -48,7 +49,9 @@ class Tail:
                 case Obs():
                     self._obs.append(record)
                 case End() if self.job is not None:
-                    mine = self._point if self._point is not None and self._point.point == record.point else None
+                    mine = (
+                        self._point if self._point is not None and self._point.point == record.point else None
+                    )
                     run = PointRun(record.point, mine, tuple(self._obs) if mine else (), record)
                     ended.append(JobFile(self.path, self.job, self.launch, (run,), False))
         return ended, bool(whole)

@@ -161,7 +161,8 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut(tmp_path: Path) -> None:
     text = text_of(LINES).encode()
     ends = [index + 1 for index, byte in enumerate(text) if byte == ord("\n")]
     path = tmp_path / "a.jsonl"
-    for cut in range(len(text)):
+    near_ends = {end + off for end in ends[:-1] for off in (-2, -1, 0, 1)}
+    for cut in sorted({*range(0, len(text), 7), *near_ends}):
         path.write_bytes(text[:cut])
         reading = read_records(path)
         whole = sum(1 for end in ends if end <= cut + 1)  # a line is whole without its newline too
@@ -221,6 +222,23 @@ def test_read_job_groups_by_point(tmp_path: Path) -> None:
     assert len(job.points[0].obs) == 1
 
 
+def test_a_visitor_sees_each_point_once_and_nothing_is_kept(tmp_path: Path) -> None:
+    """Files may be larger than memory: observations live as long as the visit."""
+    lines = [LINES[0], LINES[1]]
+    lines += [line | {"point": number} for number in (3, 1) for line in LINES[2:]]
+    path = write(tmp_path / "a.jsonl", [*lines, LINES[2] | {"point": 9}, LINES[3] | {"point": 9}])
+    seen: list[tuple[int, int, bool, bool]] = []
+    job = read_job(
+        path,
+        lambda file, run: seen.append(
+            (run.index, sum(chunk.count for chunk in run.obs), run.end is not None, file.launch is not None)
+        ),
+    )
+    assert seen == [(3, 2, True, True), (1, 2, True, True), (9, 2, False, True)]
+    assert job is not None
+    assert [(run.index, run.obs) for run in job.points] == [(3, ()), (1, ()), (9, ())]
+
+
 def test_read_job_knows_points_that_only_ended(tmp_path: Path) -> None:
     """A point that is skipped before it begins has an end and nothing else."""
     end = {"record": "end", "point": 3, "status": "skipped", "why": "needs 4 ranks"}
@@ -235,7 +253,7 @@ def test_read_job_knows_points_that_only_ended(tmp_path: Path) -> None:
     [
         (LINES[1:], "does not begin"),
         ([LINES[0], LINES[0]], "two job"),
-        ([LINES[0], LINES[1], LINES[3]], "without its point"),
+        ([LINES[0], LINES[1], LINES[3]], "no point record"),
     ],
 )
 def test_read_job_refuses(tmp_path: Path, lines: list[dict[str, Any]], words: str) -> None:

@@ -204,6 +204,19 @@ def test_distributions_are_thinned(tmp_path: Path) -> None:
     assert (curve["y"][0], curve["y"][-1]) == (0.0, 1.0)
 
 
+def test_launches_weigh_alike_in_a_distribution(tmp_path: Path) -> None:
+    """A launch that needed ten times the observations does not hide the other one."""
+
+    def uneven(rng: np.random.Generator, launch: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.full(2000 if launch == 1 else 200, 1000.0 * launch)
+
+    folder = write_folder(tmp_path / "out", [FakePoint("mpi.bcast", uneven, bytes=0)], launches=2)
+    (group,) = group_items(items_of(folder))
+    (plot,) = distribution_figures(group)
+    (curve,) = [renderer.data_source.data for renderer in plot.renderers]
+    assert float(np.mean(curve["x"] < 1500)) == pytest.approx(0.5, abs=0.01)
+
+
 def test_failed_points_are_crosses_and_unsettled_ones_hollow(tmp_path: Path) -> None:
     made = [
         FakePoint("mpi.bcast", steady(1e3, count=200), bytes=8, flag="TIME"),

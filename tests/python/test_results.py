@@ -230,6 +230,23 @@ def test_a_broken_campaign_is_refused(tmp_path: Path, text: str) -> None:
         load(tmp_path)
 
 
+def test_params_of_a_point_that_never_began_are_those_of_its_op(tmp_path: Path) -> None:
+    """The plan does not say whose param is whose; the points that were measured do."""
+    made = [
+        FakePoint("mpi.bcast", steady(1e3, count=50)),
+        FakePoint("mpi.scan", steady(1.0), ends={1: ABSENT}),
+    ]
+    folder = write_folder(tmp_path / "out", made, launches=1)
+    (path,) = (folder / "records").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[2]["rule_params"] = {"tolerance": 0.03}
+    path.write_text(text_of([line for line in lines if (line["record"], line.get("point")) != ("point", 1)]))
+    campaign = json.loads((folder / "campaign.json").read_text())
+    campaign["points"][1]["params"] = {"window": 64, "tolerance": 0.03}
+    (folder / "campaign.json").write_text(json.dumps(campaign))
+    assert results(folder)[1].params == {"window": 64}
+
+
 def test_verified_and_rejected_are_told(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, FakePoint("mpi.bcast", steady(1000.0, count=200), rejected=3))
     assert (row.verified, row.rejected) == (True, 15)

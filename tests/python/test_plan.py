@@ -1,0 +1,422 @@
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from steelyard.engine import describe, engine_folder, mpi_engine, solo_engine
+from steelyard.errors import InputError, SteelyardError
+from steelyard.machine import read_machine
+from steelyard.mpi import choose_mpi
+from steelyard.observations import PlannedPoint
+from steelyard.plan import (
+    Measure,
+    Ops,
+    Plan,
+    budget_seconds,
+    needs_mpi,
+    ops_of,
+    plan_document,
+    point_line,
+    read_plan,
+    resolve,
+    select_ops,
+)
+
+Row = dict[str, Any]
+
+
+def _param(name: str, least: float, most: float) -> Row:
+    return {"name": name, "least": least, "most": most}
+
+
+def _op(name: str, kind: str, sizes: str | None = None, *params: Row, **more: Any) -> Row:
+    return {
+        "name": name,
+        "class": kind,
+        "sized": sizes is not None,
+        "default_bytes": sizes,
+        "min_ranks": 2 if kind == "p2p" else 1,
+        "max_threads": 1,
+        "methods": ["batch", "barrier"],
+        "default_method": "barrier" if kind == "collective" else "batch",
+        "params": list(params),
+    } | more
+
+
+_SOLO = [
+    _op("self.empty", "local"),
+    _op("self.spin", "local", None, _param("ns", 200, 1e9)),
+    _op("self.fail", "local"),
+    _op("omp.barrier", "local", max_threads=0),
+]
+_MPI = [
+    *_SOLO,
+    _op("mpi.pingpong", "p2p", "0,1..4", methods=["batch"]),
+    _op("mpi.bandwidth", "p2p", "8", _param("window", 1, 64)),
+    _op("mpi.bcast", "collective", "1,8"),
+    _op("mpi.ibcast", "collective", "1,8"),
+    _op("mpi.barrier", "collective"),
+]
+_METHODS = [
+    {"name": "batch", "params": [_param("reps", 0, 1e6)]},
+    {"name": "barrier", "params": [_param("gap", 0, 1)]},
+]
+_RULES = [
+    {"name": "median", "params": [_param("tolerance", 1e-6, 10), _param("most_seconds", 0, 86400)]},
+    {"name": "fixed", "params": [_param("count", 1, 1e6)]},
+]
+_OPS = ops_of(
+    {"ops": _SOLO, "methods": _METHODS, "stop_rules": _RULES},
+    {"ops": _MPI, "methods": _METHODS, "stop_rules": _RULES},
+)
+
+
+def _resolve(
+    *measures: Measure, mpis: tuple[str, ...] = ("mpich",), cores: int = 4
+) -> tuple[PlannedPoint, ...]:
+    return resolve(Plan(measure=measures), _OPS, mpis, cores)
+
+
+# ---- which ops ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (("mpi.bcast",), ("mpi.bcast",)),
+        (("mpi.*bcast",), ("mpi.bcast", "mpi.ibcast")),
+        (("mpi.i*", "self.empty", "mpi.ibcast"), ("mpi.ibcast", "self.empty")),
+        (("self.*",), ("self.empty", "self.spin")),  # what fails on purpose must be named
+        (("self.fail",), ("self.fail",)),
+        (("mpi.[bp]*",), ("mpi.pingpong", "mpi.bandwidth", "mpi.bcast", "mpi.barrier")),
+        (("mpi.?bcast",), ("mpi.ibcast",)),
+    ],
+)
+def test_names_and_patterns(patterns: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    assert select_ops(patterns, _OPS) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence"),
+    [
+        ("mpi.bcst", "there is no op 'mpi.bcst'; did you mean 'mpi.bcast'? 'steelyard list' names all"),
+        ("pingpong", "there is no op 'pingpong'; did you mean 'mpi.pingpong'? 'steelyard list' names all"),
+        ("mpi.x*", "there is no op 'mpi.x*'; 'steelyard list' names all"),
+        ("", "there is no op ''; 'steelyard list' names all"),
+    ],
+)
+def test_an_unknown_op_names_the_nearest(pattern: str, sentence: str) -> None:
+    with pytest.raises(InputError) as raised:
+        select_ops((pattern,), _OPS)
+    assert str(raised.value) == sentence
+
+
+# ---- points -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "axes"),
+    [
+        # the op's own sizes, ranks, method; the default rule; who needs no MPI goes without
+        (
+            Measure(ops=("mpi.pingpong",)),
+            [("mpi.pingpong", size, 2, 1, "batch", "median", "mpich") for size in (0, 1, 2, 4)],
+        ),
+        (
+            Measure(ops=("mpi.bcast",)),
+            [("mpi.bcast", size, 4, 1, "barrier", "median", "mpich") for size in (1, 8)],
+        ),
+        (Measure(ops=("self.empty",)), [("self.empty", 0, 1, 1, "batch", "median", None)]),
+        (Measure(ops=("self.empty",), ranks=2), [("self.empty", 0, 2, 1, "batch", "median", "mpich")]),
+        (
+            Measure(ops=("mpi.bcast",), ranks=1, bytes=8),
+            [("mpi.bcast", 8, 1, 1, "barrier", "median", "mpich")],
+        ),
+        # axes as numbers, texts and lists of either; the first comes first, nothing twice
+        (
+            Measure(ops=("mpi.bcast",), ranks=(2, "3,2"), bytes=("8..16", 0), method="batch", rule="fixed"),
+            [
+                ("mpi.bcast", size, ranks, 1, "batch", "fixed", "mpich")
+                for size in (8, 16, 0)
+                for ranks in (2, 3)
+            ],
+        ),
+        (
+            Measure(ops=("omp.barrier",), threads=(1, 2)),
+            [("omp.barrier", 0, 1, threads, "batch", "median", None) for threads in (1, 2)],
+        ),
+        # sizes are for those ops that have one
+        (
+            Measure(ops=("mpi.barrier", "mpi.bcast"), ranks=2, bytes="8"),
+            [
+                ("mpi.barrier", 0, 2, 1, "barrier", "median", "mpich"),
+                ("mpi.bcast", 8, 2, 1, "barrier", "median", "mpich"),
+            ],
+        ),
+    ],
+)
+def test_a_measure_is_a_product_of_axes(measure: Measure, axes: list[tuple[object, ...]]) -> None:
+    points = _resolve(measure)
+    assert [(p.op, p.bytes, p.ranks, p.threads, p.method, p.rule, p.mpi) for p in points] == axes
+    assert [point.point for point in points] == list(range(len(axes)))
+
+
+@pytest.mark.parametrize(
+    ("measure", "params"),
+    [
+        (Measure(ops=("mpi.bandwidth",)), [{}]),
+        (Measure(ops=("mpi.bandwidth",), params={"window": 16}), [{"window": 16}]),
+        (
+            Measure(ops=("mpi.bandwidth",), params={"window": (1, 2), "tolerance": (0.1, 0.2)}),
+            [{"window": window, "tolerance": tolerance} for window in (1.0, 2.0) for tolerance in (0.1, 0.2)],
+        ),
+        # what only one of the ops, its method or its rule has is for that one
+        (
+            Measure(ops=("mpi.barrier", "mpi.bandwidth"), params={"window": 4, "reps": 9}),
+            [{}, {"window": 4, "reps": 9}],
+        ),
+        (
+            Measure(ops=("mpi.barrier", "mpi.bandwidth"), params={"gap": 1, "reps": 9}),
+            [{"gap": 1}, {"reps": 9}],
+        ),
+    ],
+)
+def test_params_go_to_whom_they_belong(measure: Measure, params: list[dict[str, float]]) -> None:
+    assert [point.params for point in _resolve(measure)] == params
+
+
+def test_each_mpi_measures_what_needs_one() -> None:
+    points = _resolve(Measure(ops=("self.empty", "mpi.barrier")), mpis=("openmpi", "mpich"))
+    assert [(point.op, point.mpi) for point in points] == [
+        ("self.empty", None),
+        ("mpi.barrier", "openmpi"),
+        ("mpi.barrier", "mpich"),
+    ]
+
+
+def test_what_two_measures_ask_for_is_measured_once() -> None:
+    first = Measure(ops=("mpi.bcast",), bytes="1,8", ranks=2)
+    points = _resolve(first, Measure(ops=("mpi.*bcast",), bytes=8, ranks=2, params={"tolerance": 0.1}), first)
+    assert [(point.op, point.bytes, point.params) for point in points] == [
+        ("mpi.bcast", 1, {}),
+        ("mpi.bcast", 8, {}),
+        ("mpi.bcast", 8, {"tolerance": 0.1}),
+        ("mpi.ibcast", 8, {"tolerance": 0.1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (Measure(ops=("mpi.bcast",), bytes="8q"), "'8q' is not a size"),
+        (Measure(ops=("mpi.bcast",), bytes=-1), "'-1' is not a size"),
+        (Measure(ops=("mpi.barrier",), bytes="8"), "mpi.barrier has no size; leave --bytes away"),
+        (Measure(ops=("mpi.bcast",), ranks=0), "the number of ranks must be at least 1"),
+        (Measure(ops=("mpi.bcast",), ranks="two"), "'two' is no number of ranks"),
+        (Measure(ops=("mpi.pingpong",), ranks=(2, 1)), "mpi.pingpong needs 2 ranks, not 1; give -n 2"),
+        (Measure(ops=("mpi.bcast",), threads=2), "mpi.bcast runs in one thread, not in 2"),
+        (Measure(ops=("omp.barrier",), threads="1,0"), "the number of threads must be at least 1"),
+        (Measure(ops=("mpi.bcast",), method="bath"), "there is no method 'bath'; did you mean 'batch'?"),
+        (Measure(ops=("mpi.pingpong",), method="barrier"), "barrier does not suit mpi.pingpong; use batch"),
+        (Measure(ops=("mpi.bcast",), rule="medan"), "there is no stop rule 'medan'; did you mean 'median'?"),
+        (
+            Measure(ops=("mpi.bandwidth",), params={"windo": 8}),
+            "neither mpi.bandwidth, nor the method, nor the stop rule has a parameter 'windo'; did you mean 'window'?",
+        ),
+        (
+            Measure(ops=("mpi.bcast", "mpi.barrier"), params={"window": 8}),
+            "neither mpi.bcast, ... mpi.barrier, nor the method, nor the stop rule has a parameter 'window'",
+        ),
+        (Measure(ops=("mpi.bcast",), rule="fixed", params={"tolerance": 0.1}), "has a parameter 'tolerance'"),
+        (
+            Measure(ops=("mpi.bandwidth",), params={"window": (8, 65)}),
+            "window of mpi.bandwidth must be from 1 to 64, not 65",
+        ),
+        (
+            Measure(ops=("mpi.bcast",), params={"tolerance": float("nan")}),
+            "tolerance of mpi.bcast must be from 1e-06 to 10, not nan",
+        ),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(measure: Measure, words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        _resolve(measure)
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+# ---- a point for the engine ---------------------------------------------------------------------------
+
+
+def _point(**axes: Any) -> PlannedPoint:
+    return PlannedPoint(**({"point": 3, "op": "mpi.bcast", "method": "batch", "rule": "median"} | axes))
+
+
+@pytest.mark.parametrize(
+    ("point", "most_seconds", "line"),
+    [
+        (_point(bytes=8), None, "point=3 op=mpi.bcast bytes=8 threads=1 method=batch rule=median"),
+        (
+            _point(op="mpi.barrier", params={"tolerance": 0.02}),
+            1.25,
+            "point=3 op=mpi.barrier threads=1 method=batch rule=median most_seconds=1.25 tolerance=0.02",
+        ),
+        (
+            _point(rule="fixed", params={"count": 2}),
+            1.25,
+            "bytes=0 threads=1 method=batch rule=fixed count=2.0",
+        ),
+        (_point(params={"most_seconds": 5}), 1.25, "rule=median most_seconds=5.0"),  # who says it means it
+    ],
+)
+def test_a_point_as_the_engine_reads_it(point: PlannedPoint, most_seconds: float | None, line: str) -> None:
+    assert point_line(point, _OPS, most_seconds).endswith(line)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [(None, None), ("45s", 45.0), ("1.5m", 90.0)])
+def test_time_budget(text: str | None, seconds: float | None) -> None:
+    assert budget_seconds(Plan(measure=(), time_budget=text)) == seconds
+
+
+def test_a_time_budget_is_a_duration() -> None:
+    with pytest.raises(InputError, match="'soon' is not a duration"):
+        budget_seconds(Plan(measure=(), time_budget="soon"))
+
+
+@pytest.mark.parametrize(
+    ("measure", "needed"),
+    [
+        (Measure(ops=("self.empty", "omp.barrier")), False),
+        (Measure(ops=("self.empty",), ranks="1"), False),
+        (Measure(ops=("self.empty",), ranks="1,2"), True),
+        (Measure(ops=("self.empty", "mpi.bcast")), True),
+        (Measure(ops=("mpi.*",)), True),
+    ],
+)
+def test_an_mpi_is_looked_for_only_where_it_is_needed(measure: Measure, needed: bool) -> None:
+    assert needs_mpi(Plan(measure=(measure,)), {"ops": _SOLO}) is needed
+
+
+def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
+    plan = Plan(measure=(Measure(ops=("self.empty",)),), seed=7, yield_="none")
+    document = plan_document(plan)
+    assert "seed" not in document
+    assert document["yield"] == "none"
+    assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None)
+
+
+# ---- files --------------------------------------------------------------------------------------------
+
+
+def _file(folder: Path, text: str) -> Path:
+    (folder / "p.toml").write_text(text)
+    return folder / "p.toml"
+
+
+def test_a_plan_from_a_file(tmp_path: Path) -> None:
+    text = """
+        name = "mine"
+        launches = 3
+        yield = "none"
+        mpi = ["openmpi", "mpich"]
+        [[measure]]
+        ops = ["mpi.i*"]
+        ranks = [2, "3,4"]
+        bytes = 8
+        params = { window = [1, 2], tolerance = 0.01 }
+    """
+    measure = Measure(
+        ops=("mpi.i*",), ranks=(2, "3,4"), bytes=8, params={"window": (1, 2), "tolerance": 0.01}
+    )
+    assert read_plan(_file(tmp_path, text)) == Plan(
+        measure=(measure,), name="mine", launches=3, yield_="none", mpi=("openmpi", "mpich")
+    )
+
+
+_MEASURE = '[[measure]]\nops = ["self.empty"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("launchs = 3\n" + _MEASURE, "it has no key 'launchs'; did you mean 'launches'?"),
+        ("yield_ = 'none'\n" + _MEASURE, "it has no key 'yield_'; did you mean 'yield'?"),
+        ("[[mesure]]\nops = ['self.empty']", "no key 'mesure'; did you mean 'measure'?"),
+        (_MEASURE + "byts = 8", "a [[measure]] has no key 'byts'; did you mean 'bytes'?"),
+        (_MEASURE + _MEASURE + "parms = {}", "a [[measure]] has no key 'parms'; did you mean 'params'?"),
+        (_MEASURE + "qqqqqqqq = 1", "a [[measure]] has no key 'qqqqqqqq'"),
+        ("launches = 'three'\n" + _MEASURE, "launches"),
+        ("launches = 0\n" + _MEASURE, "launches must be at least 1"),
+        ("yield = 'maybe'\n" + _MEASURE, "yield is 'real' or 'none'"),
+        ("mpi = 'mpich'\n" + _MEASURE, "mpi"),
+        ("[[measure]]\nbytes = 8", "ops"),
+        ("[[measure]]\nops = 'self.empty'", "ops"),
+        ("[[measure]]\nops = []", "ops"),
+        (_MEASURE + "ranks = 2.5", "ranks"),
+        (_MEASURE + "params = { ns = 'long' }", "params"),
+        ("measure = []", "measure"),
+        ("name = 'empty'", "measure"),
+        ("launches = ", "is no TOML: "),
+        ("[[measure]\nops = []", "is no TOML: "),
+        ("launches = 3\nlaunches = 4", "is no TOML: "),
+    ],
+)
+def test_what_is_wrong_with_a_plan_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = _file(tmp_path, text)
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    assert str(raised.value).startswith(f"the plan {path}")
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no plan .*none\.toml; 'steelyard list' names"):
+        read_plan(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        read_plan(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
+    with pytest.raises(InputError, match="is no TOML"):
+        read_plan(tmp_path / "latin.toml")
+
+
+# ---- the plans that ship ------------------------------------------------------------------------------
+
+
+@functools.lru_cache
+def _engines() -> Ops | str:
+    """What the engines of this machine can do, or why they cannot be asked."""
+    try:
+        return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
+    except SteelyardError as error:
+        return str(error)
+
+
+def _shipped() -> list[Path]:
+    folders = (engine_folder().parent / "plans", engine_folder().parent / "_plans")
+    return [path for folder in folders for path in sorted(folder.glob("*.toml"))]
+
+
+@pytest.mark.parametrize("path", _shipped(), ids=lambda path: path.stem)
+def test_a_plan_that_ships_can_be_resolved(path: Path) -> None:
+    ops = _engines()
+    if isinstance(ops, str):
+        pytest.skip(ops)
+    plan = read_plan(path)
+    points = resolve(plan, ops, ["any"], len(read_machine().cores))
+    assert plan.name == path.stem
+    assert plan.summary
+    assert points
+    every: Mapping[str, Any] = ops.all
+    for point in points:
+        assert point.op in every
+        assert point_line(point, ops, budget_seconds(plan)).startswith(f"point={point.point} op={point.op} ")
+
+
+def test_the_quick_plan_ships() -> None:
+    assert "quick" in {path.stem for path in _shipped()}

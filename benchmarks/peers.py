@@ -4,7 +4,8 @@
 
 Each PATH is an executable built by its user for that MPI; leave one away to leave the tool away. One command
 falls into modes from launch to launch, so modes are compared: the fastest mode of each tool, as a ratio to
-Steelyard's, with the interval of that ratio over launches. A tool that prints microseconds with two decimals resolves 5 ns at best.
+Steelyard's, with the interval of that ratio over launches. A tool that prints microseconds with two decimals
+resolves 5 ns at best.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A campaign: a plan becomes jobs, each one launch of an engine; what is finished is never measured again.
 
-DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which the
-engine appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and carries
-on with the next point: hangs, crashes and wrong answers are results.
+DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which
+the engine appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and
+carries on with the next point: hangs, crashes and wrong answers are results.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], mach
         campaign = read_campaign(folder)
         if campaign.points != points or campaign.plan != document:
             raise InputError(
-                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points); results "
-                "are never overwritten; give --out another name, or the same command to go on with it"
+                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points); "
+                "results are never overwritten; give --out another name, or the same command to go on with it"
             )
         return campaign
     if folder.exists() and any(folder.iterdir()):

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from steelyard import __version__
 from steelyard.campaign import (
-    Event,
-    JobStarted,
-    PointEnded,
     Setup,
     default_folder,
     finished,
@@ -31,8 +25,8 @@ from steelyard.errors import InputError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.observations import CampaignFile
 from steelyard.plan import Measure, Ops, Plan, needs_mpi, ops_of, read_plan, resolve
+from steelyard.progress import listening
 from steelyard.units import parse_seconds
 
 app = typer.Typer(
@@ -208,7 +202,7 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     with locked(folder):
         done = len(finished(folder))
         try:
-            with _listening(folder, campaign, plan.launches, done) as listener:
+            with listening(err, folder, campaign, plan.launches, done) as listener:
                 run_campaign(folder, plan, campaign, setup, listener)
         finally:
             rows = results(folder)
@@ -237,56 +231,6 @@ def _print_doubts(target: Console, folder: Path) -> None:
     for doubt in doubts(measured, rows_of(measured)):
         if doubt.severity != "note":
             target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _listening(folder: Path, campaign: CampaignFile, launches: int, done: int) -> Iterator[_Listener]:
-    """A listener that shows what goes on: a bar with the time left on a terminal, plain lines elsewhere."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task = progress.add_task("starting", total=len(campaign.points) * launches, completed=done)
-        yield _Listener(folder, campaign, launches, progress, task)
-
-
-class _Listener:
-    def __init__(
-        self, folder: Path, campaign: CampaignFile, launches: int, bar: Progress, task: TaskID
-    ) -> None:
-        self.folder, self.campaign, self.launches = folder, campaign, launches
-        self.bar, self.task = bar, task
-        self.shown: set[int] = set()
-        self.begun = time.monotonic()
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case JobStarted():
-                self.bar.update(
-                    self.task, description=f"launch {event.launch} of {self.launches}: {event.name}"
-                )
-                if not self.bar.console.is_terminal or event.notes:
-                    self._say(
-                        f"launch {event.launch} of {self.launches}: {event.name}, {event.points} points"
-                    )
-                for note in event.notes if event.launch == 1 else ():
-                    self._say(f"  note: {note}")
-            case PointEnded():
-                self.bar.advance(self.task)
-                end = event.file.points[0].end
-                if event.plan.point not in self.shown or end is None or end.status == "failed":
-                    self.shown.add(event.plan.point)
-                    self._say("  " + self._line(event))
-
-    def _line(self, event: PointEnded) -> str:
-        from steelyard.observations import Measured, PointCells, cell_of
-        from steelyard.results import rows_of
-        from steelyard.tables import row_line
-
-        cell = cell_of(event.file, event.file.points[0])
-        points = (PointCells(event.plan, (cell,)),)
-        return row_line(rows_of(Measured(self.folder, self.campaign, (event.file,), points))[0])
-
-    def _say(self, text: str) -> None:
-        self.bar.console.print(text, markup=False, soft_wrap=True)
 
 
 # ---- list, doctor, show, report, mpi ------------------------------------------------------------------
@@ -368,7 +312,7 @@ def _machine_lines(machine: Any, clock: Any) -> list[tuple[str, str]]:
         ("host", f"{machine.host}, {machine.os}, Linux {machine.kernel}"),
         (
             "cpu",
-            f"{machine.cpu_model}, {len(machine.cores)} cores, {len(machine.cpus)} CPUs, {machine.sockets} sockets",
+            f"{machine.cpu_model}, {len(machine.cores)} cores, {len(machine.cpus)} CPUs",
         ),
         ("caches", caches or "not told"),
         ("memory", format_bytes(machine.memory_bytes)),

@@ -1,4 +1,4 @@
-"""What is doubtful about this machine before anything is measured: doubts with evidence and remedy, as rows."""
+"""What is doubtful about this machine before anything is measured: a table of doubts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COARSE_TICK_NS = 5  # a clock that ticks in such steps shows in what is timed s
 
 
 class Patient(Struct, frozen=True):
-    """What the doctor looks at. `clock`: name, cost_ns, tick_ns as the engine measured them; None: no engine."""
+    """What the doctor looks at. `clock`: name, cost_ns and tick_ns from the engine; None: no engine."""
 
     machine: Machine
     mpis: Sequence[Mpi]

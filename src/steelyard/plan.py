@@ -38,6 +38,11 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     rule: str | None = None
     params: Mapping[str, float | tuple[float, ...]] = {}
 
+    def __post_init__(self) -> None:
+        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        if not self.ops:
+            raise ValueError("ops names no op")
+
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """A campaign as its author wrote it."""
@@ -56,6 +61,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
+        if not self.measure:
+            raise ValueError("there is no [[measure]], so nothing to measure")
         if self.launches < 1:
             raise ValueError("launches must be at least 1")
         if self.yield_ not in ("real", "none"):
@@ -131,9 +138,8 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
         else:
             found = [pattern] if pattern in ops.all else []
         if not found:
-            raise InputError(
-                f"there is no op '{pattern}'{_nearest(pattern, ops.all)} 'steelyard list' names all"
-            )
+            hint = _nearest(pattern, ops.all) or ";"
+            raise InputError(f"there is no op '{pattern}'{hint} 'steelyard list' names all")
         chosen |= dict.fromkeys(found)
     return tuple(chosen)
 
@@ -263,13 +269,16 @@ def _no_param(key: str, selected: Sequence[str], ops: Ops) -> str:
 def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
     known = {op["name"] for op in solo["ops"]}
+    families = {name.partition(".")[0] for name in known}
     for measure in plan.measure:
         ranks = (
             (1,)
             if measure.ranks is None
             else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
         )
-        if max(ranks) > 1 or any("*" in pattern or pattern not in known for pattern in measure.ops):
+        if max(ranks) > 1 or any(
+            pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+        ):
             return True
     return False
 

@@ -139,7 +139,7 @@ static int end(const struct run *r, const char *status, const char *why, bool ve
                     : r->sink->end(r->sink, r->point,
                                    &(struct end){.status = status,
                                                  .why = why,
-                                                 .flag = stop_flag(r->stop),
+                                                 .flag = r->series.count ? stop_flag(r->stop) : NULL,
                                                  .count = (int64_t)r->series.count,
                                                  .stop_ns = clock_now(r->bench.clock),
                                                  .verified = verified});

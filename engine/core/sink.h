@@ -21,7 +21,7 @@ struct chunk {
 struct end {
     const char *status; /* "ok", "failed", "skipped" */
     const char *why;    /* NULL when ok */
-    const char *flag;   /* SETTLED, UNSETTLED, TIME */
+    const char *flag;   /* SETTLED, UNSETTLED, TIME; NULL when nothing was observed */
     int64_t count, stop_ns;
     bool verified; /* the answers were checked before and after, and right */
 };

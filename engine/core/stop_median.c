@@ -27,7 +27,7 @@ static const struct param params[] = {
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},
     [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},
     [MOST_SECONDS] = {"most_seconds", "s", "stop after this time all the same", 2, 0, 86400},
-    [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 1e6, FINE, 1e8},
+    [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 2e5, FINE, 1e8},
     {0},
 };
 

@@ -23,12 +23,12 @@ enum blocks { NONE, ONE, ALL };
 
 /* What a block of the answer is: data that one rank had, or sums of doubles over ranks. */
 enum answer {
-    FROM_ROOT,   /* the root's block for all */
-    MY_FROM_ROOT, /* the root's block for me */
-    FROM_BLOCK,  /* block b is what rank b has for all */
+    FROM_ROOT,     /* the root's block for all */
+    MY_FROM_ROOT,  /* the root's block for me */
+    FROM_BLOCK,    /* block b is what rank b has for all */
     MY_FROM_BLOCK, /* block b is what rank b has for me */
-    SUM_ALL,     /* over all ranks */
-    SUM_UP_TO_ME /* over ranks 0 to me */
+    SUM_ALL,       /* over all ranks; of the block for me, where each sends several */
+    SUM_UP_TO_ME   /* over ranks 0 to me */
 };
 
 struct coll;
@@ -111,7 +111,7 @@ static bool sized(const struct coll_row *row)
 
 static bool sums(const struct coll_row *row)
 {
-    return row->answer == SUM_ALL || row->answer == SUM_UP_TO_ME;
+    return row->answer >= SUM_ALL;
 }
 
 static size_t blocks_of(enum blocks blocks, int size)
@@ -227,10 +227,10 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
-/* Small whole numbers, so that sums are exact in any order. */
-static double addend(int rank, size_t i)
+/* Element i of what a rank adds to block b: small whole numbers, so that sums are exact in any order. */
+static double addend(int rank, int b, size_t i)
 {
-    return 1 + data_byte(rank, 0, i) % 16;
+    return 1 + data_byte(rank, b, i) % 16;
 }
 
 static void fill(const struct coll *c)
@@ -240,7 +240,7 @@ static void fill(const struct coll *c)
         if (!sums(c->row))
             data_fill(block, c->bytes, c->rank, (int)b);
         for (size_t i = 0; sums(c->row) && i < (size_t)c->count; ++i)
-            ((double *)(void *)block)[i] = addend(c->rank, i);
+            ((double *)(void *)block)[i] = addend(c->rank, (int)b, i);
     }
     data_poison(c->recv, recv_blocks(c) * c->bytes);
 }
@@ -248,11 +248,12 @@ static void fill(const struct coll *c)
 static int check_sums(const struct coll *c)
 {
     const double *sum = (const double *)(const void *)c->recv;
-    int last = c->row->answer == SUM_ALL ? c->size - 1 : c->rank;
+    int last = c->row->answer == SUM_UP_TO_ME ? c->rank : c->size - 1;
+    int block = send_blocks(c) == 1 ? 0 : c->rank;
     for (size_t i = 0; i < (size_t)c->count; ++i) {
         double expected = 0;
         for (int r = 0; r <= last; ++r)
-            expected += addend(r, i);
+            expected += addend(r, block, i);
         if (sum[i] != expected)
             return err_say(ERR_WRONG, "element %zu of the sum is %g, should be %g", i, sum[i], expected);
     }

@@ -213,7 +213,7 @@ static void op_at(size_t i, struct op *op)
     *op = rows[i];
     op->family = "self";
     op->class = OP_LOCAL;
-    op->report = OP_SLOWEST;
+    op->report = OP_ROOT;
     op->parts = 1;
     op->teardown = free;
 }

@@ -74,7 +74,7 @@ static int64_t gauge_tick(const struct clock *clock)
     enum { COUNT = 400, DELAYS = 40 };
     const int64_t longest_delay = 1 << 20;
     const double good_fit = 0.8;
-    int64_t d[COUNT];
+    int64_t d[COUNT], found = 0;
     for (int64_t delay = 4; delay < longest_delay; delay *= 4) {
         for (int i = 0; i < COUNT; ++i) {
             int64_t before = clock->read(clock);
@@ -83,17 +83,17 @@ static int64_t gauge_tick(const struct clock *clock)
         }
         qsort(d, COUNT, sizeof d[0], compare);
         int most = COUNT * 9 / 10; /* the longest were interrupted */
-        int64_t spread = d[most - 1] - d[0];
-        for (int64_t q = spread / 4; q > 1; --q) /* a coarser one could fit by chance: wait for longer delays */
-            if (fit(d, most, q) > good_fit) {
-                while (fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */
-                    --q;
-                return q;
-            }
-        if (spread > 64 * (int64_t)(1 + clock->cost_ns)) /* many steps, and none shows */
-            return 1;
+        int64_t spread = d[most - 1] - d[0], before = found, q = spread / 4; /* a coarser one may fit by chance */
+        while (q > 1 && fit(d, most, q) <= good_fit)
+            --q;
+        while (q > 1 && fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */
+            --q;
+        found = q > 1 ? q : 1;
+        bool many = spread > 64 * (int64_t)(1 + clock->cost_ns); /* so many steps that one would show */
+        if (found == before && (found > 1 || many)) /* longer delays did not find a multiple of it */
+            return found;
     }
-    return 1;
+    return found;
 }
 
 void clock_gauge(struct clock *clock)

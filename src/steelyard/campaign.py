@@ -29,7 +29,7 @@ from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
 from steelyard.machine import Machine
 from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
-from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, plan_document, point_line
+from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.process import Child
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
 from steelyard.results import write_whole
@@ -41,6 +41,7 @@ _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left:
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 _SIGNAL_LINE = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
 _SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
+_OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
 
 
 class Setup(Struct, frozen=True):
@@ -116,11 +117,18 @@ def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], mach
     document = plan_document(plan)
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)
-        if campaign.points != points or campaign.plan != document:
+        if campaign.points != points or not is_same_plan(campaign.plan, document):
             raise InputError(
                 f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points); "
                 "results are never overwritten; give --out another name, or the same command to go on with it"
             )
+        here = msgspec.to_builtins(machine)
+        for fact in ("host", "cpu_model"):
+            if campaign.machine.get(fact) != here[fact]:
+                raise InputError(
+                    f"'{folder}' was measured on another machine ({fact} {campaign.machine.get(fact)!r}, "
+                    f"here {here[fact]!r}); give --out another name"
+                )
         return campaign
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
@@ -308,10 +316,7 @@ def _watch(
         quiet_since = time.monotonic()
         while True:
             code = child.poll()
-            ended, grew = tail.advance()
-            for file in ended:
-                job.listener(PointEnded(plans.pop(file.points[0].index), file))
-            quiet_since = time.monotonic() if grew else quiet_since
+            quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             if code is not None:
                 break
             if time.monotonic() - quiet_since > patience:
@@ -320,6 +325,7 @@ def _watch(
             time.sleep(_POLL_SECONDS)
         child.stop()
         said = child.err + child.out
+    _hear(job, tail, plans)  # what it wrote while it was being stopped
     left = [point for point in points if point.point in plans]
     if not hangs and code == 0 and not left:
         return []
@@ -338,6 +344,14 @@ def _watch(
     return left[1:]
 
 
+def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
+    """Tell of the points that have ended since, and take them out of `plans`; was anything recorded?"""
+    ended, grew = tail.advance()
+    for file in ended:
+        job.listener(PointEnded(plans.pop(file.points[0].index), file))
+    return grew
+
+
 def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str) -> None:
     """Write down the end of a point that the engine could not end itself."""
     append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
@@ -349,6 +363,11 @@ def _never_began(command: list[str], code: int | None, said: str) -> InputError 
     sentence = _SENTENCE.search(said)
     if sentence is not None:
         return InputError(f"{sentence[2]} (from: {Path(command[0]).name})")
+    if _OTHER_LAUNCHER in said:
+        return InputError(
+            f"'{command[0]}' belongs to another MPI than the library that this engine found; "
+            "use the mpiexec of that library"
+        )
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return MeasurementError(
         f"'{command[0]}' ended with code {code} before anything was measured: "

@@ -73,8 +73,7 @@ CHECKS = (
         "Failed points",
         evidence.failed,
         "What is missing cannot be compared, and a launch that died may have disturbed its neighbours.",
-        "Measure the point alone with steelyard run OP --bytes N; for a hang, try another --placement "
-        "or MPI.",
+        "Measure the point alone with steelyard run OP --bytes N; for a hang, try another MPI.",
     ),
     Check(
         "not-positive",
@@ -109,7 +108,7 @@ CHECKS = (
         evidence.shared_cores,
         "Two ranks on one core take turns: latencies jump from a microsecond to the scheduler's "
         "milliseconds.",
-        "Give --placement a layout with one core for each rank.",
+        "Ask for fewer ranks, or look at how the launcher was told to bind (the job record has its command).",
     ),
     Check(
         "unbound",
@@ -117,7 +116,7 @@ CHECKS = (
         "Ranks are not bound",
         evidence.unbound,
         "A rank that moves to another core loses its caches, and launches differ for no reason of the MPI's.",
-        "Leave --placement at its default, which binds each rank to a core, or bind in the launcher.",
+        "Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher.",
     ),
     Check(
         "placements-vary",
@@ -125,14 +124,15 @@ CHECKS = (
         "Launches were placed differently",
         evidence.placements_vary,
         "Launches that are not alike widen the interval and can make modes.",
-        "Fix the placement with --placement, or show each placement as a campaign of its own.",
+        "Fix what the launcher does, or measure each placement as a campaign of its own.",
     ),
     Check(
         "modes",
         WARNING,
         "Several modes",
         evidence.modes,
-        "The median falls into one mode or the other by luck; no single number describes such a point.",
+        "The median falls into one mode or the other, or between them, by luck; no single number describes "
+        "such a point.",
         "Quote each mode with its share. On a virtual machine the host may move cpus: more launches "
         "show how often.",
     ),

@@ -21,7 +21,7 @@ from steelyard.campaign import (
     run_campaign,
 )
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
-from steelyard.errors import InputError, SteelyardError
+from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
@@ -55,9 +55,6 @@ def main() -> None:
     except SteelyardError as error:
         err.print(f"steelyard: {error}", markup=False)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        err.print("steelyard: stopped; what was finished is kept", markup=False)
-        sys.exit(3)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -130,13 +127,18 @@ def run(
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,
     }
+    if yield_ not in (None, "real", "none"):
+        raise InputError(f"--yield is 'real' or 'none', not '{yield_}'")
     plan = msgspec.structs.replace(plan, **changes)
-    if plan.yield_ not in ("real", "none"):
-        raise InputError(f"--yield is 'real' or 'none', not '{plan.yield_}'")
     for duration in (plan.hang_after, plan.time_budget):
         parse_seconds(duration or "0s")
     folder = out_ or default_folder(plan)
-    _measure(plan, folder, json)
+    try:
+        _measure(plan, folder, json)
+    except KeyboardInterrupt:  # before typer sees it, which would end with a code of its own
+        raise MeasurementError(
+            f"stopped; what was finished is kept, and the same command with --out {folder} goes on with it"
+        ) from None
 
 
 def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params: Sequence[str]) -> Plan:
@@ -178,6 +180,9 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
     solo = solo_engine()
     engines: dict[str | None, Engine] = {None: solo}
     solo_description = describe(solo)
+    clocks = [clock["name"] for clock in solo_description["clocks"] if clock["available"]]
+    if plan.clock is not None and plan.clock not in clocks:
+        raise InputError(f"there is no clock '{plan.clock}' here; give one of {', '.join(clocks)}")
     descriptions = []
     if plan.mpi or needs_mpi(plan, solo_description):
         for choice in plan.mpi or (None,):
@@ -216,8 +221,8 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     report = write_report([folder], folder / "report.html")
     target = err if json else out
     _print_doubts(target, folder)
-    target.print(f"results: {folder}", markup=False)
-    target.print(f"report:  {report}", markup=False)
+    target.print(f"results: {folder}", markup=False, soft_wrap=True)
+    target.print(f"report:  {report}", markup=False, soft_wrap=True)
     if any(row.status == "failed" for row in rows):
         raise typer.Exit(3)
 
@@ -367,7 +372,12 @@ def report(
 
     for folder in folders:
         _results_folder(folder)
-    out.print(str(write_report(folders, output or folders[0] / "report.html")), markup=False, soft_wrap=True)
+    path = output or folders[0] / "report.html"
+    try:
+        write_report(folders, path)
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be written: {error.strerror}; give -o another place") from None
+    out.print(str(path), markup=False, soft_wrap=True)
 
 
 def _results_folder(folder: Path) -> Path:

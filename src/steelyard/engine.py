@@ -184,6 +184,10 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
         show = run([compiler[0], "-show"], env=environment, timeout=60).out
         words = shlex.split(show)
         underlying = words[0] if words else "cc"
+        if shutil.which(underlying) is None:
+            raise InputError(
+                f"{compiler[0]} needs a C compiler, '{underlying}', and there is none; install gcc"
+            )
         add(show)
         for library in _libraries(words):
             stat = library.stat()

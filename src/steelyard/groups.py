@@ -111,6 +111,9 @@ def _axes(item: Item, sized: bool) -> dict[str, str]:
         "ranks": _count(row.ranks, "rank"),
         "threads": _count(row.threads, "thread"),
         "params": params,
+        "set": " ".join(
+            f"{key}={value:g}" for key, value in {**row.method_params, **row.rule_params}.items()
+        ),
         "method": f"method {row.method}" if row.method else "",
         "folder": item.folder,
     }

@@ -130,7 +130,7 @@ def choose_mpi(choice: str | None) -> Mpi:
     near = difflib.get_close_matches(
         choice, [*names, *(mpi.family for mpi in mpis), *_WHEELS, "embedded"], n=1
     )
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    hint = f"; did you mean '{near[0]}'?" if near else "."
     listed = ", ".join(names) or "none"
     raise InputError(
         f"no MPI is named '{choice}'{hint} Found: {listed}. Or give a path, or one of {', '.join(_WHEELS)}"

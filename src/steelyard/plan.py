@@ -23,7 +23,7 @@ from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 Axis = int | str | tuple[int | str, ...]
 
-MOST_SECONDS = 10.0  # of one point in one launch, as the engine's rule has it; a time budget lowers it
+MOST_SECONDS = 2.0  # of one point in one launch, as in the rule; a time budget lowers it
 _NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
 
 
@@ -204,7 +204,7 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
         selected = select_ops(measure.ops, ops)
-        unused = set(measure.params)
+        unused, known = set(measure.params), set[str]()
         for name in selected:
             op = ops.all[name]
             method, rule = (
@@ -213,6 +213,7 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
             )
             rows = _param_rows(op, method, rule, ops)
             unused -= rows.keys()
+            known |= rows.keys()
             for size, ranks, threads, params in itertools.product(
                 _sizes(measure, op, selected == (name,)),
                 _ranks(measure, op, cores),
@@ -236,7 +237,7 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                     )
                     points.setdefault(key, point)
         if unused:
-            raise InputError(_no_param(min(unused), selected, ops))
+            raise InputError(_no_param(min(unused), selected, known))
     return tuple(points.values())
 
 
@@ -259,9 +260,7 @@ def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
     return threads
 
 
-def _no_param(key: str, selected: Sequence[str], ops: Ops) -> str:
-    every = (ops.all.values(), ops.methods.values(), ops.rules.values())
-    known = {row["name"] for table in every for owner in table for row in owner["params"]}
+def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
     of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
     return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{_nearest(key, known)}"
 
@@ -302,8 +301,17 @@ def budget_seconds(plan: Plan) -> float | None:
     return None if plan.time_budget is None else parse_seconds(plan.time_budget)
 
 
+# What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
+_FREE = ("name", "summary", "launches", "time_budget", "hang_after")
+
+
 def plan_document(plan: Plan) -> dict[str, Any]:
-    """The plan as it is kept in campaign.json: what decides on the points and on how they are measured."""
-    document: dict[str, Any] = msgspec.to_builtins(plan)
+    """The plan as it is kept in campaign.json, which has the seed elsewhere."""
+    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plan))
     document.pop("seed")
     return document
+
+
+def is_same_plan(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Do two documents plan the same measurement, were it in more launches or with more time?"""
+    return all(one.get(key) == other.get(key) for key in {*one, *other} - {*_FREE})

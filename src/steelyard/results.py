@@ -55,7 +55,8 @@ class Row(Struct, frozen=True, kw_only=True):
     `slow_share` (share of observations above 3 medians) are those of all observations of all launches
     together. `overhead` ns per operation were subtracted as the cost of the clock. `slowest_rank` took
     longest most often, in `slowest_share` of the observations (None when only rank 0 is reported). `flags`
-    holds all that apply, `flag` the one that weighs most.
+    holds all that apply, `flag` the one that weighs most. `method_params` and `rule_params` are those that
+    the plan sets.
     """
 
     point: int
@@ -65,6 +66,9 @@ class Row(Struct, frozen=True, kw_only=True):
     ranks: int
     threads: int
     params: dict[str, Number]
+    rule: str = ""
+    method_params: dict[str, Number] = {}
+    rule_params: dict[str, Number] = {}
     placement: str | None
     mpi: str | None
     launch_count: int
@@ -125,6 +129,9 @@ def _row(point: PointCells, level: float) -> Row:
         "ranks": plan.ranks,
         "threads": plan.threads,
         "params": seen.params if seen else plan.params,
+        "rule": seen.rule if seen else plan.rule,
+        "method_params": plan.method_params,
+        "rule_params": plan.rule_params,
         "placement": _placement(cells),
         "mpi": plan.mpi,
         "launch_count": len(good),
@@ -297,7 +304,8 @@ def results_csv(rows: tuple[Row, ...]) -> str:
     writer.writeheader()
     for row in rows:
         flat = {name: getattr(row, name) for name in columns[:-1]}
-        flat["params"] = " ".join(f"{key}={value}" for key, value in row.params.items())
+        for name in ("params", "method_params", "rule_params"):
+            flat[name] = " ".join(f"{key}={value}" for key, value in getattr(row, name).items())
         flat["modes"] = " ".join(f"{mode.value:g}:{mode.share:g}" for mode in row.modes)
         flat["flags"] = " ".join(row.flags)
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)

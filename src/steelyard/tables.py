@@ -62,7 +62,7 @@ def _table(name: str, rows: list[Row]) -> Table:
         min_width=min(len(title), 99),
     )
     for axis in varying:
-        table.add_column(axis, overflow="fold")
+        table.add_column(axis, no_wrap=True)
     cells = [_cells(row) for row in rows]
     empty = {"bytes": not any(row.bytes for row in rows), "launches": len(counts) < 2}
     empty["bandwidth"] = all(row.bandwidth is None for row in rows)
@@ -86,6 +86,9 @@ def _axes(row: Row) -> dict[str, str]:
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
         "params": " ".join(f"{key}={value:g}" for key, value in row.params.items()),
         "method": row.method,
+        "set": " ".join(
+            f"{key}={value:g}" for key, value in {**row.method_params, **row.rule_params}.items()
+        ),
     }
 
 

@@ -70,7 +70,7 @@ def notes(row: Row) -> list[str]:
     if "DRIFT" in row.flags and row.flag != "DRIFT":
         found.append("drifts")
     if row.yields_per_op is not None and row.yields_per_op >= YIELDS:
-        found.append(f"{row.yields_per_op:.2g} yields/op")
+        found.append(f"{row.yields_per_op:.3g} yields/op")
     if row.slowest_share is not None and row.ranks > 2 and row.slowest_share > 0.9:
         found.append(f"rank {row.slowest_rank} slowest in {100 * row.slowest_share:.0f} %")
     if row.rejected:

@@ -327,12 +327,11 @@ def _watch(
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped
     left = [point for point in points if point.point in plans]
-    if not hangs and code == 0 and not left:
-        return []
-    if not hangs and tail.launch is None:  # it never began to measure: no point is to blame
-        raise _never_began(command, code, said)
+    if tail.launch is None:  # it never began to measure: no point is to blame
+        ended = f"was silent for {job.plan.hang_after} and ended" if hangs else f"ended with code {code}"
+        raise _never_began(command, ended, said)
     if not left:
-        return []  # all is measured; it only ended badly, in MPI_Finalize
+        return []  # all is measured, even if it ended badly, in MPI_Finalize
     culprit = left[0]
     if hangs:
         job.hung.add(culprit.point)
@@ -359,7 +358,7 @@ def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str)
         job.listener(PointEnded(point, file))
 
 
-def _never_began(command: list[str], code: int | None, said: str) -> InputError | MeasurementError:
+def _never_began(command: list[str], ended: str, said: str) -> InputError | MeasurementError:
     sentence = _SENTENCE.search(said)
     if sentence is not None:
         return InputError(f"{sentence[2]} (from: {Path(command[0]).name})")
@@ -370,7 +369,7 @@ def _never_began(command: list[str], code: int | None, said: str) -> InputError 
         )
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return MeasurementError(
-        f"'{command[0]}' ended with code {code} before anything was measured: "
+        f"'{command[0]}' {ended} before anything was measured: "
         + (" / ".join(lines[:3]) or "it said nothing")
     )
 

@@ -187,6 +187,9 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
     if plan.mpi or needs_mpi(plan, solo_description):
         for choice in plan.mpi or (None,):
             mpi = choose_mpi(choice)
+            if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
+                where = mpi.prefix or Path(mpi.mpiexec).parent
+                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
             engines[mpi.name] = mpi_engine(mpi)
             descriptions.append(describe(engines[mpi.name]))
     return engines, ops_of(solo_description, descriptions[0] if descriptions else None)

@@ -190,16 +190,18 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
     "plan": (("plan",), ("base", "records")),
     "campaign": (("campaign",), ("base", "records", "process", "engine", "launch", "machine", "plan")),
+    "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
     "cli": (("cli",), ("*",)),
 }
 # What one module may have besides, and why.
 _EXCEPTIONS = {
     ("campaign", "results.write_whole"): "replaces a file at once, and knows nothing of statistics",
+    ("progress", ".print"): "on the console that cli.py gives",
     ("process", "SystemExit"): "how SIGTERM becomes an exception, so that no rank is left behind",
 }
 _STARTS_PROCESSES = ("subprocess", "multiprocessing", "pty")
 _OS_STARTS = re.compile(r"system|popen|(exec|spawn|posix_spawn)\w*|fork(pty)?")
-_PRINTS = {"print", "Console", "typer", "sys.stdout", "sys.stderr"}
+_PRINTS = {"print", "Console()", ".print", "typer", "sys.stdout", "sys.stderr"}
 _EXITS = {"exit", "quit", "SystemExit", "sys.exit", "os._exit", "os.abort"}
 
 
@@ -256,21 +258,28 @@ def _imports(module: str, group: str, tree: ast.Module) -> Iterator[str]:
 
 def _acts(module: str, tree: ast.Module) -> Iterator[str]:
     """Printing and exiting, which are for cli.py, and starting processes without subprocess."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=owner)):
-                word = f"{owner}.{node.attr}"
-            case ast.Name():
-                word = node.id
-            case ast.keyword(arg="shell"):
-                yield "says shell=, but processes are started from lists"
-                continue
-            case _:
-                continue
+    for word in (word for node in ast.walk(tree) for word in _words(node)):
         if word in _PRINTS | _EXITS and module != "cli" and (module, word) not in _EXCEPTIONS:
             yield f"says {word}, which is for cli.py alone"
         if word.startswith("os.") and _OS_STARTS.fullmatch(word.removeprefix("os.")):
             yield f"says {word}, which starts a process"
+        if word == "shell=":
+            yield "says shell=, but processes are started from lists"
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """What a node says: `print`, `sys.exit`, `.print` of anything, `Console()` that is made, `shell=`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            yield f"{owner}.{name}"
+        case ast.Name(id=name):
+            yield name
+        case ast.keyword(arg=str(name)):
+            yield f"{name}="
+        case ast.Call(func=ast.Name(id=name)):
+            yield f"{name}()"
+        case ast.Call(func=ast.Attribute(attr=name)):
+            yield f".{name}"
 
 
 def test_the_package_keeps_its_layers() -> None:
@@ -313,7 +322,9 @@ def test_each_layer_has_a_module() -> None:
         ("campaign.py", "import sys\nsys.exit(1)", "says sys.exit, which is for cli.py alone"),
         ("campaign.py", "import sys\nsys.stdout.write('x')", "says sys.stdout, which is for cli.py alone"),
         ("plan.py", "raise SystemExit(2)", "says SystemExit, which is for cli.py alone"),
-        ("tables.py", "from rich.console import Console\nConsole()", "says Console, which is for cli.py"),
+        ("tables.py", "from rich.console import Console\nConsole()", "says Console(), which is for cli.py"),
+        ("tables.py", "def f(out):\n    out.print(1)", "says .print, which is for cli.py alone"),
+        ("progress.py", "from steelyard.cli import out", "imports steelyard.cli.out"),
         ("helpers.py", "x = 1", "stands in no layer"),
     ],
 )
@@ -329,6 +340,7 @@ def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: st
     [
         ("cli.py", "import sys\nfrom steelyard.report import write_report\nprint('x')\nsys.exit(0)"),
         ("process.py", "import subprocess\nraise SystemExit(143)"),
+        ("progress.py", "from rich.console import Console\ndef f(out: Console):\n    out.print(1)"),
         ("campaign.py", "from steelyard import __version__\nfrom steelyard.results import write_whole"),
         ("checks.py", "from steelyard.results import Row\nfrom steelyard.evidence import Evidence"),
         ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),

@@ -14,6 +14,7 @@ from steelyard.machine import read_machine
 from steelyard.mpi import choose_mpi
 from steelyard.observations import PlannedPoint
 from steelyard.plan import (
+    MOST_SECONDS,
     Measure,
     Ops,
     Plan,
@@ -82,7 +83,7 @@ def _resolve(
     return resolve(Plan(measure=measures), _OPS, mpis, cores)
 
 
-# ---- which ops ----------------------------------------------------------------------------------------
+# ---- which ops ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_names_and_patterns(patterns: tuple[str, ...], expected: tuple[str, ...]
     [
         ("mpi.bcst", "there is no op 'mpi.bcst'; did you mean 'mpi.bcast'? 'steelyard list' names all"),
         ("pingpong", "there is no op 'pingpong'; did you mean 'mpi.pingpong'? 'steelyard list' names all"),
-        ("mpi.x*", "there is no op 'mpi.x*'; 'steelyard list' names all"),
+        ("zzz*", "there is no op 'zzz*'; 'steelyard list' names all"),
         ("", "there is no op ''; 'steelyard list' names all"),
     ],
 )
@@ -116,7 +117,7 @@ def test_an_unknown_op_names_the_nearest(pattern: str, sentence: str) -> None:
     assert str(raised.value) == sentence
 
 
-# ---- points -------------------------------------------------------------------------------------------
+# ---- points ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,21 +174,30 @@ def test_a_measure_is_a_product_of_axes(measure: Measure, axes: list[tuple[objec
         (Measure(ops=("mpi.bandwidth",), params={"window": 16}), [{"window": 16}]),
         (
             Measure(ops=("mpi.bandwidth",), params={"window": (1, 2), "tolerance": (0.1, 0.2)}),
-            [{"window": window, "tolerance": tolerance} for window in (1.0, 2.0) for tolerance in (0.1, 0.2)],
+            [
+                {"window": window, "rule.tolerance": tolerance}
+                for window in (1, 2)
+                for tolerance in (0.1, 0.2)
+            ],
         ),
         # what only one of the ops, its method or its rule has is for that one
         (
             Measure(ops=("mpi.barrier", "mpi.bandwidth"), params={"window": 4, "reps": 9}),
-            [{}, {"window": 4, "reps": 9}],
+            [{}, {"window": 4, "method.reps": 9}],
         ),
         (
             Measure(ops=("mpi.barrier", "mpi.bandwidth"), params={"gap": 1, "reps": 9}),
-            [{"gap": 1}, {"reps": 9}],
+            [{"method.gap": 1}, {"method.reps": 9}],
         ),
     ],
 )
 def test_params_go_to_whom_they_belong(measure: Measure, params: list[dict[str, float]]) -> None:
-    assert [point.params for point in _resolve(measure)] == params
+    assert [_all_params(point) for point in _resolve(measure)] == params
+
+
+def _all_params(point: PlannedPoint) -> dict[str, float]:
+    owners = (("", point.params), ("method.", point.method_params), ("rule.", point.rule_params))
+    return {f"{owner}{key}": value for owner, params in owners for key, value in params.items()}
 
 
 def test_each_mpi_measures_what_needs_one() -> None:
@@ -202,7 +212,7 @@ def test_each_mpi_measures_what_needs_one() -> None:
 def test_what_two_measures_ask_for_is_measured_once() -> None:
     first = Measure(ops=("mpi.bcast",), bytes="1,8", ranks=2)
     points = _resolve(first, Measure(ops=("mpi.*bcast",), bytes=8, ranks=2, params={"tolerance": 0.1}), first)
-    assert [(point.op, point.bytes, point.params) for point in points] == [
+    assert [(point.op, point.bytes, point.rule_params) for point in points] == [
         ("mpi.bcast", 1, {}),
         ("mpi.bcast", 8, {}),
         ("mpi.bcast", 8, {"tolerance": 0.1}),
@@ -226,7 +236,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         (Measure(ops=("mpi.bcast",), rule="medan"), "there is no stop rule 'medan'; did you mean 'median'?"),
         (
             Measure(ops=("mpi.bandwidth",), params={"windo": 8}),
-            "neither mpi.bandwidth, nor the method, nor the stop rule has a parameter 'windo'; did you mean 'window'?",
+            "nor the stop rule has a parameter 'windo'; did you mean 'window'?",
         ),
         (
             Measure(ops=("mpi.bcast", "mpi.barrier"), params={"window": 8}),
@@ -250,11 +260,12 @@ def test_what_cannot_be_is_one_sentence(measure: Measure, words: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-# ---- a point for the engine ---------------------------------------------------------------------------
+# ---- a point for the engine --------------------------------------------------------------------------------
 
 
 def _point(**axes: Any) -> PlannedPoint:
-    return PlannedPoint(**({"point": 3, "op": "mpi.bcast", "method": "batch", "rule": "median"} | axes))
+    usual: dict[str, Any] = {"point": 3, "op": "mpi.bcast", "method": "batch", "rule": "median"}
+    return PlannedPoint(**usual | axes)
 
 
 @pytest.mark.parametrize(
@@ -262,30 +273,37 @@ def _point(**axes: Any) -> PlannedPoint:
     [
         (_point(bytes=8), None, "point=3 op=mpi.bcast bytes=8 threads=1 method=batch rule=median"),
         (
-            _point(op="mpi.barrier", params={"tolerance": 0.02}),
+            _point(op="mpi.barrier", rule_params={"tolerance": 0.02}),
             1.25,
             "point=3 op=mpi.barrier threads=1 method=batch rule=median most_seconds=1.25 tolerance=0.02",
         ),
         (
-            _point(rule="fixed", params={"count": 2}),
+            _point(rule="fixed", rule_params={"count": 2}, method_params={"reps": 9}, params={"window": 8}),
             1.25,
-            "bytes=0 threads=1 method=batch rule=fixed count=2.0",
+            "bytes=0 threads=1 method=batch rule=fixed window=8.0 reps=9.0 count=2.0",
         ),
-        (_point(params={"most_seconds": 5}), 1.25, "rule=median most_seconds=5.0"),  # who says it means it
+        (
+            _point(rule_params={"most_seconds": 5}),
+            1.25,
+            "rule=median most_seconds=5.0",
+        ),  # who says it means it
     ],
 )
 def test_a_point_as_the_engine_reads_it(point: PlannedPoint, most_seconds: float | None, line: str) -> None:
     assert point_line(point, _OPS, most_seconds).endswith(line)
 
 
+_ANY = (Measure(ops=("self.empty",)),)
+
+
 @pytest.mark.parametrize(("text", "seconds"), [(None, None), ("45s", 45.0), ("1.5m", 90.0)])
 def test_time_budget(text: str | None, seconds: float | None) -> None:
-    assert budget_seconds(Plan(measure=(), time_budget=text)) == seconds
+    assert budget_seconds(Plan(measure=_ANY, time_budget=text)) == seconds
 
 
 def test_a_time_budget_is_a_duration() -> None:
     with pytest.raises(InputError, match="'soon' is not a duration"):
-        budget_seconds(Plan(measure=(), time_budget="soon"))
+        budget_seconds(Plan(measure=_ANY, time_budget="soon"))
 
 
 @pytest.mark.parametrize(
@@ -296,6 +314,8 @@ def test_a_time_budget_is_a_duration() -> None:
         (Measure(ops=("self.empty",), ranks="1,2"), True),
         (Measure(ops=("self.empty", "mpi.bcast")), True),
         (Measure(ops=("mpi.*",)), True),
+        (Measure(ops=("*.barrier",)), True),
+        (Measure(ops=("self.*", "omp.b*")), False),
     ],
 )
 def test_an_mpi_is_looked_for_only_where_it_is_needed(measure: Measure, needed: bool) -> None:
@@ -310,7 +330,7 @@ def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
     assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None)
 
 
-# ---- files --------------------------------------------------------------------------------------------
+# ---- files -------------------------------------------------------------------------------------------------
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -385,7 +405,7 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
         read_plan(tmp_path / "latin.toml")
 
 
-# ---- the plans that ship ------------------------------------------------------------------------------
+# ---- the plans that ship -----------------------------------------------------------------------------------
 
 
 @functools.lru_cache
@@ -416,6 +436,12 @@ def test_a_plan_that_ships_can_be_resolved(path: Path) -> None:
     for point in points:
         assert point.op in every
         assert point_line(point, ops, budget_seconds(plan)).startswith(f"point={point.point} op={point.op} ")
+
+
+def test_a_budget_never_gives_a_point_more_than_the_rule_would() -> None:
+    rules = {rule["name"]: rule for rule in describe(solo_engine())["stop_rules"]}
+    defaults = {param["name"]: param["default"] for param in rules["median"]["params"]}
+    assert defaults["most_seconds"] == MOST_SECONDS
 
 
 def test_the_quick_plan_ships() -> None:

@@ -230,8 +230,7 @@ def test_a_broken_campaign_is_refused(tmp_path: Path, text: str) -> None:
         load(tmp_path)
 
 
-def test_params_of_a_point_that_never_began_are_those_of_its_op(tmp_path: Path) -> None:
-    """The plan does not say whose param is whose; the points that were measured do."""
+def test_params_of_a_point_that_never_began_are_those_of_its_plan(tmp_path: Path) -> None:
     made = [
         FakePoint("mpi.bcast", steady(1e3, count=50)),
         FakePoint("mpi.scan", steady(1.0), ends={1: ABSENT}),
@@ -239,12 +238,12 @@ def test_params_of_a_point_that_never_began_are_those_of_its_op(tmp_path: Path) 
     folder = write_folder(tmp_path / "out", made, launches=1)
     (path,) = (folder / "records").glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    lines[2]["rule_params"] = {"tolerance": 0.03}
     path.write_text(text_of([line for line in lines if (line["record"], line.get("point")) != ("point", 1)]))
     campaign = json.loads((folder / "campaign.json").read_text())
-    campaign["points"][1]["params"] = {"window": 64, "tolerance": 0.03}
+    campaign["points"][1] |= {"params": {"window": 64}, "rule_params": {"tolerance": 0.03}}
     (folder / "campaign.json").write_text(json.dumps(campaign))
-    assert results(folder)[1].params == {"window": 64}
+    row = results(folder)[1]
+    assert (row.params, row.rule_params) == ({"window": 64}, {"tolerance": 0.03})
 
 
 def test_verified_and_rejected_are_told(tmp_path: Path) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import functools
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from steelyard.errors import InputError
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
+
+# A shell without job control starts what runs in the background with SIGINT ignored, and that is inherited:
+# tests that interrupt a program would wait in vain. A handler, unlike SIG_IGN, is not inherited.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _FAMILIES = ("openmpi", "mpich", "embedded", "intel")
 

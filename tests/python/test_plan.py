@@ -1,29 +1,20 @@
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from steelyard.engine import describe, engine_folder, mpi_engine, solo_engine
-from steelyard.errors import InputError, SteelyardError
-from steelyard.machine import read_machine
-from steelyard.mpi import choose_mpi
+from steelyard.errors import InputError
 from steelyard.observations import PlannedPoint
 from steelyard.plan import (
-    MOST_SECONDS,
     Measure,
-    Ops,
     Plan,
     budget_seconds,
     needs_mpi,
     ops_of,
     plan_document,
     point_line,
-    read_plan,
     resolve,
     select_ops,
 )
@@ -328,121 +319,3 @@ def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
     assert "seed" not in document
     assert document["yield"] == "none"
     assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None)
-
-
-# ---- files -------------------------------------------------------------------------------------------------
-
-
-def _file(folder: Path, text: str) -> Path:
-    (folder / "p.toml").write_text(text)
-    return folder / "p.toml"
-
-
-def test_a_plan_from_a_file(tmp_path: Path) -> None:
-    text = """
-        name = "mine"
-        launches = 3
-        yield = "none"
-        mpi = ["openmpi", "mpich"]
-        [[measure]]
-        ops = ["mpi.i*"]
-        ranks = [2, "3,4"]
-        bytes = 8
-        params = { window = [1, 2], tolerance = 0.01 }
-    """
-    measure = Measure(
-        ops=("mpi.i*",), ranks=(2, "3,4"), bytes=8, params={"window": (1, 2), "tolerance": 0.01}
-    )
-    assert read_plan(_file(tmp_path, text)) == Plan(
-        measure=(measure,), name="mine", launches=3, yield_="none", mpi=("openmpi", "mpich")
-    )
-
-
-_MEASURE = '[[measure]]\nops = ["self.empty"]\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("launchs = 3\n" + _MEASURE, "it has no key 'launchs'; did you mean 'launches'?"),
-        ("yield_ = 'none'\n" + _MEASURE, "it has no key 'yield_'; did you mean 'yield'?"),
-        ("[[mesure]]\nops = ['self.empty']", "no key 'mesure'; did you mean 'measure'?"),
-        (_MEASURE + "byts = 8", "a [[measure]] has no key 'byts'; did you mean 'bytes'?"),
-        (_MEASURE + _MEASURE + "parms = {}", "a [[measure]] has no key 'parms'; did you mean 'params'?"),
-        (_MEASURE + "qqqqqqqq = 1", "a [[measure]] has no key 'qqqqqqqq'"),
-        ("launches = 'three'\n" + _MEASURE, "launches"),
-        ("launches = 0\n" + _MEASURE, "launches must be at least 1"),
-        ("yield = 'maybe'\n" + _MEASURE, "yield is 'real' or 'none'"),
-        ("mpi = 'mpich'\n" + _MEASURE, "mpi"),
-        ("[[measure]]\nbytes = 8", "ops"),
-        ("[[measure]]\nops = 'self.empty'", "ops"),
-        ("[[measure]]\nops = []", "ops"),
-        (_MEASURE + "ranks = 2.5", "ranks"),
-        (_MEASURE + "params = { ns = 'long' }", "params"),
-        ("measure = []", "measure"),
-        ("name = 'empty'", "measure"),
-        ("launches = ", "is no TOML: "),
-        ("[[measure]\nops = []", "is no TOML: "),
-        ("launches = 3\nlaunches = 4", "is no TOML: "),
-    ],
-)
-def test_what_is_wrong_with_a_plan_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
-    path = _file(tmp_path, text)
-    with pytest.raises(InputError) as raised:
-        read_plan(path)
-    assert str(raised.value).startswith(f"the plan {path}")
-    assert words in str(raised.value)
-    assert "\n" not in str(raised.value)
-
-
-def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no plan .*none\.toml; 'steelyard list' names"):
-        read_plan(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        read_plan(tmp_path)
-    (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
-    with pytest.raises(InputError, match="is no TOML"):
-        read_plan(tmp_path / "latin.toml")
-
-
-# ---- the plans that ship -----------------------------------------------------------------------------------
-
-
-@functools.lru_cache
-def _engines() -> Ops | str:
-    """What the engines of this machine can do, or why they cannot be asked."""
-    try:
-        return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
-    except SteelyardError as error:
-        return str(error)
-
-
-def _shipped() -> list[Path]:
-    folders = (engine_folder().parent / "plans", engine_folder().parent / "_plans")
-    return [path for folder in folders for path in sorted(folder.glob("*.toml"))]
-
-
-@pytest.mark.parametrize("path", _shipped(), ids=lambda path: path.stem)
-def test_a_plan_that_ships_can_be_resolved(path: Path) -> None:
-    ops = _engines()
-    if isinstance(ops, str):
-        pytest.skip(ops)
-    plan = read_plan(path)
-    points = resolve(plan, ops, ["any"], len(read_machine().cores))
-    assert plan.name == path.stem
-    assert plan.summary
-    assert points
-    every: Mapping[str, Any] = ops.all
-    for point in points:
-        assert point.op in every
-        assert point_line(point, ops, budget_seconds(plan)).startswith(f"point={point.point} op={point.op} ")
-
-
-def test_a_budget_never_gives_a_point_more_than_the_rule_would() -> None:
-    rules = {rule["name"]: rule for rule in describe(solo_engine())["stop_rules"]}
-    defaults = {param["name"]: param["default"] for param in rules["median"]["params"]}
-    assert defaults["most_seconds"] == MOST_SECONDS
-
-
-def test_the_quick_plan_ships() -> None:
-    assert "quick" in {path.stem for path in _shipped()}

@@ -4,8 +4,9 @@
 
 Each PATH is an executable built by its user for that MPI; leave one away to leave the tool away. One command
 falls into modes from launch to launch, so modes are compared: the fastest mode of each tool, as a ratio to
-Steelyard's, with the interval of that ratio over launches. A tool that prints microseconds with two decimals
-resolves 5 ns at best.
+Steelyard's, with the interval of that ratio over launches. Like is compared with like: OSU and IMB print means
+over repetitions, NetPIPE the least of seven trials; a tool that prints microseconds with two decimals resolves 5 ns
+at best.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from steelyard.machine import read_machine
 from steelyard.mpi import choose_mpi
 from steelyard.process import run
 from steelyard.records import read_records
-from steelyard.stats import find_modes, launch_interval, median
+from steelyard.stats import Mode, find_modes, launch_interval, median
 from steelyard.units import format_bytes, format_time, parse_sizes
 
 SECONDS = 600.0  # more than any of these commands takes
@@ -43,6 +44,7 @@ class Tool:
     name: str
     arguments: Callable[[int, Path], list[str]]
     latency: Callable[[str, Path, int], float]
+    statistic: str  # what of ours is the like: mean or least
     least_bytes: int = 0
 
 
@@ -80,16 +82,16 @@ def netpipe_latency(text: str, scratch: Path, size: int) -> float:
 
 
 TOOLS = {
-    "osu": Tool("OSU osu_latency", osu, lambda text, _, size: 1e3 * _row(text, size, 1)),
-    "imb": Tool("IMB PingPong", imb, lambda text, _, size: 1e3 * _row(text, size, 2)),
-    "netpipe": Tool("NetPIPE", netpipe, netpipe_latency, least_bytes=1),
+    "osu": Tool("OSU osu_latency", osu, lambda text, _, size: 1e3 * _row(text, size, 1), "mean"),
+    "imb": Tool("IMB PingPong", imb, lambda text, _, size: 1e3 * _row(text, size, 2), "mean"),
+    "netpipe": Tool("NetPIPE", netpipe, netpipe_latency, "least", least_bytes=1),
 }
-OURS = "Steelyard"
+OURS = {"median": "Steelyard, median", "mean": "Steelyard, mean", "least": "Steelyard, least"}
 
 
 @dataclass
 class Sample:
-    """What a tool said in each launch, one way in ns, and how long it measured, in s."""
+    """What a tool said in each launch, one way in ns, and how long each launch took, in s."""
 
     latencies: list[float]
     seconds: list[float]
@@ -113,8 +115,8 @@ def measure_peer(
 
 def measure_ours(
     engine: str, launch: Launch, environment: dict[str, str], size: int, tolerance: float
-) -> tuple[float, float, float]:
-    """One launch of Steelyard: latency in ns, wall time in s, and the s until the interval was narrow."""
+) -> tuple[dict[str, float], float, float]:
+    """One launch of Steelyard: its statistics in ns, wall time in s, and the s until the interval was narrow."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
         point = ["op=mpi.pingpong", f"bytes={size}", f"tolerance={tolerance}"]
@@ -124,12 +126,12 @@ def measure_ours(
         took = time.monotonic() - begun
         if done.code != 0:
             raise SystemExit(f"the engine failed: {done.err.strip()[-300:]}")
-        latency, measuring = values_of(path)
-        return latency, took, measuring
+        statistics, measuring = values_of(path)
+        return statistics, took, measuring
 
 
-def values_of(path: Path) -> tuple[float, float]:
-    """Median one way in ns and seconds of measuring, from the records of one launch of one point."""
+def values_of(path: Path) -> tuple[dict[str, float], float]:
+    """Statistics one way in ns and seconds of measuring, from the records of one launch of one point."""
     cost = tick = 0.0
     values: list[float] = []
     per_observation, begun, ended = 1, 0, 0
@@ -144,7 +146,9 @@ def values_of(path: Path) -> tuple[float, float]:
                 values += [stop - start - cost for start, stop in pairs]
             case records.End():
                 ended = record.stop_ns
-    return median(values, tick) / per_observation, (ended - begun) / 1e9
+    seventh = [float(np.mean(part)) for part in np.array_split(values, 7)]
+    statistics = {"median": median(values, tick), "mean": float(np.mean(values)), "least": min(seventh)}
+    return {name: value / per_observation for name, value in statistics.items()}, (ended - begun) / 1e9
 
 
 def main() -> None:
@@ -164,48 +168,58 @@ def main() -> None:
     environment = {**os.environ, **launch.environment}
     peers = {key: path for key in TOOLS if (path := getattr(options, key))}
     for size in parse_sizes(options.bytes):
-        samples = {name: Sample([], []) for name in (OURS, *peers)}
+        samples = {name: Sample([], []) for name in (*OURS, *peers)}
         inside: list[float] = []
         for _ in range(options.launches):
-            order = list(samples)
+            order = ["ours", *(key for key in peers if size >= TOOLS[key].least_bytes)]
             random.shuffle(order)
             for name in order:
-                if name == OURS:
-                    latency, took, measuring = measure_ours(
+                if name == "ours":
+                    statistics, took, measuring = measure_ours(
                         engine.path, launch, environment, size, options.tolerance
                     )
                     inside.append(measuring)
-                elif size < TOOLS[name].least_bytes:
-                    continue
+                    for statistic, latency in statistics.items():
+                        samples[statistic].latencies.append(latency)
+                        samples[statistic].seconds.append(took)
                 else:
                     latency, took = measure_peer(TOOLS[name], peers[name], launch, environment, size)
-                samples[name].latencies.append(latency)
-                samples[name].seconds.append(took)
+                    samples[name].latencies.append(latency)
+                    samples[name].seconds.append(took)
         show(size, samples, inside)
 
 
 def show(size: int, samples: dict[str, Sample], inside: list[float]) -> None:
-    """A table: modes of each tool, its fastest mode as a ratio to ours, wall time of a launch."""
+    """A table: modes of each tool, its fastest mode as a ratio to the like of ours, wall time of a launch."""
     print(f"\n{format_bytes(size)}, {len(inside)} launches; our interval took {np.median(inside):.3f} s")
     fast = {name: fastest(sample.latencies) for name, sample in samples.items() if sample.latencies}
     for name, values in fast.items():
         sample = samples[name]
-        modes = find_modes([[value] * 8 for value in sample.latencies])
-        ratios = [value / float(np.median(fast[OURS])) for value in values]
+        like = name if name in OURS else TOOLS[name].statistic
+        ratios = [value / float(np.median(fast[like])) for value in values]
         interval = launch_interval(ratios) if len(ratios) > 1 else None
         bounds = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
-        label = OURS if name == OURS else TOOLS[name].name
+        label = OURS[name] if name in OURS else TOOLS[name].name
+        modes = ", ".join(
+            f"{format_time(m.value)} ({100 * m.share:.0f} %)" for m in modes_of(sample.latencies)
+        )
         print(
-            f"  {label:<16} fast mode {format_time(float(np.median(values))):>8} "
-            f"ratio {np.median(ratios):.3f} {bounds:<15} "
-            f"modes {', '.join(f'{format_time(m.value)} ({100 * m.share:.0f} %)' for m in modes):<34} "
+            f"  {label:<18} fast mode {format_time(float(np.median(values))):>8} "
+            f"ratio {np.median(ratios):.3f} {bounds:<15} modes {modes:<34} "
             f"launch {np.median(sample.seconds):.2f} s"
         )
 
 
-def fastest(values: list[float]) -> list[float]:
-    """The values of the fastest mode: up to 1.25 times the least."""
-    return [value for value in values if value <= 1.25 * min(values)]
+def modes_of(latencies: list[float]) -> tuple[Mode, ...]:
+    """The modes of a tool over launches: each launch has one value, which counts as eight blocks."""
+    return find_modes([[value] * 8 for value in latencies])
+
+
+def fastest(latencies: list[float]) -> list[float]:
+    """The values of the fastest mode: those below the geometric mean of it and the next."""
+    modes = modes_of(latencies)
+    limit = math.sqrt(modes[0].value * modes[1].value) if len(modes) > 1 else math.inf
+    return [value for value in latencies if value < limit]
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ static const double FINEST_TICK_SHARE = 0.1;
 enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT };
 
 static const struct param params[] = {
-    [TOLERANCE] = {"tolerance", "", "half the width of the interval, relative to the median", 0.01, 1e-6, 10},
+    [TOLERANCE] = {"tolerance", "", "half the width of the interval, relative to the median", 0.02, 1e-6, 10},
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},
     [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},
-    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time all the same", 2, 0, 86400},
+    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time all the same", 1, 0, 86400},
     [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 2e5, FINE, 1e8},
     {0},
 };

@@ -39,6 +39,7 @@ $(VENV)/installed-dev: $(BIN)/python $(ENGINE)
 	@touch $(VENV)/installed $@
 
 test: $(VENV)/installed-dev system-packages build
+	$(BIN)/clang-format --dry-run -Werror $$(find engine tests/engine -name '*.[ch]')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -4,9 +4,9 @@
 
 Each PATH is an executable built by its user for that MPI; leave one away to leave the tool away. One command
 falls into modes from launch to launch, so modes are compared: the fastest mode of each tool, as a ratio to
-Steelyard's, with the interval of that ratio over launches. Like is compared with like: OSU and IMB print means
-over repetitions, NetPIPE the least of seven trials; a tool that prints microseconds with two decimals resolves 5 ns
-at best.
+Steelyard's, with the interval of that ratio over launches. Like is compared with like: OSU and IMB print
+means, NetPIPE the least of seven trials. A tool that prints microseconds with two decimals resolves
+5 ns at best, and OSU's latency holds two readings of MPI_Wtime in each repetition.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def measure_peer(
 def measure_ours(
     engine: str, launch: Launch, environment: dict[str, str], size: int, tolerance: float
 ) -> tuple[dict[str, float], float, float]:
-    """One launch of Steelyard: its statistics in ns, wall time in s, and the s until the interval was narrow."""
+    """One launch of Steelyard: its statistics in ns, wall time in s, and the s until the rule stopped."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
         point = ["op=mpi.pingpong", f"bytes={size}", f"tolerance={tolerance}"]

@@ -30,13 +30,16 @@ struct options {
 
 static const struct opt option_rows[] = {
     {"--points", "FILE", "a point on each line, as key=value words", offsetof(struct options, points)},
-    {"--out", "FILE", "append records to this file; standard output otherwise", offsetof(struct options, out)},
+    {"--out", "FILE", "append records to this file; standard output otherwise",
+     offsetof(struct options, out)},
     {"--ranks", "N", "how many ranks the launcher was asked for", offsetof(struct options, ranks)},
-    {"--yield", "real|none", "none: sched_yield() returns at once, a what-if", offsetof(struct options, yield)},
+    {"--yield", "real|none", "none: sched_yield() returns at once, a what-if",
+     offsetof(struct options, yield)},
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
     {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
-    {"--thread-level", "LEVEL", "single, funneled, serialized, multiple", offsetof(struct options, thread_level)},
+    {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
+     offsetof(struct options, thread_level)},
     {0},
 };
 
@@ -126,8 +129,8 @@ static int read_points(const struct options *o, int argc, char **argv, char **te
 }
 
 /* Rank 0's points on all ranks; parsing cannot differ between them. */
-static int share_points(const struct options *o, const struct team *team, int argc, char **argv, const struct op *ops,
-                        size_t op_count, struct point **out, size_t *count)
+static int share_points(const struct options *o, const struct team *team, int argc, char **argv,
+                        const struct op *ops, size_t op_count, struct point **out, size_t *count)
 {
     char *text = NULL;
     size_t length = 0;
@@ -138,7 +141,8 @@ static int share_points(const struct options *o, const struct team *team, int ar
         err = err_say(ERR_NOMEM, "no memory for the points");
     if (!err)
         err = team_bcast(team, text, length);
-    struct point *points = err ? NULL : calloc(length / 4 + 1, sizeof *points); /* no point is shorter than op=x */
+    struct point *points =
+        err ? NULL : calloc(length / 4 + 1, sizeof *points); /* no point is shorter than op=x */
     size_t n = 0;
     if (!err && !points)
         err = err_say(ERR_NOMEM, "no memory for the points");
@@ -165,10 +169,11 @@ static int expect_ranks(const struct options *o, const struct team *team)
     int err = o->ranks ? num_int(o->ranks, "--ranks", 1, 1 << 30, &wanted) : 0;
     if (err || wanted == team->size)
         return err;
-    return err_say(ERR_INPUT,
-                   "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
-                   "this engine found; use the mpiexec of that library",
-                   (long long)wanted, team->size);
+    return err_say(
+        ERR_INPUT,
+        "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
+        "this engine found; use the mpiexec of that library",
+        (long long)wanted, team->size);
 }
 
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
@@ -248,7 +253,8 @@ int main(int argc, char **argv)
     else if (strcmp(command, "describe") == 0)
         code = describe(ops, count);
     else
-        code = usage(strcmp(command, "help") == 0 ? stdout : stderr, strcmp(command, "help") == 0 ? 0 : EXIT_INPUT);
+        code = usage(strcmp(command, "help") == 0 ? stdout : stderr,
+                     strcmp(command, "help") == 0 ? 0 : EXIT_INPUT);
     free(ops);
     return code;
 }

@@ -32,7 +32,8 @@ static size_t append_int(char *line, size_t at, int value)
     return at;
 }
 
-/* Only async-signal-safe calls; SA_RESETHAND has put the default action back, so raising again ends the process. */
+/* Only async-signal-safe calls; SA_RESETHAND has put the default action back, so raising again ends the
+ * process. */
 static void last_words(int signal_number)
 {
     char line[256];

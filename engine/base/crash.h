@@ -2,7 +2,8 @@
 #ifndef BASE_CRASH_H
 #define BASE_CRASH_H
 
-/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write one line to stderr and then kill as they would have. */
+/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write one line to stderr and then kill as they
+ * would have. */
 void crash_watch(int rank);
 
 /* What the rank is doing, for that line; `name` must live until the next call. */

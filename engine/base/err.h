@@ -13,7 +13,8 @@ enum err {
 
 enum { ERR_TEXT_MAX = 256 };
 
-/* Keep one sentence (what, where, what to do) for whoever reports it; returns `kind` so that callers pass it on. */
+/* Keep one sentence (what, where, what to do) for whoever reports it; returns `kind` so that callers pass it
+ * on. */
 int err_say(enum err kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The sentence of the last failure in this thread; "" when there was none. */

@@ -37,7 +37,8 @@ static void put_quoted(struct json *j, const char *s)
         char escape[8];
         if (c == '"' || c == '\\')
             put(j, (char[]){'\\', (char)c}, 2);
-        else if (c < 0x20 || c >= 0x7f) /* other bytes may be no UTF-8: keep each as the code point of its value */
+        else if (c < 0x20 ||
+                 c >= 0x7f) /* other bytes may be no UTF-8: keep each as the code point of its value */
             put(j, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", c));
         else
             put(j, s, 1);

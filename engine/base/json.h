@@ -14,7 +14,8 @@ struct json {
     bool failed;
 };
 
-/* `key` is NULL inside arrays and at the top. A NULL string, or a number that is not finite, is written as null. */
+/* `key` is NULL inside arrays and at the top. A NULL string, or a number that is not finite, is written as
+ * null. */
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 void json_string(struct json *j, const char *key, const char *value);

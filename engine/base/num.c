@@ -13,7 +13,7 @@ int num_size(const char *text, size_t *bytes)
     static const struct {
         const char *suffix;
         int shift;
-    } suffixes[] = {{"", 0},     {"B", 0},    {"Ki", 10},  {"KiB", 10}, {"Mi", 20},
+    } suffixes[] = {{"", 0},     {"B", 0},   {"Ki", 10},  {"KiB", 10}, {"Mi", 20},
                     {"MiB", 20}, {"Gi", 30}, {"GiB", 30}, {"Ti", 40},  {"TiB", 40}};
     char *end = NULL;
     errno = 0;
@@ -33,8 +33,8 @@ int num_int(const char *text, const char *what, int64_t least, int64_t most, int
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || n < least || n > most)
-        return err_say(ERR_INPUT, "%s must be a whole number from %lld to %lld, not '%s'", what, (long long)least,
-                       (long long)most, text);
+        return err_say(ERR_INPUT, "%s must be a whole number from %lld to %lld, not '%s'", what,
+                       (long long)least, (long long)most, text);
     *value = n;
     return 0;
 }
@@ -60,7 +60,8 @@ int num_multiply(size_t a, size_t b, size_t *product)
 int num_to_int(size_t count, int *narrow)
 {
     if (count > INT_MAX)
-        return err_say(ERR_UNSUPPORTED, "%zu elements are more than MPI's int count can say (2147483647)", count);
+        return err_say(ERR_UNSUPPORTED, "%zu elements are more than MPI's int count can say (2147483647)",
+                       count);
     *narrow = (int)count;
     return 0;
 }

@@ -29,7 +29,8 @@ int param_find(const struct param *params, const char *name)
     return -1;
 }
 
-void param_values_json(struct json *j, const char *key, const struct param *params, const double values[PARAMS_MAX])
+void param_values_json(struct json *j, const char *key, const struct param *params,
+                       const double values[PARAMS_MAX])
 {
     json_open(j, key, '{');
     for (size_t i = 0; i < param_count(params); ++i)

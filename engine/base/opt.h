@@ -24,7 +24,8 @@ void param_defaults(const struct param *params, double values[PARAMS_MAX]);
 int param_find(const struct param *params, const char *name);
 
 /* {"name": value, ...} of the values, or [{"name", "unit", ...}, ...] of the rows. */
-void param_values_json(struct json *j, const char *key, const struct param *params, const double values[PARAMS_MAX]);
+void param_values_json(struct json *j, const char *key, const struct param *params,
+                       const double values[PARAMS_MAX]);
 void param_rows_json(struct json *j, const char *key, const struct param *params);
 
 /* A command-line option "--name VALUE" that lands as text in a struct. */
@@ -33,7 +34,8 @@ struct opt {
     size_t offset; /* of a `const char *` in the struct of options */
 };
 
-/* Take the options out of argv[first..]; what is no option stays, in order. ERR_INPUT for an unknown or cut one. */
+/* Take the options out of argv[first..]; what is no option stays, in order. ERR_INPUT for an unknown or cut
+ * one. */
 int opt_take(const struct opt *opts, void *target, int *argc, char **argv);
 
 #endif

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Lanes spin for their work, so that a start costs a cache-line transfer and not a system call; after this many empty
- * polls (some 10 us) they give the core away, in case there are fewer cores than lanes. */
+/* Lanes spin for their work, so that a start costs a cache-line transfer and not a system call; after this
+ * many empty polls (some 10 us) they give the core away, in case there are fewer cores than lanes. */
 enum { POLLS_BEFORE_YIELD = 10000, CACHE_LINE = 64 };
 
 struct lane {

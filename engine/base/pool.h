@@ -4,8 +4,8 @@
 
 struct pool;
 
-/* `lanes` >= 1. Lane i is pinned to the i-th CPU that the process may use, as far as there are enough; the caller stays
- * where it is. ERR_SYSTEM, ERR_NOMEM. */
+/* `lanes` >= 1. Lane i is pinned to the i-th CPU that the process may use, as far as there are enough; the
+ * caller stays where it is. ERR_SYSTEM, ERR_NOMEM. */
 int pool_open(int lanes, struct pool **pool);
 void pool_close(struct pool *pool);
 

@@ -5,7 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* File-scope state, because the interposed call brings no pointer. The flag is set once, before ranks or threads start. */
+/* File-scope state, because the interposed call brings no pointer. The flag is set once, before ranks or
+ * threads start. */
 static _Thread_local int64_t count;
 static bool disabled;
 

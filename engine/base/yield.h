@@ -1,8 +1,8 @@
 /* The engine's own sched_yield(): libraries that give their core away while they wait are counted at it.
  *
- * MPICH built with per-VCI locks calls sched_yield() after every poll, which costs a system call and can make up most of
- * a short message. The dynamic linker binds the library's call to the symbol of the executable, so that the count costs
- * nothing else. */
+ * MPICH built with per-VCI locks calls sched_yield() after every poll, which costs a system call and can make
+ * up most of a short message. The dynamic linker binds the library's call to the symbol of the executable, so
+ * that the count costs nothing else. */
 #ifndef BASE_YIELD_H
 #define BASE_YIELD_H
 

@@ -40,8 +40,8 @@ static void cpu_list(const cpu_set_t *set, char *text, size_t size)
         while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, set))
             ++cpu;
         if (cpu > first)
-            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu", at ? "," : "", first,
-                                   cpu - 1);
+            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu",
+                                   at ? "," : "", first, cpu - 1);
     }
 }
 
@@ -78,16 +78,24 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none of those by
- * which a launcher tells its ranks who they are. */
+/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none
+ * of those by which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
 {
-    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_",
-                                       "FI_",       "I_MPI_",    "PSM2_",     "OMP_",       "GOMP_",  "KMP_",
-                                       "SLURM_JOB_", NULL};
-    static const char *const left_out[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess",    "OMPI_MCA_pmix",  "OMPI_MCA_initial_",
-                                           "PMIX_MCA_mca_",  "PRTE_MCA_prte_", "MPICH_INTERFACE", "I_MPI_INFO_",
-                                           "I_MPI_HYDRA_",   "I_MPI_ROOT",      NULL};
+    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",  "MPIR_CVAR_", "MPICH_",
+                                       "UCX_",      "FI_",       "I_MPI_",     "PSM2_",      "OMP_",
+                                       "GOMP_",     "KMP_",      "SLURM_JOB_", NULL};
+    static const char *const left_out[] = {"OMPI_MCA_orte_",
+                                           "OMPI_MCA_ess",
+                                           "OMPI_MCA_pmix",
+                                           "OMPI_MCA_initial_",
+                                           "PMIX_MCA_mca_",
+                                           "PRTE_MCA_prte_",
+                                           "MPICH_INTERFACE",
+                                           "I_MPI_INFO_",
+                                           "I_MPI_HYDRA_",
+                                           "I_MPI_ROOT",
+                                           NULL};
     extern char **environ;
     json_open(j, "environment", '{');
     for (char **e = environ; *e; ++e) {

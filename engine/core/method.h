@@ -1,4 +1,5 @@
-/* A method: how an observation is lined up across ranks and timed. It knows no op but through run(), and no MPI. */
+/* A method: how an observation is lined up across ranks and timed. It knows no op but through run(), and no
+ * MPI. */
 #ifndef CORE_METHOD_H
 #define CORE_METHOD_H
 
@@ -47,8 +48,8 @@ const struct method *method_default(const struct op *op);
 /* What methods share. Run `reps` repetitions between two stamps: */
 int method_time(const struct bench *bench, struct observation *observation);
 
-/* Run the op untimed until it has run `least` repetitions and WARM_NS have passed on rank 0; *rep_ns: rank 0's duration of
- * a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
+/* Run the op untimed until it has run `least` repetitions and WARM_NS have passed on rank 0; *rep_ns: rank
+ * 0's duration of a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
 int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns);
 
 extern const struct method method_batch, method_barrier;

@@ -1,8 +1,8 @@
 /* barrier: one call at a time, each after the team's own barrier, which is never the library's.
  *
- * Each rank stamps its own entry and exit. The longest of the local durations is the operation plus or minus the time by
- * which ranks leave the barrier apart, which nothing here can see: a bound without a proof, known to read -8 to +37 % where
- * several ranks share a host. */
+ * Each rank stamps its own entry and exit. The longest of the local durations is the operation plus or minus
+ * the time by which ranks leave the barrier apart, which nothing here can see: a bound without a proof, known
+ * to read -8 to +37 % where several ranks share a host. */
 #include "core/method.h"
 
 enum { REPS };

@@ -1,7 +1,9 @@
-/* batch: many repetitions back to back between two stamps, so many that reading the clock costs a thousandth of them.
+/* batch: many repetitions back to back between two stamps, so many that reading the clock costs a thousandth
+ * of them.
  *
- * The right method for a ping-pong, where each repetition waits for the one before, and for what one rank does alone. Of a
- * collective it measures the pipeline and not the latency: rooted ones overlap with themselves. */
+ * The right method for a ping-pong, where each repetition waits for the one before, and for what one rank
+ * does alone. Of a collective it measures the pipeline and not the latency: rooted ones overlap with
+ * themselves. */
 #include "core/method.h"
 
 #include <math.h>
@@ -16,8 +18,8 @@ static const struct param params[] = {
 /* The clock's cost and tick are at most this share of an observation. */
 static const double CLOCK_SHARE = 1e-3;
 
-/* Below this, the few 100 ns by which ranks leave the barrier at different times show in the observation: one untimed
- * repetition first makes the ranks fall into step. */
+/* Below this, the few 100 ns by which ranks leave the barrier at different times show in the observation: one
+ * untimed repetition first makes the ranks fall into step. */
 static const double STEP_MATTERS_BELOW_NS = 1e6;
 
 static int begin(struct bench *b)
@@ -47,7 +49,8 @@ static int observe(const struct bench *b, struct observation *o)
 
 const struct method method_batch = {
     .name = "batch",
-    .summary = "repetitions back to back between two stamps; of a collective it measures throughput, not latency",
+    .summary =
+        "repetitions back to back between two stamps; of a collective it measures throughput, not latency",
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
     .params = params,
     .begin = begin,

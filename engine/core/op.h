@@ -1,7 +1,7 @@
 /* An op: a thing that can be repeated, timed and checked. It reads no clock and prints nothing.
  *
- * A new operation is a row. A family (one file in ops/) is a function that lists its ops; rows that share code, such as
- * the blocking, nonblocking and persistent form of one collective, share it through `row`. */
+ * A new operation is a row. A family (one file in ops/) is a function that lists its ops; rows that share
+ * code, such as the blocking, nonblocking and persistent form of one collective, share it through `row`. */
 #ifndef CORE_OP_H
 #define CORE_OP_H
 
@@ -54,15 +54,16 @@ struct op {
     const char *missing; /* why it cannot run in this build; NULL when it can */
     const void *row;     /* the family's own */
 
-    /* Allocate and fill. ERR_UNSUPPORTED, ERR_INPUT and ERR_NOMEM make a skipped point; they must be agreed on by what
-     * all ranks know, or the engine agrees on them. On failure nothing is left behind. */
+    /* Allocate and fill. ERR_UNSUPPORTED, ERR_INPUT and ERR_NOMEM make a skipped point; they must be agreed
+     * on by what all ranks know, or the engine agrees on them. On failure nothing is left behind. */
     int (*setup)(const struct op_env *env, void **state);
 
-    /* The only code in the timed region: `reps` repetitions. No allocation, no I/O, no branch on an option. */
+    /* The only code in the timed region: `reps` repetitions. No allocation, no I/O, no branch on an option.
+     */
     int (*run)(void *state, int64_t reps);
 
-    /* Outside the timed region, on all ranks at once: fresh data, one repetition or a few, check every byte of the answer.
-     * ERR_WRONG and a sentence that says what is wrong. */
+    /* Outside the timed region, on all ranks at once: fresh data, one repetition or a few, check every byte
+     * of the answer. ERR_WRONG and a sentence that says what is wrong. */
     int (*verify)(void *state);
 
     void (*teardown)(void *state);

@@ -39,7 +39,8 @@ static const char *value_of(const struct word *words, int count, const char *key
 }
 
 /* What decides which parameters there are: op, method, rule. */
-static int choose_rows(struct point *p, const struct word *words, int count, const struct op *ops, size_t op_count)
+static int choose_rows(struct point *p, const struct word *words, int count, const struct op *ops,
+                       size_t op_count)
 {
     const char *op = value_of(words, count, "op"), *method = value_of(words, count, "method");
     const char *rule = value_of(words, count, "rule");
@@ -70,14 +71,17 @@ static int set_param(struct point *p, const struct word *w)
     const struct {
         const struct param *rows;
         double *values;
-    } owners[] = {{p->op->params, p->op_params}, {p->method->params, p->method_params}, {p->rule->params, p->rule_params}};
+    } owners[] = {{p->op->params, p->op_params},
+                  {p->method->params, p->method_params},
+                  {p->rule->params, p->rule_params}};
     for (size_t i = 0; i < sizeof owners / sizeof owners[0]; ++i) {
         int row = param_find(owners[i].rows, w->key);
         if (row >= 0)
             return num_double(w->value, w->key, owners[i].rows[row].least, owners[i].rows[row].most,
                               &owners[i].values[row]);
     }
-    return err_say(ERR_INPUT, "neither %s, nor the method %s, nor the rule %s has a parameter '%s'; see 'describe'",
+    return err_say(ERR_INPUT,
+                   "neither %s, nor the method %s, nor the rule %s has a parameter '%s'; see 'describe'",
                    p->op->name, p->method->name, p->rule->name, w->key);
 }
 

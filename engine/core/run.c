@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk is flushed as a whole and lost as a whole: some 20 ms of observations, and not more than fit in a cache. */
+/* A chunk is flushed as a whole and lost as a whole: some 20 ms of observations, and not more than fit in a
+ * cache. */
 enum { CHUNK_MOST = 1024 };
 static const double CHUNK_NS = 20e6;
 
@@ -33,8 +34,8 @@ struct run {
     enum stop stop;
 };
 
-/* What all ranks must know after something that each may have failed at: the worst error, and on rank 0 the sentence of the
- * first rank that met it. */
+/* What all ranks must know after something that each may have failed at: the worst error, and on rank 0 the
+ * sentence of the first rank that met it. */
 static int agree(const struct run *r, int mine, int *worst, char why[ERR_TEXT_MAX])
 {
     int64_t value = mine;
@@ -51,7 +52,8 @@ static int agree(const struct run *r, int mine, int *worst, char why[ERR_TEXT_MA
     why[0] = '\0';
     for (int i = 0; texts && i < r->team->size && !why[0]; ++i)
         if (texts[(size_t)i * sizeof text])
-            snprintf(why, ERR_TEXT_MAX, "%s: rank %d: %.200s", err_word((int)value), i, texts + (size_t)i * sizeof text);
+            snprintf(why, ERR_TEXT_MAX, "%s: rank %d: %.200s", err_word((int)value), i,
+                     texts + (size_t)i * sizeof text);
     free(texts);
     return err;
 }
@@ -126,7 +128,8 @@ static int observe_all(struct run *r)
     int err = r->point->method->begin(&r->bench);
     if (!err && r->sink) {
         double moved = r->env.op->moved ? r->env.op->moved(&r->env) : 0;
-        err = r->sink->point(r->sink, r->point, r->team->size, r->bench.reps, clock_now(r->bench.clock), moved);
+        err =
+            r->sink->point(r->sink, r->point, r->team->size, r->bench.reps, clock_now(r->bench.clock), moved);
     }
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
@@ -181,7 +184,8 @@ static int setup(struct run *r)
     if (op->missing)
         return err_say(ERR_UNSUPPORTED, "%s", op->missing);
     if (r->team->size < op->least_ranks)
-        return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks, r->team->size);
+        return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
+                       r->team->size);
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, (size_t)r->team->size)))
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);

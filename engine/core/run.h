@@ -8,9 +8,10 @@
 struct point;
 struct sink;
 
-/* Measure one point: set up, check, warm up, observe until the rule has enough, check again, write it down. Collective.
- * `sink` is NULL but on rank 0. A point that cannot be measured or is wrong becomes an `end` record and 0 is returned; an
- * error means that ranks may no longer agree, and the launch must be aborted. */
-int run_point(const struct point *point, const struct team *team, const struct clock *clock, struct sink *sink);
+/* Measure one point: set up, check, warm up, observe until the rule has enough, check again, write it down.
+ * Collective. `sink` is NULL but on rank 0. A point that cannot be measured or is wrong becomes an `end`
+ * record and 0 is returned; an error means that ranks may no longer agree, and the launch must be aborted. */
+int run_point(const struct point *point, const struct team *team, const struct clock *clock,
+              struct sink *sink);
 
 #endif

@@ -27,7 +27,8 @@ struct end {
 };
 
 struct sink {
-    int (*point)(struct sink *sink, const struct point *point, int ranks, int64_t reps, int64_t start_ns, double moved);
+    int (*point)(struct sink *sink, const struct point *point, int ranks, int64_t reps, int64_t start_ns,
+                 double moved);
     int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);
 };

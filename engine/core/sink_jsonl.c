@@ -23,8 +23,8 @@ int sink_jsonl_line(struct sink_jsonl *s, const struct json *document)
 {
     if (document->failed)
         return err_say(ERR_NOMEM, "no memory for a record of %zu bytes", document->length);
-    if (fwrite(document->text, 1, document->length, s->file) != document->length || fputc('\n', s->file) == EOF ||
-        fflush(s->file) != 0)
+    if (fwrite(document->text, 1, document->length, s->file) != document->length ||
+        fputc('\n', s->file) == EOF || fflush(s->file) != 0)
         return err_say(ERR_SYSTEM, "cannot write records to %s: %s; what stands there is kept", s->path,
                        strerror(errno));
     return 0;

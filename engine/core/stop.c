@@ -17,8 +17,10 @@ const struct stop_rule *stop_find(const char *name)
 
 const char *stop_flag(enum stop stop)
 {
-    static const char *const flags[] = {
-        [STOP_NOT_YET] = "UNSETTLED", [STOP_SETTLED] = "SETTLED", [STOP_UNSETTLED] = "UNSETTLED", [STOP_TIME] = "TIME"};
+    static const char *const flags[] = {[STOP_NOT_YET] = "UNSETTLED",
+                                        [STOP_SETTLED] = "SETTLED",
+                                        [STOP_UNSETTLED] = "UNSETTLED",
+                                        [STOP_TIME] = "TIME"};
     return flags[stop];
 }
 

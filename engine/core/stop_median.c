@@ -1,10 +1,11 @@
 /* median: until an interval for the median is narrow enough, from block medians that have become independent.
  *
- * Latencies that follow each other are alike, for milliseconds or seconds, so the order-statistic interval of the plain
- * series covers far less than it says. Batch means after Law and Carson (Operations Research 27, 1979), with medians:
- * the series is cut into many small blocks, whose autocorrelation can be estimated well; when that is below a threshold
- * at which blocks eight times as long are as good as independent, Student's interval of the long blocks is believed.
- * The rule looks only when the blocks have grown by a good part, so that looking often does not stop it by luck. */
+ * Latencies that follow each other are alike, for milliseconds or seconds, so the order-statistic interval of
+ * the plain series covers far less than it says. Batch means after Law and Carson (Operations Research 27,
+ * 1979), with medians: the series is cut into many small blocks, whose autocorrelation can be estimated well;
+ * when that is below a threshold at which blocks eight times as long are as good as independent, Student's
+ * interval of the long blocks is believed. The rule looks only when the blocks have grown by a good part, so
+ * that looking often does not stop it by luck. */
 #include "core/stop.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 
 enum { FINE = 128, COARSE = 16, FINE_IN_COARSE = FINE / COARSE };
 
-/* Law and Carson's threshold: at 0.4 between neighbours, blocks of eight neighbours correlate by less than 0.05. */
+/* Law and Carson's threshold: at 0.4 between neighbours, blocks of eight neighbours correlate by less than
+ * 0.05. */
 static const double MOST_CORRELATION = 0.4;
 
 /* A median cannot be known to less than a small share of a tick, however many values there are. */
@@ -43,8 +45,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of values that are rounded to multiples of `tick`, as of grouped data: those that share the middle value are
- * taken as spread evenly over one tick around it. So a clock of 10 ns resolves 1 ns where the phase is random. */
+/* The median of values that are rounded to multiples of `tick`, as of grouped data: those that share the
+ * middle value are taken as spread evenly over one tick around it. So a clock of 10 ns resolves 1 ns where
+ * the phase is random. */
 static double grouped_median(const double *sorted, size_t n, double tick)
 {
     double middle = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
@@ -83,7 +86,8 @@ static double correlation(const double *x, int n)
     return square > 0 ? product / square : 0;
 }
 
-/* The newest FINE * m values: what does not fill the blocks is left out at the start, where it may be warm-up. */
+/* The newest FINE * m values: what does not fill the blocks is left out at the start, where it may be
+ * warm-up. */
 static bool settled(const struct series *s, const double *p)
 {
     size_t m = s->count / FINE;

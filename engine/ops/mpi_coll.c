@@ -1,6 +1,7 @@
 /* mpi.*, all ranks together: each collective in its blocking, nonblocking and persistent form.
  *
- * To add one: a line of CALLS with its arguments, and a row that says who has how many blocks and what each must hold. */
+ * To add one: a line of CALLS with its arguments, and a row that says who has how many blocks and what each
+ * must hold. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -47,8 +48,8 @@ struct coll {
     int (*run)(void *state, int64_t reps); /* of the form */
     MPI_Comm comm;
     int rank, size;
-    size_t bytes;  /* of a block */
-    int count;     /* of elements in a block */
+    size_t bytes; /* of a block */
+    int count;    /* of elements in a block */
     MPI_Datatype type;
     char *send, *recv;
     char *inout; /* of a broadcast: the root's send, the others' recv */
@@ -56,19 +57,19 @@ struct coll {
 };
 
 /* The three calls of a collective from one list of arguments. */
-#define CALLS(lower, Upper, ...)                                                                                       \
-    static int lower##_call(const struct coll *c)                                                                      \
-    {                                                                                                                  \
-        return MPI_##Upper(__VA_ARGS__);                                                                               \
-    }                                                                                                                  \
-    static int lower##_start(const struct coll *c, MPI_Request *request)                                               \
-    {                                                                                                                  \
-        return MPI_I##lower(__VA_ARGS__, request);                                                                     \
-    }                                                                                                                  \
-    static int lower##_init(const struct coll *c, MPI_Request *request)                                                \
-    {                                                                                                                  \
-        (void)c, (void)request;                                                                                        \
-        return MPI_##Upper##_init(__VA_ARGS__, MPI_INFO_NULL, request);                                                \
+#define CALLS(lower, Upper, ...)                                                                             \
+    static int lower##_call(const struct coll *c)                                                            \
+    {                                                                                                        \
+        return MPI_##Upper(__VA_ARGS__);                                                                     \
+    }                                                                                                        \
+    static int lower##_start(const struct coll *c, MPI_Request *request)                                     \
+    {                                                                                                        \
+        return MPI_I##lower(__VA_ARGS__, request);                                                           \
+    }                                                                                                        \
+    static int lower##_init(const struct coll *c, MPI_Request *request)                                      \
+    {                                                                                                        \
+        (void)c, (void)request;                                                                              \
+        return MPI_##Upper##_init(__VA_ARGS__, MPI_INFO_NULL, request);                                      \
     }
 
 CALLS(barrier, Barrier, c->comm)
@@ -85,14 +86,14 @@ CALLS(scan, Scan, c->send, c->recv, c->count, c->type, MPI_SUM, c->comm)
 
 static const struct coll_row rows[] = {
     {CALLED(barrier), .summary = "no rank leaves before all have come"},
-    {CALLED(bcast), .summary = "the root's block to all", .answer = FROM_ROOT,
-     .send_root = ONE, .recv_other = ONE},
-    {CALLED(reduce), .summary = "the sum over all ranks at the root", .answer = SUM_ALL,
-     .send_root = ONE, .send_other = ONE, .recv_root = ONE},
+    {CALLED(bcast), .summary = "the root's block to all", .answer = FROM_ROOT, .send_root = ONE,
+     .recv_other = ONE},
+    {CALLED(reduce), .summary = "the sum over all ranks at the root", .answer = SUM_ALL, .send_root = ONE,
+     .send_other = ONE, .recv_root = ONE},
     {CALLED(allreduce), .summary = "the sum over all ranks at every rank", .answer = SUM_ALL,
      .send_root = ONE, .send_other = ONE, .recv_root = ONE, .recv_other = ONE},
-    {CALLED(gather), .summary = "a block from each rank to the root", .answer = FROM_BLOCK,
-     .send_root = ONE, .send_other = ONE, .recv_root = ALL},
+    {CALLED(gather), .summary = "a block from each rank to the root", .answer = FROM_BLOCK, .send_root = ONE,
+     .send_other = ONE, .recv_root = ALL},
     {CALLED(scatter), .summary = "a block of its own from the root to each rank", .answer = MY_FROM_ROOT,
      .send_root = ALL, .recv_root = ONE, .recv_other = ONE},
     {CALLED(allgather), .summary = "a block from each rank to every rank", .answer = FROM_BLOCK,
@@ -144,15 +145,22 @@ static int setup(const struct op_env *env, void **state)
     struct coll *c = calloc(1, sizeof *c);
     if (!c)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    *c = (struct coll){.row = env->op->row, .run = env->op->run, .comm = team_comm(env->team), .rank = env->team->rank,
-                       .size = env->team->size, .bytes = env->bytes, .type = MPI_BYTE, .request = MPI_REQUEST_NULL};
+    *c = (struct coll){.row = env->op->row,
+                       .run = env->op->run,
+                       .comm = team_comm(env->team),
+                       .rank = env->team->rank,
+                       .size = env->team->size,
+                       .bytes = env->bytes,
+                       .type = MPI_BYTE,
+                       .request = MPI_REQUEST_NULL};
     size_t element = 1;
     int err = 0;
     if (sums(c->row)) {
         c->type = MPI_DOUBLE;
         element = sizeof(double);
         if (c->bytes % element != 0)
-            err = err_say(ERR_INPUT, "%s adds doubles: %zu bytes are no multiple of 8", env->op->name, c->bytes);
+            err = err_say(ERR_INPUT, "%s adds doubles: %zu bytes are no multiple of 8", env->op->name,
+                          c->bytes);
     }
     if (!err)
         err = num_to_int(c->bytes / element, &c->count);
@@ -267,8 +275,9 @@ static int check_block(const struct coll *c, int b)
     return data_check(c->recv + (size_t)b * c->bytes, c->bytes, from_root ? ROOT : b, mine ? c->rank : 0, b);
 }
 
-/* A barrier has no data. But whoever leaves it while one rank has not come yet is heard of by that rank: each tells it
- * after leaving, and it listens for a while before it comes. That can miss a bad barrier, and never blames a good one. */
+/* A barrier has no data. But whoever leaves it while one rank has not come yet is heard of by that rank: each
+ * tells it after leaving, and it listens for a while before it comes. That can miss a bad barrier, and never
+ * blames a good one. */
 static int verify_barrier(struct coll *c)
 {
     enum { TAG = 2, ROUNDS = 3, LISTEN_NS = 1000000 };
@@ -314,7 +323,8 @@ static int verify(void *state)
 static double moved(const struct op_env *env)
 {
     const struct coll_row *row = env->op->row;
-    size_t sent = blocks_of(row->send_root, env->team->size), received = blocks_of(row->recv_root, env->team->size);
+    size_t sent = blocks_of(row->send_root, env->team->size),
+           received = blocks_of(row->recv_root, env->team->size);
     return (double)(sent > received ? sent : received) * (double)env->bytes;
 }
 

@@ -15,7 +15,8 @@ int data_alloc(size_t blocks, size_t bytes, void **data)
     if (err || size == 0)
         return err;
     if (size > SIZE_MAX - PAGE || !(*data = aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE)))
-        return err_say(ERR_NOMEM, "no memory for a buffer of %zu bytes; use smaller messages or fewer ranks", size);
+        return err_say(ERR_NOMEM, "no memory for a buffer of %zu bytes; use smaller messages or fewer ranks",
+                       size);
     data_poison(*data, size);
     return 0;
 }
@@ -38,7 +39,7 @@ int data_check(const void *data, size_t bytes, int from, int to, int block)
     const unsigned char *p = data;
     for (size_t i = 0; i < bytes; ++i)
         if (p[i] != data_byte(from, to, i))
-            return err_say(ERR_WRONG, "byte %zu of block %d from rank %d is 0x%02x, should be 0x%02x", i, block, from,
-                           p[i], data_byte(from, to, i));
+            return err_say(ERR_WRONG, "byte %zu of block %d from rank %d is 0x%02x, should be 0x%02x", i,
+                           block, from, p[i], data_byte(from, to, i));
     return 0;
 }

@@ -7,13 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* blocks * bytes on page boundaries, written once so that no page is missing later; *data is NULL for 0 bytes. ERR_NOMEM. */
+/* blocks * bytes on page boundaries, written once so that no page is missing later; *data is NULL for 0
+ * bytes. ERR_NOMEM. */
 int data_alloc(size_t blocks, size_t bytes, void **data);
 
 /* Byte i of what rank `from` has for rank `to`. */
 static inline unsigned char data_byte(int from, int to, size_t i)
 {
-    return (unsigned char)hash_mix(((uint64_t)from << 48) ^ ((uint64_t)to << 32) ^ (i / 8)) ^ (unsigned char)(i % 8);
+    return (unsigned char)hash_mix(((uint64_t)from << 48) ^ ((uint64_t)to << 32) ^ (i / 8)) ^
+           (unsigned char)(i % 8);
 }
 
 void data_fill(void *data, size_t bytes, int from, int to);

@@ -72,7 +72,8 @@ static int run(void *state, int64_t reps)
     return p->rank < 2 ? p->half[p->rank](p, reps) : 0;
 }
 
-/* Fresh data in every buffer of a window, one repetition, every byte looked at. `answers`: rank 0 gets data too. */
+/* Fresh data in every buffer of a window, one repetition, every byte looked at. `answers`: rank 0 gets data
+ * too. */
 static int verify_window(struct p2p *p, bool answers)
 {
     if (p->rank >= 2)
@@ -132,7 +133,8 @@ enum { WINDOW, BUFFERS };
 
 static const struct param bandwidth_params[] = {
     [WINDOW] = {"window", "", "messages in flight", 64, 1, 65536},
-    [BUFFERS] = {"buffers", "", "buffers that the window goes round in; 1 is hot in cache, as in OSU and IMB", 1, 1, 65536},
+    [BUFFERS] = {"buffers", "", "buffers that the window goes round in; 1 is hot in cache, as in OSU and IMB",
+                 1, 1, 65536},
     {0},
 };
 
@@ -146,7 +148,8 @@ static int window_send(struct p2p *p, int64_t reps)
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
         for (int w = 0, b = 0; w < p->window && rc == MPI_SUCCESS; ++w, b = b + 1 == p->buffers ? 0 : b + 1)
-            rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm, &p->requests[w]);
+            rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm,
+                           &p->requests[w]);
         if (rc == MPI_SUCCESS)
             rc = MPI_Waitall(p->window, p->requests, MPI_STATUSES_IGNORE);
         if (rc == MPI_SUCCESS)
@@ -160,7 +163,8 @@ static int window_recv(struct p2p *p, int64_t reps)
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
         for (int w = 0, b = 0; w < p->window && rc == MPI_SUCCESS; ++w, b = b + 1 == p->buffers ? 0 : b + 1)
-            rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm, &p->requests[w]);
+            rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm,
+                           &p->requests[w]);
         if (rc == MPI_SUCCESS)
             rc = MPI_Waitall(p->window, p->requests, MPI_STATUSES_IGNORE);
         if (rc == MPI_SUCCESS)
@@ -189,7 +193,8 @@ static const struct op rows[] = {
      .verify = pingpong_verify,
      .moved = pingpong_moved},
     {.name = "mpi.bandwidth",
-     .summary = "a window of MPI_Isend to a window of MPI_Irecv and an empty answer; the time of the whole window",
+     .summary =
+         "a window of MPI_Isend to a window of MPI_Irecv and an empty answer; the time of the whole window",
      .parts = 1,
      .default_bytes = "1..4Mi",
      .params = bandwidth_params,

@@ -1,5 +1,5 @@
-/* omp.*: what OpenMP constructs cost. The value is the construct with all that comes with it; an overhead is a difference
- * between two points, and not taken here. */
+/* omp.*: what OpenMP constructs cost. The value is the construct with all that comes with it; an overhead is
+ * a difference between two points, and not taken here. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -58,8 +58,8 @@ static int barrier_run(void *state, int64_t reps)
     return 0;
 }
 
-/* Each thread counts, waits, and looks whether all have counted: so there are as many threads as were asked for, and no
- * barrier lets one through early. */
+/* Each thread counts, waits, and looks whether all have counted: so there are as many threads as were asked
+ * for, and no barrier lets one through early. */
 static int verify(void *state)
 {
     const int64_t rounds = 100;
@@ -76,8 +76,9 @@ static int verify(void *state)
             early += __atomic_load_n(&o->slots[i].count, __ATOMIC_RELAXED) < round;
 #pragma omp barrier
     }
-    return early == 0 ? 0 : err_say(ERR_WRONG, "a team of %d threads was not all there, or left a barrier early",
-                                    o->threads);
+    return early == 0 ? 0
+                      : err_say(ERR_WRONG, "a team of %d threads was not all there, or left a barrier early",
+                                o->threads);
 }
 
 static const struct op rows[] = {

@@ -83,8 +83,9 @@ static int mutex_verify(void *state)
     t->counted = 0;
     pool_run(t->pool, count_locked, t);
     int64_t expected = reps * t->env->threads;
-    return t->counted == expected ? 0 : err_say(ERR_WRONG, "%lld increments under the mutex counted to %lld",
-                                                (long long)expected, (long long)t->counted);
+    return t->counted == expected ? 0
+                                  : err_say(ERR_WRONG, "%lld increments under the mutex counted to %lld",
+                                            (long long)expected, (long long)t->counted);
 }
 
 static void *count_one(void *state)
@@ -114,8 +115,9 @@ static int create_verify(void *state)
     int err = create_run(t, reps);
     if (err)
         return err;
-    return t->counted == reps ? 0 : err_say(ERR_WRONG, "of %lld threads %lld ran", (long long)reps,
-                                            (long long)t->counted);
+    return t->counted == reps
+               ? 0
+               : err_say(ERR_WRONG, "of %lld threads %lld ran", (long long)reps, (long long)t->counted);
 }
 
 static const struct op rows[] = {

@@ -11,8 +11,8 @@
 
 struct self {
     const struct op_env *env;
-    int64_t done;  /* empty: repetitions so far */
-    int64_t last;  /* clock, spin: the last reading */
+    int64_t done;               /* empty: repetitions so far */
+    int64_t last;               /* clock, spin: the last reading */
     int64_t distance, deadline; /* spin: of the wait */
     double grain, dither;       /* spin: of the durations that a wait can have, and a share of it */
 };
@@ -44,8 +44,9 @@ static int empty_verify(void *state)
     struct self *s = state;
     int64_t before = s->done;
     empty_run(s, reps);
-    return s->done - before == reps ? 0 : err_say(ERR_WRONG, "%lld repetitions were asked for, %lld were done",
-                                                  (long long)reps, (long long)(s->done - before));
+    return s->done - before == reps ? 0
+                                    : err_say(ERR_WRONG, "%lld repetitions were asked for, %lld were done",
+                                              (long long)reps, (long long)(s->done - before));
 }
 
 /* clock: one reading. */
@@ -74,10 +75,11 @@ static int clock_verify(void *state)
 
 /* spin: a known duration, that every method must find.
  *
- * It reads the clock until a deadline. (A chain of multiplications would read no clock, but lasts as long as the core's
- * frequency of the moment likes: 15 % more or less within a second on a shared machine.) What it takes beyond the distance
- * of the deadline, some two readings, is gauged at setup and taken off the distance. A wait is a whole number of readings, or
- * of the clock's ticks: the distance is dithered over that grain by a golden-ratio sequence, and so right on average. */
+ * It reads the clock until a deadline. (A chain of multiplications would read no clock, but lasts as long as
+ * the core's frequency of the moment likes: 15 % more or less within a second on a shared machine.) What it
+ * takes beyond the distance of the deadline, some two readings, is gauged at setup and taken off the
+ * distance. A wait is a whole number of readings, or of the clock's ticks: the distance is dithered over that
+ * grain by a golden-ratio sequence, and so right on average. */
 
 enum { SPIN_NS };
 
@@ -139,7 +141,8 @@ static int spin_verify(void *state)
     spin_run(s, 1);
     return s->deadline >= before + s->distance && s->last >= s->deadline
                ? 0
-               : err_say(ERR_WRONG, "the wait ended %lld ns before its deadline", (long long)(s->deadline - s->last));
+               : err_say(ERR_WRONG, "the wait ended %lld ns before its deadline",
+                         (long long)(s->deadline - s->last));
 }
 
 /* fail: what an MPI library may do to its user, on purpose, so that the harness can be seen to survive it. */

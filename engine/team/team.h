@@ -1,7 +1,8 @@
-/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c where there is but one rank.
+/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c where there is but one
+ * rank.
  *
- * All of it runs over point-to-point messages of its own on a communicator of its own, so that neither the tuning nor the
- * bugs of the library's collectives touch what lines the measurement up. */
+ * All of it runs over point-to-point messages of its own on a communicator of its own, so that neither the
+ * tuning nor the bugs of the library's collectives touch what lines the measurement up. */
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
 
@@ -22,13 +23,15 @@ int team_close(struct team *team);
 /* End the whole launch; never returns. */
 _Noreturn void team_abort(const struct team *team, int code);
 
-/* No rank leaves before all have come. A dissemination barrier (Hensgen, Finkel, Manber 1988): ceil(log2 P) rounds. */
+/* No rank leaves before all have come. A dissemination barrier (Hensgen, Finkel, Manber 1988): ceil(log2 P)
+ * rounds. */
 int team_barrier(const struct team *team);
 
 /* Rank 0's bytes to all, by a binomial tree. */
 int team_bcast(const struct team *team, void *data, size_t bytes);
 
-/* Everybody's `bytes` to rank 0, where `all` has room for size * bytes in the order of ranks; NULL elsewhere. */
+/* Everybody's `bytes` to rank 0, where `all` has room for size * bytes in the order of ranks; NULL elsewhere.
+ */
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all);
 
 /* The largest value of all, on all. */

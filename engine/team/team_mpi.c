@@ -78,7 +78,8 @@ int team_open(struct team *team, const char *thread_level)
     *team = (struct team){.own = own, .size = 1};
     err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     if (!err)
-        err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+                           "MPI_Comm_set_errhandler");
     if (!err)
         err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->ops), "MPI_Comm_dup");
     if (!err)
@@ -88,8 +89,8 @@ int team_open(struct team *team, const char *thread_level)
     if (!err)
         err = team_mpi_err(MPI_Comm_size(own->ops, &team->size), "MPI_Comm_size");
     if (!err && own->thread_level < wanted)
-        err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one", thread_level,
-                      level_name(own->thread_level));
+        err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one",
+                      thread_level, level_name(own->thread_level));
     return err;
 }
 
@@ -136,7 +137,8 @@ int team_bcast(const struct team *team, void *data, size_t bytes)
     while (lowest < team->size && !(team->rank & lowest))
         lowest *= 2;
     if (team->rank != 0)
-        rc = MPI_Recv(data, count, MPI_BYTE, team->rank - lowest, TAG_BCAST, comm_of(team), MPI_STATUS_IGNORE);
+        rc =
+            MPI_Recv(data, count, MPI_BYTE, team->rank - lowest, TAG_BCAST, comm_of(team), MPI_STATUS_IGNORE);
     for (int bit = lowest / 2; bit >= 1 && rc == MPI_SUCCESS; bit /= 2)
         if (team->rank + bit < team->size)
             rc = MPI_Send(data, count, MPI_BYTE, team->rank + bit, TAG_BCAST, comm_of(team));
@@ -150,7 +152,8 @@ int team_gather(const struct team *team, const void *mine, size_t bytes, void *a
     if (err)
         return err;
     if (team->rank != 0)
-        return team_mpi_err(MPI_Send(mine, count, MPI_BYTE, 0, TAG_GATHER, comm_of(team)), "the team's gather");
+        return team_mpi_err(MPI_Send(mine, count, MPI_BYTE, 0, TAG_GATHER, comm_of(team)),
+                            "the team's gather");
     memcpy(all, mine, bytes);
     for (int r = 1; r < team->size && rc == MPI_SUCCESS; ++r)
         rc = MPI_Recv((char *)all + (size_t)r * bytes, count, MPI_BYTE, r, TAG_GATHER, comm_of(team),

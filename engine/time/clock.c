@@ -42,7 +42,8 @@ static double gauge_cost(const struct clock *clock)
     return best;
 }
 
-/* How well the differences fit multiples of q: 1 when all do, near 0 when they fall anywhere (a periodogram). */
+/* How well the differences fit multiples of q: 1 when all do, near 0 when they fall anywhere (a periodogram).
+ */
 static double fit(const int64_t *differences, int count, int64_t q)
 {
     double re = 0, im = 0;
@@ -67,8 +68,9 @@ static void loiter(int64_t steps)
         __asm__ volatile("" ::: "memory");
 }
 
-/* The largest q of which differences between readings, spread by delays of many lengths, are multiples. A clock may
- * advance in steps far coarser than its unit: 10 ns on some virtual machines, 1 us or more on old kernels. */
+/* The largest q of which differences between readings, spread by delays of many lengths, are multiples. A
+ * clock may advance in steps far coarser than its unit: 10 ns on some virtual machines, 1 us or more on old
+ * kernels. */
 static int64_t gauge_tick(const struct clock *clock)
 {
     enum { COUNT = 400, DELAYS = 40 };
@@ -83,7 +85,8 @@ static int64_t gauge_tick(const struct clock *clock)
         }
         qsort(d, COUNT, sizeof d[0], compare);
         int most = COUNT * 9 / 10; /* the longest were interrupted */
-        int64_t spread = d[most - 1] - d[0], before = found, q = spread / 4; /* a coarser one may fit by chance */
+        int64_t spread = d[most - 1] - d[0], before = found,
+                q = spread / 4; /* a coarser one may fit by chance */
         while (q > 1 && fit(d, most, q) <= good_fit)
             --q;
         while (q > 1 && fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */

@@ -1,4 +1,5 @@
-/* A source of stamps: whole ns since the clock was opened. Never MPI_Wtime, which in MPICH is CLOCK_REALTIME. */
+/* A source of stamps: whole ns since the clock was opened. Never MPI_Wtime, which in MPICH is CLOCK_REALTIME.
+ */
 #ifndef TIME_CLOCK_H
 #define TIME_CLOCK_H
 
@@ -28,7 +29,7 @@ void clock_gauge(struct clock *clock);
 
 void clock_describe(struct json *j);
 
-/* The empty interval: what is between two stamps that stand back to back is one reading. So the engine leaves `cost_ns`
- * in the record, and the statistics take it off. */
+/* The empty interval: what is between two stamps that stand back to back is one reading. So the engine leaves
+ * `cost_ns` in the record, and the statistics take it off. */
 
 #endif

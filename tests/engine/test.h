@@ -1,4 +1,5 @@
-/* What the engine's C tests share: a check that counts, a clock that moves only when told, an op that moves it. */
+/* What the engine's C tests share: a check that counts, a clock that moves only when told, an op that moves
+ * it. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -11,12 +12,12 @@
 
 static int test_failures;
 
-#define CHECK(condition)                                                                                               \
-    do                                                                                                                 \
-        if (!(condition)) {                                                                                            \
-            ++test_failures;                                                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-        }                                                                                                              \
+#define CHECK(condition)                                                                                     \
+    do                                                                                                       \
+        if (!(condition)) {                                                                                  \
+            ++test_failures;                                                                                 \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
+        }                                                                                                    \
     while (0)
 
 /* At the end of main: return test_result(). */
@@ -44,7 +45,9 @@ static inline int64_t fake_read(const struct clock *clock)
 static inline struct fake_clock fake_clock(int64_t cost, int64_t tick)
 {
     return (struct fake_clock){
-        .clock = {.name = "fake", .read = fake_read, .cost_ns = (double)cost, .tick_ns = tick}, .cost = cost, .tick = tick};
+        .clock = {.name = "fake", .read = fake_read, .cost_ns = (double)cost, .tick_ns = tick},
+        .cost = cost,
+        .tick = tick};
 }
 
 #endif

@@ -27,8 +27,11 @@ static void test_document(void)
     json_close(&j, ']');
     json_close(&j, '}');
     CHECK(!j.failed);
-    CHECK(strcmp(j.text, "{\"text\":\"a\\\"b\\\\c\\u000a\\u0001\\u00c3\",\"nothing\":null,\"least\":-9223372036854775808,"
-                         "\"third\":0.333333333333,\"infinite\":null,\"yes\":true,\"list\":[1,[],2]}") == 0);
+    CHECK(
+        strcmp(
+            j.text,
+            "{\"text\":\"a\\\"b\\\\c\\u000a\\u0001\\u00c3\",\"nothing\":null,\"least\":-9223372036854775808,"
+            "\"third\":0.333333333333,\"infinite\":null,\"yes\":true,\"list\":[1,[],2]}") == 0);
     json_reset(&j);
     json_open(&j, NULL, '[');
     for (int i = 0; i < 10000; ++i) /* grows several times */

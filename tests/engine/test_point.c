@@ -48,7 +48,8 @@ int main(void)
     CHECK(p.id == 4 && p.op_params[0] == 5000 && p.rule_params[0] == 3 && p.threads == 1 && p.bytes == 0);
     CHECK(strcmp(p.method->name, "barrier") == 0 && strcmp(p.rule->name, "fixed") == 0);
 
-    /* Every op of the table can be taken: it has a name of its own, a summary, all four functions, a method. */
+    /* Every op of the table can be taken: it has a name of its own, a summary, all four functions, a method.
+     */
     for (size_t i = 0; i < count; ++i) {
         CHECK(ops[i].name[0] && ops[i].family && ops[i].summary && ops[i].parts >= 1);
         CHECK(ops[i].setup && ops[i].run && ops[i].verify && ops[i].teardown);

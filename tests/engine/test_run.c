@@ -64,7 +64,8 @@ struct kept {
     bool verified;
 };
 
-static int keep_point(struct sink *sink, const struct point *p, int ranks, int64_t reps, int64_t start_ns, double moved)
+static int keep_point(struct sink *sink, const struct point *p, int ranks, int64_t reps, int64_t start_ns,
+                      double moved)
 {
     struct kept *k = (struct kept *)sink;
     (void)p, (void)start_ns, (void)moved;
@@ -81,7 +82,9 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
     CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t duration = c->stop_ns[i] - c->start_ns[i];
-        k->shortest = k->observations == 0 && i == 0 ? duration : duration < k->shortest ? duration : k->shortest;
+        k->shortest = k->observations == 0 && i == 0 ? duration
+                      : duration < k->shortest       ? duration
+                                                     : k->shortest;
         CHECK(i == 0 || c->start_ns[i] >= c->stop_ns[i - 1]);
     }
     k->observations += c->count;
@@ -129,7 +132,8 @@ static struct kept measure(struct world *w, const char *words, const char *missi
 
 int main(void)
 {
-    /* batch: so many repetitions that the clock's 20 ns and tick of 10 are a thousandth: 30 us, 300 of them. */
+    /* batch: so many repetitions that the clock's 20 ns and tick of 10 are a thousandth: 30 us, 300 of them.
+     */
     struct world w = {0};
     struct kept k = measure(&w, "rule=fixed count=50", NULL, 0);
     CHECK(k.points == 1 && k.observations == 50 && k.reps == 300 && k.shortest == 300 * REP_NS + 20);

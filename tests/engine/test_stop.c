@@ -13,8 +13,8 @@ static double uniform(uint64_t *seed)
 }
 
 /* Feed values made by `next` one by one until the rule stops; how many it took, or `most`. */
-static size_t feed(const char *rule, const double *change, double tick, double (*next)(uint64_t *, double), size_t most,
-                   enum stop *stop)
+static size_t feed(const char *rule, const double *change, double tick, double (*next)(uint64_t *, double),
+                   size_t most, enum stop *stop)
 {
     const struct stop_rule *r = stop_find(rule);
     double params[PARAMS_MAX];

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -199,8 +200,13 @@ def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
 
 def test_orphans_would_be_seen(orphans: Orphans) -> None:
     with subprocess.Popen(["sleep", "60"]) as left:
-        assert orphans() == [left.pid]
-        left.kill()
+        try:
+            deadline = time.monotonic() + 10  # for a moment after exec, a process has no environment yet
+            while not (found := orphans()) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert found == [left.pid]
+        finally:
+            left.kill()
 
 
 def test_a_campaign_tells_what_it_does(tmp_path: Path, orphans: Orphans) -> None:

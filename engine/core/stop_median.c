@@ -28,7 +28,8 @@ static const struct param params[] = {
     [TOLERANCE] = {"tolerance", "", "half the width of the interval, relative to the median", 0.02, 1e-6, 10},
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},
     [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},
-    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time all the same", 1, 0, 86400},
+    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time and 16 observations all the same", 0.25, 0,
+                      86400},
     [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 2e5, FINE, 1e8},
     {0},
 };
@@ -118,7 +119,7 @@ static enum stop done(struct series *s, const double *p)
             return STOP_SETTLED;
         s->next_look = FINE * (m + (m > 1 ? m / 2 : 1));
     }
-    if (s->seconds >= p[MOST_SECONDS])
+    if (s->seconds >= p[MOST_SECONDS] && s->count >= COARSE) /* as few as make blocks at all */
         return STOP_TIME;
     return (double)s->count >= p[MOST_COUNT] ? STOP_UNSETTLED : STOP_NOT_YET;
 }

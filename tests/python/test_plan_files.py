@@ -12,7 +12,6 @@ from steelyard.errors import InputError, SteelyardError
 from steelyard.machine import read_machine
 from steelyard.mpi import choose_mpi
 from steelyard.plan import (
-    MOST_SECONDS,
     Measure,
     Ops,
     Plan,
@@ -123,12 +122,6 @@ def test_a_plan_that_ships_can_be_resolved(path: Path) -> None:
     for point in points:
         assert point.op in ops.all
         assert point_line(point, ops, budget_seconds(plan)).startswith(f"point={point.point} op={point.op} ")
-
-
-def test_a_budget_never_gives_a_point_more_than_the_rule_would() -> None:
-    rules = {rule["name"]: rule for rule in describe(solo_engine())["stop_rules"]}
-    defaults = {param["name"]: param["default"] for param in rules["median"]["params"]}
-    assert defaults["most_seconds"] == MOST_SECONDS
 
 
 def test_the_quick_plan_ships() -> None:

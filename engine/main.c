@@ -13,6 +13,7 @@
 #include "core/sink.h"
 #include "core/stop.h"
 #include "registry.h"
+#include "sync/sync.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
-    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level;
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew;
 };
 
 static const struct opt option_rows[] = {
@@ -38,6 +39,8 @@ static const struct opt option_rows[] = {
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
     {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
+    {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
+     offsetof(struct options, skew)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -178,13 +181,20 @@ static int expect_ranks(const struct options *o, const struct team *team)
 
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
-    struct clock clock;
+    struct clock clock = {0};
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
-    int64_t seed = 1;
+    struct sync sync = {0};
+    int64_t seed = 1, skew = 0;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
+    if (!err && o->skew)
+        err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
     if (!err)
         err = clock_open(o->clock, &clock);
+    if (!err && o->skew)
+        err = clock_skew(&clock, (uint64_t)skew * 1000003 + (uint64_t)team->rank);
+    if (!err) /* one base for all: so clocks that are the same read the same */
+        err = team_bcast(team, &clock.base, sizeof clock.base);
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)
@@ -192,11 +202,13 @@ static int measure(const struct options *o, const struct team *team, const struc
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
     for (size_t i = 0; i < count && !err; ++i)
-        err = run_point(&points[i], team, &clock, sink ? sink_jsonl_sink(sink) : NULL);
+        err = run_point(&points[i], team, &clock, &sync, sink ? sink_jsonl_sink(sink) : NULL);
     if (sink) {
         int close_err = sink_jsonl_close(sink);
         err = err ? err : close_err;
     }
+    sync_close(&sync);
+    clock_close(&clock);
     json_free(&document);
     return err;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const struct method *const methods[] = {&method_batch, &method_barrier, NULL};
+const struct method *const methods[] = {&method_batch, &method_barrier, &method_epoch, NULL};
 
 const struct method *method_find(const char *name)
 {
@@ -32,7 +32,9 @@ int method_time(const struct bench *bench, struct observation *o)
     int64_t start = clock_now(bench->clock);
     int err = bench->op->run(bench->state, bench->reps);
     int64_t stop = clock_now(bench->clock);
-    *o = (struct observation){.start_ns = start, .stop_ns = stop, .yields = yield_count() - yields};
+    o->start_ns = start;
+    o->stop_ns = stop;
+    o->yields = yield_count() - yields;
     return err;
 }
 
@@ -46,7 +48,7 @@ int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns)
         int64_t next;
     } plan = {.next = 1};
     for (int64_t sum = 0; plan.next > 0; sum += round.reps) {
-        struct observation o;
+        struct observation o = {0};
         round.reps = plan.next;
         int err = team_barrier(bench->team);
         if (!err)

@@ -4,6 +4,7 @@
 #define CORE_METHOD_H
 
 #include "core/op.h"
+#include "sync/sync.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +18,20 @@ struct bench {
     const double *params; /* the method's */
     int64_t reps;         /* repetitions in one observation; begin() decides, the same on all ranks */
     int64_t lead_in;      /* untimed repetitions before each; begin() decides */
+    struct sync *sync;    /* open where the method is synchronised, NULL elsewhere */
+    uint64_t seed;        /* the same on all ranks */
+    struct windows {      /* of a synchronised method: when observations are to start, in reference time */
+        int64_t first_ns, width_ns;
+        int64_t next, late; /* of this block: observations so far, those that started late on this rank */
+        int64_t block;      /* blocks so far */
+    } windows;
 };
 
 struct observation {
     int64_t start_ns, stop_ns; /* this rank's clock */
     int64_t yields;            /* calls of sched_yield() in between */
+    int64_t target_ns;         /* when it was to start, in reference time; synchronised methods only */
+    bool late;                 /* it started after that on this rank */
 };
 
 struct method {
@@ -33,7 +43,12 @@ struct method {
     int (*begin)(struct bench *bench);
 
     /* Line up, run, stamp. Collective over the team. */
-    int (*observe)(const struct bench *bench, struct observation *observation);
+    int (*observe)(struct bench *bench, struct observation *observation);
+
+    /* A synchronised method: the clocks are synchronised before and after each block of at most so many
+     * observations, and open() is called before it. 0: there are no blocks. */
+    int64_t block;
+    int (*open)(struct bench *bench);
 };
 
 /* The table; it ends at NULL. */
@@ -52,6 +67,6 @@ int method_time(const struct bench *bench, struct observation *observation);
  * 0's duration of a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
 int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns);
 
-extern const struct method method_batch, method_barrier;
+extern const struct method method_batch, method_barrier, method_epoch;
 
 #endif

@@ -21,7 +21,7 @@ static int begin(struct bench *b)
     return method_warm_up(b, LEAST_WARM_UP, &rep_ns);
 }
 
-static int observe(const struct bench *b, struct observation *o)
+static int observe(struct bench *b, struct observation *o)
 {
     int err = team_barrier(b->team);
     return err ? err : method_time(b, o);

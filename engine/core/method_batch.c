@@ -39,7 +39,7 @@ static int begin(struct bench *b)
     return err;
 }
 
-static int observe(const struct bench *b, struct observation *o)
+static int observe(struct bench *b, struct observation *o)
 {
     int err = team_barrier(b->team);
     if (!err && b->lead_in > 0)

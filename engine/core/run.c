@@ -8,6 +8,7 @@
 #include "core/sink.h"
 #include "core/stop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static const double CHUNK_NS = 20e6;
 
 /* Stamps of a chunk, mine or everybody's: of rank r, observation k stands at [r * count + k]. */
 struct stamps {
-    int64_t *start_ns, *stop_ns, *yields;
+    int64_t *start_ns, *stop_ns, *yields, *late;
 };
 
 struct run {
@@ -30,7 +31,9 @@ struct run {
     struct bench bench;
     struct series series; /* on rank 0 */
     struct stamps mine, all;
-    double obs_ns; /* about how long an observation takes, barrier and all; on rank 0 */
+    int64_t *target_ns;        /* of each observation of the chunk, the same on all ranks */
+    struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
+    double obs_ns;             /* about how long an observation takes, barrier and all; on rank 0 */
     enum stop stop;
 };
 
@@ -68,24 +71,67 @@ static int plan_chunk(struct run *r, int64_t *count)
         double look = (double)r->series.next_look - (double)r->series.count;
         most = look >= 1 && look < most ? look : most;
         most = most > CHUNK_MOST ? CHUNK_MOST : most;
+        double block = (double)r->point->method->block;
+        most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
         *count = r->stop != STOP_NOT_YET ? 0 : most < 1 ? 1 : (int64_t)most;
     }
     return team_bcast(r->team, count, sizeof *count);
 }
 
-/* Rank 0: write a chunk down and show the rule one value for each observation. */
+/* The longest of the ranks' own durations, or rank 0's. */
+static double local_value(const struct chunk *c, int64_t k, enum op_report report)
+{
+    int64_t longest = c->stop_ns[k] - c->start_ns[k];
+    for (int i = 1; i < c->ranks && report == OP_SLOWEST; ++i) {
+        int64_t duration = c->stop_ns[i * c->count + k] - c->start_ns[i * c->count + k];
+        longest = duration > longest ? duration : longest;
+    }
+    return (double)longest;
+}
+
+/* From when the first rank starts until the last has finished, on the reference clock, whose origin is of no
+ * matter. */
+static double global_value(const struct chunk *c, int64_t k)
+{
+    double first = INFINITY, last = -INFINITY;
+    for (int i = 0; i < c->ranks; ++i) {
+        int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
+        const struct clock_map *before = &c->before[i].map, *after = &c->after[i].map;
+        first = fmin(first, (double)start - map_between(before, after, start));
+        last = fmax(last, (double)stop - map_between(before, after, stop));
+    }
+    return last - first;
+}
+
+/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. */
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
-    for (int64_t k = 0; k < c->count && !err; ++k) {
-        int64_t longest = c->stop_ns[k] - c->start_ns[k];
-        for (int i = 1; i < c->ranks && r->point->op->report == OP_SLOWEST; ++i) {
-            int64_t duration = c->stop_ns[i * c->count + k] - c->start_ns[i * c->count + k];
-            longest = duration > longest ? duration : longest;
-        }
-        err = series_add(&r->series, (double)longest);
-    }
+    for (int64_t k = 0; k < c->count && !err; ++k)
+        if (chunk_late(c, k))
+            ++r->series.rejected;
+        else
+            err = series_add(&r->series,
+                             c->target_ns ? global_value(c, k) : local_value(c, k, r->point->op->report));
     return err;
+}
+
+/* Before a block: the synchronisation that it starts from, which the last one's end may have been. */
+static int open_block(struct run *r)
+{
+    if (!r->point->method->block)
+        return 0;
+    if (r->team->rank == 0)
+        memcpy(r->before, r->bench.sync->all, (size_t)r->team->size * sizeof *r->before);
+    return r->point->method->open(&r->bench);
+}
+
+static int close_block(struct run *r)
+{
+    if (!r->point->method->block)
+        return 0;
+    int err = sync_take(r->bench.sync);
+    return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
 
 static int observe_chunk(struct run *r, int64_t count)
@@ -94,26 +140,38 @@ static int observe_chunk(struct run *r, int64_t count)
     size_t bytes = (size_t)count * sizeof(int64_t);
     int64_t begin = clock_now(r->bench.clock);
     *r->mine.yields = 0;
-    for (int64_t k = 0; k < count; ++k) {
-        struct observation o;
-        int err = r->point->method->observe(&r->bench, &o);
-        if (err)
-            return err;
+    int err = open_block(r);
+    for (int64_t k = 0; k < count && !err; ++k) {
+        struct observation o = {0};
+        err = r->point->method->observe(&r->bench, &o);
         r->mine.start_ns[k] = o.start_ns;
         r->mine.stop_ns[k] = o.stop_ns;
+        r->mine.late[k] = o.late;
+        r->target_ns[k] = o.target_ns;
         *r->mine.yields += o.yields;
     }
+    err = err ? err : close_block(r);
+    if (err)
+        return err;
     double took = (double)(clock_now(r->bench.clock) - begin);
     r->obs_ns = took / (double)count;
     r->series.seconds += took / 1e9;
-    int err = team_gather(team, r->mine.start_ns, bytes, r->all.start_ns);
+    err = team_gather(team, r->mine.start_ns, bytes, r->all.start_ns);
     if (!err)
         err = team_gather(team, r->mine.stop_ns, bytes, r->all.stop_ns);
     if (!err)
         err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
+    bool blocks = r->point->method->block > 0;
+    if (!err && blocks)
+        err = team_gather(team, r->mine.late, bytes, r->all.late);
     if (err || team->rank != 0)
         return err;
-    return digest(r, &(struct chunk){.first = (int64_t)r->series.count,
+    return digest(r, &(struct chunk){.first = (int64_t)r->series.count + (int64_t)r->series.rejected,
+                                     .target_ns = blocks ? r->target_ns : NULL,
+                                     .late = blocks ? r->all.late : NULL,
+                                     .before = r->before,
+                                     .after = blocks ? r->bench.sync->all : NULL,
+                                     .sync_index = blocks ? r->bench.sync->count - 1 : 0,
                                      .count = count,
                                      .ranks = team->size,
                                      .start_ns = r->all.start_ns,
@@ -126,6 +184,7 @@ static int observe_all(struct run *r)
 {
     int64_t count = 1;
     int err = r->point->method->begin(&r->bench);
+    err = err ? err : close_block(r); /* what the first block starts from */
     if (!err && r->sink) {
         double moved = r->env.op->moved ? r->env.op->moved(&r->env) : 0;
         err =
@@ -138,14 +197,16 @@ static int observe_all(struct run *r)
 
 static int end(const struct run *r, const char *status, const char *why, bool verified)
 {
-    return !r->sink ? 0
-                    : r->sink->end(r->sink, r->point,
-                                   &(struct end){.status = status,
-                                                 .why = why,
-                                                 .flag = r->series.count ? stop_flag(r->stop) : NULL,
-                                                 .count = (int64_t)r->series.count,
-                                                 .stop_ns = clock_now(r->bench.clock),
-                                                 .verified = verified});
+    return !r->sink
+               ? 0
+               : r->sink->end(r->sink, r->point,
+                              &(struct end){.status = status,
+                                            .why = why,
+                                            .flag = r->series.count ? stop_flag(r->stop) : NULL,
+                                            .count = (int64_t)r->series.count + (int64_t)r->series.rejected,
+                                            .rejected = (int64_t)r->series.rejected,
+                                            .stop_ns = clock_now(r->bench.clock),
+                                            .verified = verified});
 }
 
 static bool stamps_alloc(struct stamps *s, size_t ranks)
@@ -153,7 +214,8 @@ static bool stamps_alloc(struct stamps *s, size_t ranks)
     s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->yields = calloc(ranks, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields;
+    s->late = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
+    return s->start_ns && s->stop_ns && s->yields && s->late;
 }
 
 static void stamps_free(struct stamps *s)
@@ -161,6 +223,7 @@ static void stamps_free(struct stamps *s)
     free(s->start_ns);
     free(s->stop_ns);
     free(s->yields);
+    free(s->late);
 }
 
 /* Between setup and teardown: check, observe, check. */
@@ -186,12 +249,26 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
-    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, (size_t)r->team->size)))
+    size_t size = (size_t)r->team->size;
+    r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
+    r->before = calloc(size, sizeof *r->before);
+    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns ||
+        !r->before)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);
 }
 
-int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sink *sink)
+/* The synchronisation that a method needs, begun when the first one does. */
+static int synchronise(struct run *r, struct sync *sync)
+{
+    if (!r->point->method->block)
+        return 0;
+    r->bench.sync = sync;
+    return sync->team ? 0 : sync_open(sync, r->team, r->bench.clock);
+}
+
+int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sync *sync,
+              struct sink *sink)
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.env = (struct op_env){p->op, team, clock, p->bytes, p->threads, p->op_params};
@@ -203,11 +280,15 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     int mine = setup(&r);
     int err = agree(&r, mine, &worst, why);
     if (!err)
-        err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : measure(&r);
+        err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
+    if (!err && !worst)
+        err = measure(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
     stamps_free(&r.mine);
     stamps_free(&r.all);
+    free(r.target_ns);
+    free(r.before);
     series_free(&r.series);
     return err;
 }

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct point;
 struct json;
+struct point;
+struct sync;
+struct sync_point;
 
 /* A chunk of observations: of rank r, observation k stands at [r * count + k]. */
 struct chunk {
@@ -16,13 +18,29 @@ struct chunk {
     int ranks;
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
+
+    /* Of a synchronised method; NULL elsewhere. */
+    const int64_t *target_ns;        /* of each observation, in reference time */
+    const int64_t *late;             /* like start_ns: 1 where that rank started late */
+    const struct sync_point *before; /* of each rank, around the chunk */
+    const struct sync_point *after;
+    int64_t sync_index; /* of `after`; `before` is the one before it */
 };
+
+/* Did any rank start observation k late? */
+static inline bool chunk_late(const struct chunk *c, int64_t k)
+{
+    for (int r = 0; r < c->ranks && c->late; ++r)
+        if (c->late[r * c->count + k])
+            return true;
+    return false;
+}
 
 struct end {
     const char *status; /* "ok", "failed", "skipped" */
     const char *why;    /* NULL when ok */
     const char *flag;   /* SETTLED, UNSETTLED, TIME; NULL when nothing was observed */
-    int64_t count, stop_ns;
+    int64_t count, rejected, stop_ns;
     bool verified; /* the answers were checked before and after, and right */
 };
 
@@ -30,6 +48,7 @@ struct sink {
     int (*point)(struct sink *sink, const struct point *point, int ranks, int64_t reps, int64_t start_ns,
                  double moved);
     int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
+    int (*sync)(struct sink *sink, const struct sync *sync);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);
 };
 

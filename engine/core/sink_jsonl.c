@@ -6,6 +6,7 @@
 #include "core/op.h"
 #include "core/point.h"
 #include "core/stop.h"
+#include "sync/sync.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -92,6 +93,76 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
     for (int r = 0; r < c->ranks; ++r)
         json_int(j, NULL, c->yields[r]);
     json_close(j, ']');
+    if (c->target_ns) {
+        json_int(j, "sync_before", c->sync_index - 1);
+        json_int(j, "sync_after", c->sync_index);
+        json_open(j, "target_ns", '[');
+        for (int64_t k = 0; k < c->count; ++k)
+            json_int(j, NULL, c->target_ns[k]);
+        json_close(j, ']');
+        json_open(j, "late", '['); /* on any rank */
+        for (int64_t k = 0; k < c->count; ++k)
+            if (chunk_late(c, k))
+                json_int(j, NULL, k);
+        json_close(j, ']');
+    }
+    return finish(s);
+}
+
+static void write_column(struct json *j, const char *key, const struct sync *sync,
+                         double (*of)(const struct sync_point *))
+{
+    json_open(j, key, '[');
+    for (int r = 0; r < sync->team->size; ++r)
+        json_double(j, NULL, of(&sync->all[r]));
+    json_close(j, ']');
+}
+
+static double offset_of(const struct sync_point *p)
+{
+    return p->map.offset_ns;
+}
+
+static double drift_ppm_of(const struct sync_point *p)
+{
+    return p->map.drift * 1e6;
+}
+
+static double error_of(const struct sync_point *p)
+{
+    return p->error_ns;
+}
+
+static double bound_of(const struct sync_point *p)
+{
+    return p->bound_ns;
+}
+
+static int write_sync(struct sink *sink, const struct sync *sync)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = &s->json;
+    json_reset(j);
+    json_open(j, NULL, '{');
+    json_string(j, "record", "sync");
+    json_int(j, "index", sync->count - 1);
+    json_string(j, "algorithm", "tree");
+    json_int(j, "domains", sync->leader_count);
+    json_int(j, "cost_ns", sync->cost_ns);
+    json_open(j, "at_ns", '[');
+    for (int r = 0; r < sync->team->size; ++r)
+        json_int(j, NULL, sync->all[r].map.at_ns);
+    json_close(j, ']');
+    if (sync->clock->skew) {
+        json_open(j, "true_ns", '[');
+        for (int r = 0; r < sync->team->size; ++r)
+            json_int(j, NULL, sync->all[r].true_ns);
+        json_close(j, ']');
+    }
+    write_column(j, "offset_ns", sync, offset_of);
+    write_column(j, "drift_ppm", sync, drift_ppm_of);
+    write_column(j, "error_ns", sync, error_of);
+    write_column(j, "bound_ns", sync, bound_of);
     return finish(s);
 }
 
@@ -103,7 +174,7 @@ static int write_end(struct sink *sink, const struct point *p, const struct end 
     json_string(j, "why", e->why);
     json_string(j, "flag", e->flag);
     json_int(j, "count", e->count);
-    json_int(j, "rejected", 0);
+    json_int(j, "rejected", e->rejected);
     json_bool(j, "verified", e->verified);
     json_int(j, "stop_ns", e->stop_ns);
     return finish(s);
@@ -114,7 +185,7 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
     struct sink_jsonl *s = calloc(1, sizeof *s);
     if (!s)
         return err_say(ERR_NOMEM, "no memory for the records");
-    s->sink = (struct sink){.point = write_point, .chunk = write_chunk, .end = write_end};
+    s->sink = (struct sink){.point = write_point, .chunk = write_chunk, .sync = write_sync, .end = write_end};
     s->path = path ? path : "standard output";
     s->file = path ? fopen(path, "a") : stdout;
     if (!s->file) {

@@ -18,6 +18,7 @@ enum stop {
 struct series {
     double *values;
     size_t count, capacity;
+    size_t rejected;  /* observations that gave no value */
     double tick;      /* the values are multiples of this, or near; 0 when that is not known */
     double seconds;   /* spent so far */
     size_t next_look; /* set by the rule: before so many values it has no use for looking */

@@ -119,7 +119,7 @@ static enum stop done(struct series *s, const double *p)
             return STOP_SETTLED;
         s->next_look = FINE * (m + (m > 1 ? m / 2 : 1));
     }
-    if (s->seconds >= p[MOST_SECONDS] && s->count >= COARSE) /* as few as make blocks at all */
+    if (s->seconds >= p[MOST_SECONDS] && s->count + s->rejected >= COARSE) /* as few as make blocks at all */
         return STOP_TIME;
     return (double)s->count >= p[MOST_COUNT] ? STOP_UNSETTLED : STOP_NOT_YET;
 }

@@ -30,6 +30,10 @@ int team_barrier(const struct team *team);
 /* Rank 0's bytes to all, by a binomial tree. */
 int team_bcast(const struct team *team, void *data, size_t bytes);
 
+/* A message between two ranks of the team; both sides name the same number of bytes. */
+int team_send(const struct team *team, int to, const void *data, size_t bytes);
+int team_recv(const struct team *team, int from, void *data, size_t bytes);
+
 /* Everybody's `bytes` to rank 0, where `all` has room for size * bytes in the order of ranks; NULL elsewhere.
  */
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all);

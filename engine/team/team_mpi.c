@@ -10,7 +10,7 @@
 
 const char team_kind[] = "mpi";
 
-enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX };
+enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX, TAG_MESSAGE };
 
 struct own {
     MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
@@ -143,6 +143,25 @@ int team_bcast(const struct team *team, void *data, size_t bytes)
         if (team->rank + bit < team->size)
             rc = MPI_Send(data, count, MPI_BYTE, team->rank + bit, TAG_BCAST, comm_of(team));
     return team_mpi_err(rc, "the team's broadcast");
+}
+
+int team_send(const struct team *team, int to, const void *data, size_t bytes)
+{
+    int count = 0;
+    int err = num_to_int(bytes, &count);
+    return err ? err
+               : team_mpi_err(MPI_Send(data, count, MPI_BYTE, to, TAG_MESSAGE, comm_of(team)),
+                              "the team's message");
+}
+
+int team_recv(const struct team *team, int from, void *data, size_t bytes)
+{
+    int count = 0;
+    int err = num_to_int(bytes, &count);
+    return err ? err
+               : team_mpi_err(
+                     MPI_Recv(data, count, MPI_BYTE, from, TAG_MESSAGE, comm_of(team), MPI_STATUS_IGNORE),
+                     "the team's message");
 }
 
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)

@@ -1,6 +1,7 @@
 /* A team of one: for what needs no MPI. */
 #include "team/team.h"
 
+#include "base/err.h"
 #include "base/json.h"
 
 #include <stdlib.h>
@@ -37,6 +38,18 @@ int team_bcast(const struct team *team, void *data, size_t bytes)
 {
     (void)team, (void)data, (void)bytes;
     return 0;
+}
+
+int team_send(const struct team *team, int to, const void *data, size_t bytes)
+{
+    (void)team, (void)data, (void)bytes;
+    return err_say(ERR_SYSTEM, "a team of one has no rank %d to send to", to);
+}
+
+int team_recv(const struct team *team, int from, void *data, size_t bytes)
+{
+    (void)team, (void)data, (void)bytes;
+    return err_say(ERR_SYSTEM, "a team of one has no rank %d to receive from", from);
 }
 
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)

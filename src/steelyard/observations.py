@@ -18,9 +18,9 @@ from steelyard.records import (
     JobFile,
     Launch,
     Number,
-    Obs,
     Point,
     PointRun,
+    Sync,
     part_number,
     read_folder,
 )
@@ -63,8 +63,9 @@ class Cell:
 
     `values` are ns per operation in the order taken, shape (count,), the cost of reading the clock subtracted
     (`overhead` ns per value); `tick` is the clock's tick per value. `slowest[r]` counts the observations in
-    which rank r took longest, shape (ranks,). `yields` counts sched_yield of all ranks over `operations`
-    operations.
+    which rank r took longest, shape (ranks,). Of a synchronised method, `skew` is the median spread of the
+    starts and `clock_error` the error that its clocks state, both in ns. `yields` counts sched_yield of all
+    ranks over `operations` operations.
     """
 
     launch: int
@@ -80,6 +81,8 @@ class Cell:
     tick: float
     overhead: float
     slowest: IntArray
+    skew: float | None
+    clock_error: float | None
     yields: int | None
     operations: int
 
@@ -173,8 +176,14 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
     tick = overhead = 0.0
     operations = 0
     yields: int | None = None
+    skew: float | None = None
     if run.point is not None and run.obs:
-        durations, costs, tick = _durations(run.obs, file.launch, file.path, run.index)
+        costs, tick = _clocks(file, len(run.obs[0].start_ns))
+        start, stop = _stamps(run, file.path)
+        if run.syncs:  # from when the first rank starts until each has completed it
+            skew = float(np.median(np.ptp(start, axis=0))) if start.size else None
+            start = start.min(axis=0, keepdims=True)
+        durations = stop - start - costs[:, None]
         scale = run.point.reps * run.point.parts
         longest = np.argmax(durations, axis=0)
         slowest = np.bincount(longest, minlength=durations.shape[0]).astype(np.int64)
@@ -202,26 +211,56 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         tick=tick,
         overhead=overhead,
         slowest=slowest,
+        skew=skew,
+        clock_error=max((max(sync.error_ns) for sync in run.syncs), default=None),
         yields=yields,
         operations=operations,
     )
 
 
-def _durations(
-    chunks: tuple[Obs, ...], launch: Launch | None, path: Path, index: int
-) -> tuple[FloatArray, FloatArray, float]:
-    """Durations in ns without the clock's cost, shape (ranks, count); the cost per rank; the largest tick."""
-    ranks = len(chunks[0].start_ns)
-    if any(len(chunk.start_ns) != ranks for chunk in chunks):
-        raise InputError(f"{path}: point {index} changes its number of ranks on the way; measure again")
-    start = np.concatenate([np.asarray(chunk.start_ns, dtype=np.int64) for chunk in chunks], axis=1)
-    stop = np.concatenate([np.asarray(chunk.stop_ns, dtype=np.int64) for chunk in chunks], axis=1)
+def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
+    """What a reading of the clock costs each rank in ns, shape (ranks,), and the largest tick."""
+    launch = file.launch
     if launch is None:
-        raise InputError(f"{path} holds observations but no launch record; measure again")
+        raise InputError(f"{file.path} holds observations but no launch record; measure again")
     cost = np.full(ranks, launch.clock.cost_ns)
     tick = launch.clock.tick_ns
     for place in launch.places:
         if place.rank < ranks:
             cost[place.rank] = place.clock_cost_ns
             tick = max(tick, place.clock_tick_ns)
-    return (stop - start) - cost[:, None], cost, float(tick)
+    return cost, float(tick)
+
+
+def _stamps(run: PointRun, path: Path) -> tuple[FloatArray, FloatArray]:
+    """Starts and stops in ns, shape (ranks, count), each rank's on its own clock.
+
+    Of a synchronised method, all on the reference clock, without the observations that started late.
+    """
+    ranks = len(run.obs[0].start_ns)
+    if any(len(chunk.start_ns) != ranks for chunk in run.obs):
+        raise InputError(f"{path}: point {run.index} changes its number of ranks on the way; measure again")
+    syncs = {sync.index: sync for sync in run.syncs}
+    starts, stops = [], []
+    for chunk in run.obs:
+        start, stop = (np.asarray(stamps, dtype=np.float64) for stamps in (chunk.start_ns, chunk.stop_ns))
+        if chunk.sync_before is not None and chunk.sync_after is not None:
+            before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]
+            kept = np.setdiff1d(np.arange(chunk.count), chunk.late)
+            start = _on_reference(start[:, kept], before, after)
+            stop = _on_reference(stop[:, kept], before, after)
+        starts.append(start)
+        stops.append(stop)
+    return np.concatenate(starts, axis=1), np.concatenate(stops, axis=1)
+
+
+def _on_reference(stamps: FloatArray, before: Sync, after: Sync) -> FloatArray:
+    """Stamps of each rank's clock, shape (ranks, count), on rank 0's: the offset is interpolated between two
+    synchronisations, on a straight line, so that nothing is extrapolated.
+    """
+    at, offset = (
+        np.array([getattr(sync, name) for sync in (before, after)], dtype=np.float64)[..., None]
+        for name in ("at_ns", "offset_ns")
+    )
+    share = (stamps - at[0]) / (at[1] - at[0])
+    return np.asarray(stamps - (offset[0] + share * (offset[1] - offset[0])), dtype=np.float64)

@@ -10,7 +10,7 @@ History of the format (`SCHEMA`):
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -137,6 +137,10 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     start_ns: Stamps
     stop_ns: Stamps
     yields: list[int] | None = None
+    sync_before: int | None = None  # index of the synchronisation before the chunk, of a synchronised method
+    sync_after: int | None = None
+    target_ns: list[int] | None = None  # when each was to start, on the reference clock
+    late: tuple[int, ...] = ()  # those that some rank started too late
 
     def __post_init__(self) -> None:
         """Each rank has `count` stamps of each kind. msgspec turns the ValueError into its own."""
@@ -144,6 +148,25 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
             raise ValueError("start_ns and stop_ns have different numbers of ranks")
         if any(len(row) != self.count for row in (*self.start_ns, *self.stop_ns)):
             raise ValueError(f"a rank has not the {self.count} stamps that count promises")
+
+
+class Sync(_Record, frozen=True, tag="sync"):
+    """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
+
+    `error_ns` says how well that is known, as found between pairs that were not synchronised directly;
+    `bound_ns` for certain.
+    """
+
+    index: Count
+    algorithm: str
+    domains: int  # clocks that differ
+    at_ns: tuple[int, ...]
+    offset_ns: tuple[float, ...]
+    drift_ppm: tuple[float, ...]
+    error_ns: tuple[float, ...]
+    bound_ns: tuple[float, ...]
+    cost_ns: int = 0
+    true_ns: tuple[int, ...] | None = None  # with clocks skewed for a test: the true time of `at_ns`
 
 
 class End(_Record, frozen=True, tag="end"):
@@ -159,7 +182,7 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: int = 0
 
 
-Record = Job | Launch | Point | Obs | End
+Record = Job | Launch | Point | Obs | Sync | End
 
 
 class Reading(Struct, frozen=True):
@@ -177,6 +200,7 @@ class PointRun(Struct, frozen=True):
     point: Point | None
     obs: tuple[Obs, ...]
     end: End | None
+    syncs: tuple[Sync, ...] = ()  # those around the observations
 
 
 class JobFile(Struct, frozen=True):
@@ -291,9 +315,10 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
     head = JobFile(path, job, None, (), False)
     runs: dict[int, PointRun] = {}
     chunks: dict[int, list[Obs]] = {}
+    syncs: dict[int, Sync] = {}
 
     def close(run: PointRun) -> None:
-        whole = replace(run, obs=tuple(chunks.pop(run.index, ())))
+        whole = with_obs(run, chunks.pop(run.index, []), syncs)
         if visit is not None:
             visit(head, whole)
         runs[run.index] = run if visit is not None else whole
@@ -308,6 +333,8 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 raise InputError(
                     f"{path}: point {record.point} has observations and no point record; measure again"
                 )
+            case Sync():
+                syncs[record.index] = record
             case Obs():
                 chunks.setdefault(record.point, []).append(record)
             case End():
@@ -321,6 +348,16 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
         if run.end is None:
             close(run)
     return replace(head, points=tuple(runs.values()))
+
+
+def with_obs(run: PointRun, obs: list[Obs], syncs: Mapping[int, Sync]) -> PointRun:
+    """The point with its observations and the synchronisations that they name. Raises InputError."""
+    used = {index for chunk in obs for index in (chunk.sync_before, chunk.sync_after) if index is not None}
+    if missing := used - syncs.keys():
+        raise InputError(
+            f"point {run.index} names synchronisation {min(missing)}, of which there is no record"
+        )
+    return replace(run, obs=tuple(obs), syncs=tuple(syncs[index] for index in sorted(used)))
 
 
 def read_folder(folder: Path, visit: Visit | None = None) -> tuple[JobFile, ...]:

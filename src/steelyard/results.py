@@ -177,6 +177,10 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "bandwidth": _bandwidth(good[0], estimate.value),
         "overhead": float(np.mean([cell.overhead for cell in good])),
         "clock_tick": tick,
+        "clock_error_ns": max(
+            (cell.clock_error for cell in good if cell.clock_error is not None), default=None
+        ),
+        "skew_ns": _middle([cell.skew for cell in good if cell.skew is not None]),
         "slowest_rank": rank,
         "slowest_share": share,
         "yields_per_op": _yields(good),
@@ -253,6 +257,10 @@ def _slowest(good: list[Cell]) -> tuple[int | None, float | None]:
         return None, None
     counts = np.sum([cell.slowest for cell in good], axis=0)
     return int(np.argmax(counts)), float(counts.max() / counts.sum())
+
+
+def _middle(values: list[float]) -> float | None:
+    return float(np.median(values)) if values else None
 
 
 def _yields(good: list[Cell]) -> float | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from steelyard.records import End, Job, JobFile, Launch, Obs, Point, PointRun, Record
+from steelyard.records import End, Job, JobFile, Launch, Obs, Point, PointRun, Record, Sync, with_obs
 
 _decoder = msgspec.json.Decoder(Record)
 
@@ -21,6 +21,7 @@ class Tail:
     launch: Launch | None = None
     _point: Point | None = None
     _obs: list[Obs] = field(default_factory=list)
+    _syncs: dict[int, Sync] = field(default_factory=dict)
     _offset: int = 0
 
     def advance(self) -> tuple[list[JobFile], bool]:
@@ -48,10 +49,14 @@ class Tail:
                     self._point, self._obs = record, []
                 case Obs():
                     self._obs.append(record)
+                case Sync():
+                    self._syncs[record.index] = record
                 case End() if self.job is not None:
                     mine = (
                         self._point if self._point is not None and self._point.point == record.point else None
                     )
-                    run = PointRun(record.point, mine, tuple(self._obs) if mine else (), record)
+                    run = with_obs(
+                        PointRun(record.point, mine, (), record), self._obs if mine else [], self._syncs
+                    )
                     ended.append(JobFile(self.path, self.job, self.launch, (run,), False))
         return ended, bool(whole)

@@ -65,6 +65,8 @@ def notes(row: Row) -> list[str]:
         found.append(row.why)
     if len(row.modes) > 1:
         found.append(f"{len(row.modes)} modes: {mode_words(row)}")
+    if row.clock_error_ns is not None:
+        found.append(f"clocks ±{format_time(row.clock_error_ns)}")
     if "NOISY" in row.flags and len(row.modes) == 1 and row.slow_share is not None:
         found.append(f"{100 * row.slow_share:.0f} % above 3 medians")
     if "DRIFT" in row.flags and row.flag != "DRIFT":

@@ -7,6 +7,7 @@
 #include "core/run.h"
 #include "core/sink.h"
 #include "core/stop.h"
+#include "sync/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct world {
     struct fake_clock fake;
     int setups, verifies, teardowns;
     int64_t reps;
+    enum op_class class;
     int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
 };
 
@@ -58,7 +60,7 @@ static void teardown(void *state)
 /* A sink that keeps the last of each and checks what must always hold. */
 struct kept {
     struct sink sink;
-    int points, ends;
+    int points, ends, syncs;
     int64_t reps, observations, shortest;
     char status[16], why[ERR_TEXT_MAX], flag[16];
     bool verified;
@@ -91,6 +93,15 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
     return 0;
 }
 
+static int keep_sync(struct sink *sink, const struct sync *sync)
+{
+    struct kept *k = (struct kept *)sink;
+    CHECK(sync->count ==
+          k->syncs + 2); /* one to open, not written; one before the point; one after each block */
+    ++k->syncs;
+    return 0;
+}
+
 static int keep_end(struct sink *sink, const struct point *p, const struct end *e)
 {
     struct kept *k = (struct kept *)sink;
@@ -108,7 +119,7 @@ static struct kept measure(struct world *w, const char *words, const char *missi
 {
     const struct op op = {.name = "fake.op",
                           .family = "fake",
-                          .class = OP_LOCAL,
+                          .class = w->class,
                           .report = OP_SLOWEST,
                           .parts = 1,
                           .missing = missing,
@@ -119,13 +130,16 @@ static struct kept measure(struct world *w, const char *words, const char *missi
                           .verify = verify,
                           .teardown = teardown};
     struct team team = {.size = 1};
-    struct kept kept = {.sink = {keep_point, keep_chunk, keep_end}};
+    struct sync sync = {0};
+    struct kept kept = {
+        .sink = {.point = keep_point, .chunk = keep_chunk, .sync = keep_sync, .end = keep_end}};
     struct point point;
     char line[128];
     snprintf(line, sizeof line, "op=fake.op %s", words);
     w->fake = fake_clock(20, 10);
     CHECK(point_parse(line, &op, 1, &point) == 0);
-    CHECK(run_point(&point, &team, &w->fake.clock, &kept.sink) == 0);
+    CHECK(run_point(&point, &team, &w->fake.clock, &sync, &kept.sink) == 0);
+    sync_close(&sync);
     CHECK(kept.ends == 1 && w->setups == w->teardowns);
     return kept;
 }
@@ -150,6 +164,11 @@ int main(void)
     w = (struct world){0};
     k = measure(&w, "", NULL, 0);
     CHECK(strcmp(k.flag, "SETTLED") == 0 && k.observations >= 128 && k.observations < 1024);
+
+    /* epoch: blocks of 64, each between two synchronisations; nothing is late where nothing else runs. */
+    w = (struct world){.class = OP_COLLECTIVE};
+    k = measure(&w, "rule=fixed count=100 method=epoch", NULL, 0);
+    CHECK(k.reps == 1 && k.observations == 100 && k.syncs == 3 && k.shortest == REP_NS + 20);
 
     /* A wrong answer before, after; a setup that cannot; what this build has not got. */
     w = (struct world){.wrong_at = 1};

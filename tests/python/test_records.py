@@ -280,7 +280,14 @@ def test_the_schema_on_disk_is_current() -> None:
 
 
 def test_the_schema_names_all_records() -> None:
-    assert set(records_schema()["discriminator"]["mapping"]) == {"job", "launch", "point", "obs", "end"}
+    assert set(records_schema()["discriminator"]["mapping"]) == {
+        "job",
+        "launch",
+        "point",
+        "obs",
+        "sync",
+        "end",
+    }
 
 
 def test_made_folders_are_like_recorded_ones(tmp_path: Path) -> None:

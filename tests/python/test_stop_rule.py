@@ -36,6 +36,7 @@ class _Series(ctypes.Structure):
         ("values", ctypes.POINTER(ctypes.c_double)),
         ("count", ctypes.c_size_t),
         ("capacity", ctypes.c_size_t),
+        ("rejected", ctypes.c_size_t),
         ("tick", ctypes.c_double),
         ("seconds", ctypes.c_double),
         ("next_look", ctypes.c_size_t),
@@ -78,7 +79,7 @@ class MedianRule:
     ) -> tuple[int, int]:
         """Show it `first` values and then as many as it asks for; what it said, and how many it had seen."""
         pointer = values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
-        series, chosen = _Series(pointer, first, values.size, tick, 0.0, 0), self._values(params)
+        series, chosen = _Series(pointer, first, values.size, 0, tick, 0.0, 0), self._values(params)
         while True:
             said = self.rule.done(ctypes.byref(series), chosen)
             if said != _NOT_YET or series.next_look > values.size or series.next_look <= series.count:

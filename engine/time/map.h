@@ -1,0 +1,41 @@
+/* From this rank's clock to the reference clock, which is rank 0's: a line through one synchronisation. */
+#ifndef TIME_MAP_H
+#define TIME_MAP_H
+
+#include <math.h>
+#include <stdint.h>
+
+struct clock_map {
+    int64_t at_ns;    /* local time for which `offset_ns` was found */
+    double offset_ns; /* local minus reference then */
+    double drift;     /* change of the offset per ns of local time: 1e-6 is 1 ppm */
+};
+
+static inline double map_offset(const struct clock_map *map, int64_t local_ns)
+{
+    return map->offset_ns + map->drift * (double)(local_ns - map->at_ns);
+}
+
+static inline int64_t map_to_reference(const struct clock_map *map, int64_t local_ns)
+{
+    return local_ns - llround(map_offset(map, local_ns));
+}
+
+/* The local time at which the reference clock shows `reference_ns`: the line, solved for it. */
+static inline int64_t map_to_local(const struct clock_map *map, int64_t reference_ns)
+{
+    double beyond = (double)(reference_ns - map->at_ns) + map->offset_ns;
+    return map->at_ns + llround(beyond / (1 - map->drift));
+}
+
+/* The offset at a local time between two synchronisations, on the straight line between them: nothing is
+ * extrapolated. */
+static inline double map_between(const struct clock_map *before, const struct clock_map *after,
+                                 int64_t local_ns)
+{
+    double span = (double)(after->at_ns - before->at_ns);
+    double share = span > 0 ? (double)(local_ns - before->at_ns) / span : 0;
+    return before->offset_ns + share * (after->offset_ns - before->offset_ns);
+}
+
+#endif

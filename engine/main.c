@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/crash.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "base/opt.h"
@@ -201,8 +202,11 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = launch_record(team, &clock, seed, &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
-    for (size_t i = 0; i < count && !err; ++i)
-        err = run_point(&points[i], team, &clock, &sync, sink ? sink_jsonl_sink(sink) : NULL);
+    for (size_t i = 0; i < count && !err; ++i) {
+        struct point point = points[i];
+        point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
+        err = run_point(&point, team, &clock, &sync, sink ? sink_jsonl_sink(sink) : NULL);
+    }
     if (sink) {
         int close_err = sink_jsonl_close(sink);
         err = err ? err : close_err;

@@ -5,6 +5,7 @@
 #include "base/opt.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct method;
 struct op;
@@ -17,6 +18,7 @@ struct point {
     const struct stop_rule *rule;
     size_t bytes;
     int threads;
+    uint64_t seed; /* for all that is random in it, the same on all ranks */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 

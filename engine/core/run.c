@@ -272,7 +272,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.env = (struct op_env){p->op, team, clock, p->bytes, p->threads, p->op_params};
-    r.bench = (struct bench){.op = p->op, .team = team, .clock = clock, .params = p->method_params};
+    r.bench = (struct bench){
+        .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";

@@ -40,7 +40,9 @@ app = typer.Typer(
 mpi_app = typer.Typer(help="The MPI implementations found, and engines for them.", no_args_is_help=True)
 app.add_typer(mpi_app, name="mpi")
 
-out = Console(highlight=False, soft_wrap=False)
+_PLAIN_WIDTH = 110  # of tables where stdout is no terminal: a file or a pipe has no width of its own
+
+out = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 JsonFlag = Annotated[

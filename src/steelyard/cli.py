@@ -285,7 +285,7 @@ def list_(json: JsonFlag = False) -> None:
 @app.command()
 def doctor(json: JsonFlag = False) -> None:
     """This machine: MPIs, cores and caches, clock, other load; doubts with remedies."""
-    from steelyard.doctor import Patient, examine
+    from steelyard.doctor import Patient, examine, machine_lines
     from steelyard.gauge import gauge_clock
 
     machine, mpis = read_machine(), find_mpis()
@@ -298,7 +298,7 @@ def doctor(json: JsonFlag = False) -> None:
     if json:
         _print_json({"machine": machine, "mpis": mpis, "clock": clock, "doubts": found})
         return
-    for name, value in _machine_lines(machine, clock):
+    for name, value in machine_lines(machine, clock):
         out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
     for mpi in mpis:
         out.print(f"{'mpi':<10} {_mpi_line(mpi)}", markup=False, soft_wrap=True)
@@ -309,33 +309,6 @@ def doctor(json: JsonFlag = False) -> None:
         )
     if not found:
         out.print("nothing is doubtful")
-
-
-def _machine_lines(machine: Any, clock: Any) -> list[tuple[str, str]]:
-    from steelyard.units import format_bytes
-
-    caches = ", ".join(
-        f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}"
-        for cache in machine.caches
-    )
-    lines = [
-        ("host", f"{machine.host}, {machine.os}, Linux {machine.kernel}"),
-        (
-            "cpu",
-            f"{machine.cpu_model}, {len(machine.cores)} cores, {len(machine.cpus)} CPUs",
-        ),
-        ("caches", caches or "not told"),
-        ("memory", format_bytes(machine.memory_bytes)),
-        ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
-    ]
-    if clock is not None:
-        lines.append(
-            (
-                "clock",
-                f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns",
-            )
-        )
-    return lines
 
 
 def _mpi_line(mpi: Mpi) -> str:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from steelyard.machine import Machine
 from steelyard.mpi import Mpi
+from steelyard.units import format_bytes
 
 _BUSY_LOAD = 0.5  # runnable processes besides us, on average over the last minute
 _COARSE_TICK_NS = 5  # a clock that ticks in such steps shows in what is timed singly
@@ -48,6 +49,32 @@ def examine(patient: Patient) -> tuple[Doubt, ...]:
         if (evidence := row.find(patient)) is not None
     ]
     return tuple(sorted(found, key=lambda doubt: ("error", "warning", "note").index(doubt.severity)))
+
+
+def machine_lines(machine: Machine, clock: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """The machine in words: pairs of a heading and a line."""
+    caches = ", ".join(
+        f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}"
+        for cache in machine.caches
+    )
+    lines = [
+        ("host", f"{machine.host}, {machine.os}, Linux {machine.kernel}"),
+        (
+            "cpu",
+            f"{machine.cpu_model}, {len(machine.cores)} cores, {len(machine.cpus)} CPUs",
+        ),
+        ("caches", caches or "not told"),
+        ("memory", format_bytes(machine.memory_bytes)),
+        ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
+    ]
+    if clock is not None:
+        lines.append(
+            (
+                "clock",
+                f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns",
+            )
+        )
+    return lines
 
 
 def _no_engine(patient: Patient) -> str | None:

@@ -22,6 +22,7 @@ from steelyard.records import (
     read_records,
     records_schema,
 )
+from steelyard.results import results
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "reference" / "records.schema.json"
 
@@ -307,3 +308,22 @@ def test_a_hundred_thousand_stamps_are_one_list(tmp_path: Path) -> None:
     last = reading.records[-1]
     assert isinstance(last, Obs)
     assert last.stop_ns == stamps[2:]
+
+
+OLD_FORMATS = sorted((Path(__file__).parents[1] / "data" / "records").iterdir())
+
+
+@pytest.mark.parametrize("folder", OLD_FORMATS, ids=lambda path: path.name)
+def test_every_format_that_was_ever_written_stays_readable(folder: Path) -> None:
+    """Recorded by the engine of that format: an op of each kind, and points that failed or could not run."""
+    rows = {(row.op, row.bytes): row for row in results(folder)}
+    assert {row.status for row in rows.values()} == {"ok", "failed", "skipped"}
+    assert rows["self.fail", 0].status == "failed"
+    assert rows["mpi.barrier_init", 0].status == "skipped"
+    for key in (("self.clock", 0), ("mpi.pingpong", 8), ("mpi.allreduce", 1024), ("mpi.bcast", 8)):
+        row = rows[key]
+        assert (row.status, row.launch_count, row.verified) == ("ok", 2, True)
+        assert row.count == 40
+        assert row.median is not None
+        assert row.median > 0
+    assert rows["mpi.bcast", 8].clock_error_ns is not None

@@ -28,7 +28,7 @@ static const struct param params[] = {
     [TOLERANCE] = {"tolerance", "", "half the width of the interval, relative to the median", 0.02, 1e-6, 10},
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},
     [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},
-    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time and 16 observations all the same", 0.25, 0,
+    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time and 16 observations all the same", 0.1, 0,
                       86400},
     [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 2e5, FINE, 1e8},
     {0},

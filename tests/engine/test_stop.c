@@ -72,10 +72,11 @@ int main(void)
     CHECK(feed("fixed", (const double[]){1, 0.005, -1}, 0, constant, 1000, &stop) == 5 && stop == STOP_TIME);
 
     /* What does not vary needs the fewest blocks; also when the clock's tick is coarse. */
-    CHECK(feed("median", NULL, 0, constant, 100000, &stop) == 128 && stop == STOP_SETTLED);
-    CHECK(feed("median", NULL, 10, constant, 100000, &stop) == 128 && stop == STOP_SETTLED);
+    const double unhurried[] = {3, 1000, -1};
+    CHECK(feed("median", unhurried, 0, constant, 100000, &stop) == 128 && stop == STOP_SETTLED);
+    CHECK(feed("median", unhurried, 10, constant, 100000, &stop) == 128 && stop == STOP_SETTLED);
     /* Independent noise of 10 %: an interval of 1 % soon, of 0.1 % later. */
-    size_t soon = feed("median", NULL, 0, noisy, 100000, &stop);
+    size_t soon = feed("median", unhurried, 0, noisy, 100000, &stop);
     CHECK(stop == STOP_SETTLED && soon < 1000);
     const double narrow[] = {0, 0.001, 3, 1000, -1};
     size_t later = feed("median", narrow, 0, noisy, 100000, &stop);

@@ -34,7 +34,7 @@ struct opt {
     size_t offset; /* of a `const char *` in the struct of options */
 };
 
-/* Take the options out of argv[first..]; what is no option stays, in order. ERR_INPUT for an unknown or cut
+/* Take the options out of argv[1..]; what is no option stays, in order. ERR_INPUT for an unknown or cut
  * one. */
 int opt_take(const struct opt *opts, void *target, int *argc, char **argv);
 

@@ -142,8 +142,8 @@ CHECKS = (
         "Unsettled points",
         evidence.unsettled,
         "The interval inside a launch did not become as narrow as was asked for.",
-        "Give more time with --time-budget, or quiet the machine; the intervals in the table are honest "
-        "all the same.",
+        "Quiet the machine, add launches, or give more time with --time-budget. An interval over launches "
+        "does not rest on it; that of a single launch may be too narrow.",
     ),
     Check(
         "drift",

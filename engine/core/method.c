@@ -2,9 +2,14 @@
 
 #include "base/yield.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-const struct method *const methods[] = {&method_batch, &method_barrier, &method_epoch, NULL};
+const struct method *const methods[] = {&method_batch,       &method_root,         &method_rank,
+                                        &method_each,        &method_epoch,        &method_window,
+                                        &method_round_time,  &method_barrier,      &method_library_barrier,
+                                        &method_ack,         &method_bisected_ack, &method_trigger,
+                                        &method_trigger_ack, &method_bounds,       NULL};
 
 const struct method *method_find(const char *name)
 {
@@ -16,13 +21,16 @@ const struct method *method_find(const char *name)
 
 bool method_suits(const struct method *method, const struct op *op)
 {
-    return method->suits[op->class];
+    bool any = true;
+    for (int flow = 0; flow < OP_FLOWS; ++flow)
+        any = any && !method->flows[flow];
+    return method->suits[op->class] && (any || method->flows[op->flow]) && (!method->messages || op->turn);
 }
 
 const struct method *method_default(const struct op *op)
 {
     static const struct method *const defaults[OP_CLASSES] = {
-        [OP_LOCAL] = &method_batch, [OP_P2P] = &method_batch, [OP_COLLECTIVE] = &method_barrier};
+        [OP_LOCAL] = &method_batch, [OP_P2P] = &method_batch, [OP_COLLECTIVE] = &method_epoch};
     return defaults[op->class];
 }
 
@@ -66,4 +74,40 @@ int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns)
     }
     *rep_ns = plan.rep_ns;
     return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int method_pilot(const struct bench *bench, int64_t *took_ns)
+{
+    enum { PILOTS = 20 };
+    struct bench pilot = *bench;
+    int64_t took[PILOTS];
+    pilot.reps = 1;
+    for (int i = 0; i < PILOTS; ++i) {
+        struct observation o = {0};
+        int64_t begin = clock_now(bench->clock);
+        int err = team_barrier(bench->team);
+        if (!err)
+            err = method_time(&pilot, &o);
+        if (err)
+            return err;
+        took[i] = clock_now(bench->clock) - begin;
+    }
+    qsort(took, PILOTS, sizeof took[0], compare);
+    *took_ns = took[PILOTS - 2];
+    return team_max(bench->team, took_ns);
+}
+
+int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_ns)
+{
+    int64_t heard = clock_now(bench->clock);
+    int err = team_barrier(bench->team); /* how long it takes to tell all */
+    int64_t now = clock_now(bench->clock);
+    *reference_ns = map_to_reference(&bench->sync->mine.map, now) + 2 * (now - heard) + after_ns;
+    return err ? err : team_max(bench->team, reference_ns);
 }

@@ -20,11 +20,21 @@ struct bench {
     int64_t lead_in;      /* untimed repetitions before each; begin() decides */
     struct sync *sync;    /* open where the method is synchronised, NULL elsewhere */
     uint64_t seed;        /* the same on all ranks */
-    struct windows {      /* of a synchronised method: when observations are to start, in reference time */
-        int64_t first_ns, width_ns;
+    struct windows {      /* when observations are to start, in reference time */
+        int64_t first_ns, width_ns, least_ns;
         int64_t next, late; /* of this block: observations so far, those that started late on this rank */
         int64_t block;      /* blocks so far */
+        int bad, good;      /* blocks in a row with too many late observations, with none */
     } windows;
+    struct path {                    /* what a method without a common clock watches; the same on all ranks */
+        int late, observer;          /* the rank that starts last, the rank whose completion is reported */
+        double late_ns, observer_ns; /* how long a message from and to rank 0 takes, one way */
+        int64_t loops;               /* of a few calls each, to find it */
+        int64_t settle_ns;           /* until those who start early have come as far as they can */
+    } path;
+    int64_t low_reps; /* of bounds: repetitions in an observation of the lower one */
+    int64_t stamp_ns; /* of messages timed one by one: the last one's completion on this rank */
+    int64_t next;     /* observations so far, where a method has to count them */
 };
 
 struct observation {
@@ -32,11 +42,23 @@ struct observation {
     int64_t yields;            /* calls of sched_yield() in between */
     int64_t target_ns;         /* when it was to start, in reference time; synchronised methods only */
     bool late;                 /* it started after that on this rank */
+    bool low;                  /* it is of the lower bound */
+};
+
+/* When a method needs the clocks synchronised. */
+enum sync_use {
+    SYNC_NEVER,
+    SYNC_ONCE,  /* before the first block: what comes later is extrapolated */
+    SYNC_BLOCK, /* before and after each block: what lies between is interpolated */
 };
 
 struct method {
     const char *name, *summary;
     bool suits[OP_CLASSES];
+    bool flows[OP_FLOWS]; /* of collectives; all false: any */
+    bool messages;        /* it times messages one by one, so the op needs `turn` */
+    bool at_root;         /* rank 0's duration stands for the op, whatever the op says */
+    int least_ranks;      /* 0 is 1 */
     const struct param *params;
 
     /* Warm up and decide on bench->reps. Collective over the team. */
@@ -45,8 +67,9 @@ struct method {
     /* Line up, run, stamp. Collective over the team. */
     int (*observe)(struct bench *bench, struct observation *observation);
 
-    /* A synchronised method: the clocks are synchronised before and after each block of at most so many
-     * observations, and open() is called before it. 0: there are no blocks. */
+    /* A synchronised method takes blocks of at most so many observations, and open(), where there is one, is
+     * called before each. */
+    enum sync_use sync;
     int64_t block;
     int (*open)(struct bench *bench);
 };
@@ -67,6 +90,14 @@ int method_time(const struct bench *bench, struct observation *observation);
  * 0's duration of a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
 int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns);
 
-extern const struct method method_batch, method_barrier, method_epoch;
+/* How long the slowest rank takes for the team's barrier and a call, the 95th percentile. */
+int method_pilot(const struct bench *bench, int64_t *took_ns);
+
+/* Agree on an instant that no rank has passed when it hears of it, `after_ns` from now. */
+int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_ns);
+
+extern const struct method method_batch, method_root, method_rank, method_barrier, method_library_barrier,
+    method_epoch, method_window, method_round_time, method_ack, method_bisected_ack, method_trigger,
+    method_trigger_ack, method_bounds, method_each;
 
 #endif

@@ -1,9 +1,12 @@
-/* batch: many repetitions back to back between two stamps, so many that reading the clock costs a thousandth
- * of them.
+/* batch, root, rank: many repetitions back to back between two stamps, so many that reading the clock costs a
+ * thousandth of them.
  *
  * The right method for a ping-pong, where each repetition waits for the one before, and for what one rank
  * does alone. Of a collective it measures the pipeline and not the latency: rooted ones overlap with
- * themselves. */
+ * themselves.
+ *
+ * What one task pays for a collective, busy in the call, is its overhead: root, at task zero; rank, at each
+ * (the longest is the row's value, all are in the records). Neither is a latency. */
 #include "core/method.h"
 
 #include <math.h>
@@ -52,6 +55,25 @@ const struct method method_batch = {
     .summary =
         "repetitions back to back between two stamps; of a collective it measures throughput, not latency",
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
+    .params = params,
+    .begin = begin,
+    .observe = observe,
+};
+
+const struct method method_root = {
+    .name = "root",
+    .summary = "overhead at task zero: what rank 0 pays for a call, back to back; not a latency",
+    .suits = {[OP_COLLECTIVE] = true},
+    .at_root = true,
+    .params = params,
+    .begin = begin,
+    .observe = observe,
+};
+
+const struct method method_rank = {
+    .name = "rank",
+    .summary = "overhead per task: what each rank pays for a call, back to back; not a latency",
+    .suits = {[OP_COLLECTIVE] = true},
     .params = params,
     .begin = begin,
     .observe = observe,

@@ -1,60 +1,39 @@
-/* epoch: one call at a time, at instants that all ranks know from one clock; the clocks are synchronised
- * before and after each block, and what lies between is interpolated, so that nothing is extrapolated.
+/* epoch and window: one call at a time, at instants that all ranks know from one clock.
  *
- * Between the calls of a block no message is sent. The starts are random within their windows, from a seed
- * that all ranks share: noise that comes with a period is then met as often as it would be by chance. The
- * latency of an operation is from when the first rank starts it until the last has finished. An observation
- * that a rank could not start in time is rejected; one that took long never is. */
+ * Between the calls of a block no message is sent. The latency of an operation is from when the first rank
+ * starts it until the last has finished. An observation that a rank could not start in time is rejected; one
+ * that took long never is.
+ *
+ * epoch: the clocks are synchronised before and after each block, and what lies between is interpolated, so
+ * that nothing is extrapolated. The starts are random within their windows, from a seed that all ranks share:
+ * noise that comes with a period is then met as often as it would be by chance.
+ *
+ * window: as SKaMPI and ReproMPI do (Worsch, Reussner, Augustin 2002): one synchronisation before the first
+ * call, windows side by side. Its clocks go stale and its starts keep in step with whatever is periodic. */
 #include "core/method.h"
 
 #include "base/hash.h"
 
-#include <stdlib.h>
+enum { WIDTH };
 
-enum { WINDOW };
+#define WIDTH_PARAM(text)                                                                                    \
+    {[WIDTH] = {"window_ns", "ns", text "; 0: twice what a call takes, and some", 0, 0, 1e12}, {0}}
 
-static const struct param params[] = {
-    [WINDOW] =
-        {"window_ns", "ns",
-         "least distance of two starts, their mean is twice that; 0: twice what a call takes, and some", 0, 0,
-         1e12},
-    {0},
-};
+static const struct param epoch_params[] =
+    WIDTH_PARAM("least distance of two starts, their mean is twice that");
+static const struct param window_params[] = WIDTH_PARAM("distance of two starts");
 
 enum {
     LEAST_WARM_UP = 20,
-    PILOTS = 20,
     BLOCK = 64,      /* observations between two synchronisations */
     GUARD_NS = 2000, /* to leave a call, write its stamps and be ready for the next */
 };
 
-/* Of a block's observations, and how the windows grow when more are late. */
-static const double MOST_LATE = 0.05, GROWTH = 1.5;
-
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Twice the 95th percentile of barrier and call, as the slowest rank saw it. */
-static int pilot(struct bench *b, int64_t *width_ns)
-{
-    int64_t took[PILOTS];
-    for (int i = 0; i < PILOTS; ++i) {
-        struct observation o = {0};
-        int64_t begin = clock_now(b->clock);
-        int err = team_barrier(b->team);
-        if (!err)
-            err = method_time(b, &o);
-        if (err)
-            return err;
-        took[i] = clock_now(b->clock) - begin;
-    }
-    qsort(took, PILOTS, sizeof took[0], compare);
-    *width_ns = 2 * took[PILOTS - 2] + GUARD_NS;
-    return team_max(b->team, width_ns);
-}
+/* Of a block's observations, and how the windows grow when more are late, or most. A rank that lost its core
+ * for a while spoils one block, whatever the window; only a window that is too small spoils two in a row.
+ * When many blocks in a row had no late observation, it was grown in vain. */
+static const double MOST_LATE = 0.05, GROWTH = 1.5, MOSTLY = 0.5, LEAP = 4;
+enum { BAD_IN_A_ROW = 2, GOOD_IN_A_ROW = 8 };
 
 static int begin(struct bench *b)
 {
@@ -62,55 +41,89 @@ static int begin(struct bench *b)
     b->reps = 1;
     b->lead_in = 0;
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
-    int64_t width_ns = (int64_t)b->params[WINDOW];
-    if (!err && width_ns == 0)
-        err = pilot(b, &width_ns);
-    b->windows = (struct windows){.width_ns = width_ns};
+    int64_t width_ns = (int64_t)b->params[WIDTH];
+    if (!err && width_ns == 0) {
+        err = method_pilot(b, &width_ns);
+        width_ns = 2 * width_ns + GUARD_NS;
+    }
+    b->windows = (struct windows){.width_ns = width_ns, .least_ns = width_ns};
     return err;
+}
+
+static void adapt(struct windows *w, double late_share)
+{
+    w->bad = late_share > MOST_LATE ? w->bad + 1 : 0;
+    w->good = late_share > 0 ? 0 : w->good + 1;
+    double factor = 1;
+    if (w->bad >= BAD_IN_A_ROW)
+        factor = late_share > MOSTLY ? LEAP : GROWTH;
+    else if (w->good >= GOOD_IN_A_ROW)
+        factor = 1 / GROWTH;
+    if (factor == 1)
+        return;
+    w->width_ns = (int64_t)((double)w->width_ns * factor);
+    w->width_ns = w->width_ns > w->least_ns ? w->width_ns : w->least_ns;
+    w->bad = w->good = 0;
 }
 
 /* All agree on the first instant: late enough for whoever is last to hear of it. */
 static int open(struct bench *b)
 {
     struct windows *w = &b->windows;
-    int64_t late = w->late, first = 0;
+    int64_t late = w->late;
     int err = team_max(b->team, &late);
-    if ((double)late > MOST_LATE * (double)w->next)
-        w->width_ns = (int64_t)((double)w->width_ns * GROWTH);
-    int64_t heard = clock_now(b->clock);
-    if (!err)
-        err = team_barrier(b->team); /* how long it takes to tell all */
-    heard = clock_now(b->clock) - heard;
-    first = map_to_reference(&b->sync->mine.map, clock_now(b->clock)) + 2 * heard + w->width_ns;
-    if (!err)
-        err = team_max(b->team, &first);
-    w->first_ns = first;
+    if (w->next > 0)
+        adapt(w, (double)late / (double)w->next);
     w->next = w->late = 0;
     ++w->block;
-    return err;
+    return err ? err : method_meet(b, w->width_ns, &w->first_ns);
 }
 
-static int observe(struct bench *b, struct observation *o)
+/* Wait for the instant, note whether it had passed, time. */
+static int observe_at(struct bench *b, int64_t target_ns, struct observation *o)
 {
-    struct windows *w = &b->windows;
-    uint64_t mixed = hash_mix(b->seed ^ hash_mix((uint64_t)w->block * BLOCK + (uint64_t)w->next));
-    int64_t shift = (int64_t)((double)(mixed >> 11) / 9007199254740992.0 * (double)w->width_ns);
-    o->target_ns = w->first_ns + 2 * w->next * w->width_ns + shift;
-    int64_t local = map_to_local(&b->sync->mine.map, o->target_ns);
-    ++w->next;
+    int64_t local = map_to_local(&b->sync->mine.map, target_ns);
+    o->target_ns = target_ns;
     o->late = clock_now(b->clock) > local;
-    w->late += o->late;
+    ++b->windows.next;
+    b->windows.late += o->late;
     clock_wait(b->clock, local);
     return method_time(b, o);
+}
+
+static int observe_epoch(struct bench *b, struct observation *o)
+{
+    const struct windows *w = &b->windows;
+    uint64_t mixed = hash_mix(b->seed ^ hash_mix((uint64_t)w->block * BLOCK + (uint64_t)w->next));
+    int64_t shift = (int64_t)((double)(mixed >> 11) / 9007199254740992.0 * (double)w->width_ns);
+    return observe_at(b, w->first_ns + 2 * w->next * w->width_ns + shift, o);
+}
+
+static int observe_window(struct bench *b, struct observation *o)
+{
+    return observe_at(b, b->windows.first_ns + b->windows.next * b->windows.width_ns, o);
 }
 
 const struct method method_epoch = {
     .name = "epoch",
     .summary = "calls at random instants of one clock, synchronised before and after each block",
     .suits = {[OP_COLLECTIVE] = true},
-    .params = params,
+    .params = epoch_params,
+    .sync = SYNC_BLOCK,
     .block = BLOCK,
     .begin = begin,
     .open = open,
-    .observe = observe,
+    .observe = observe_epoch,
+};
+
+const struct method method_window = {
+    .name = "window",
+    .summary = "calls in windows side by side on clocks synchronised once, as in SKaMPI; goes stale",
+    .suits = {[OP_COLLECTIVE] = true},
+    .params = window_params,
+    .sync = SYNC_ONCE,
+    .block = BLOCK,
+    .begin = begin,
+    .open = open,
+    .observe = observe_window,
 };

@@ -10,6 +10,13 @@ const char *op_class_name(enum op_class class)
     return names[class];
 }
 
+const char *op_flow_name(enum op_flow flow)
+{
+    static const char *const names[OP_FLOWS] = {
+        [FLOW_OUT] = "fan-out", [FLOW_IN] = "fan-in", [FLOW_UP] = "scan", [FLOW_ALL] = "all-to-all"};
+    return names[flow];
+}
+
 void op_describe(const struct op *op, struct json *j)
 {
     json_open(j, NULL, '{');
@@ -17,6 +24,7 @@ void op_describe(const struct op *op, struct json *j)
     json_string(j, "family", op->family);
     json_string(j, "summary", op->summary);
     json_string(j, "class", op_class_name(op->class));
+    json_string(j, "flow", op_flow_name(op->flow));
     json_bool(j, "sized", op->default_bytes != NULL);
     json_string(j, "default_bytes", op->default_bytes);
     json_int(j, "min_ranks", op->least_ranks ? op->least_ranks : 1);

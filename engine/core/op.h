@@ -23,6 +23,16 @@ enum op_class {
     OP_CLASSES
 };
 
+/* Whose start which rank's completion waits for: what methods without a clock rest on. */
+enum op_flow {
+    FLOW_NONE,
+    FLOW_OUT, /* from the root to all */
+    FLOW_IN,  /* from all to the root */
+    FLOW_UP,  /* from each rank to those above it */
+    FLOW_ALL, /* from all to all */
+    OP_FLOWS
+};
+
 /* Whose duration stands for the op. */
 enum op_report {
     OP_ROOT,    /* rank 0's */
@@ -45,6 +55,7 @@ struct op {
     char name[OP_NAME_MAX];
     const char *family, *summary;
     enum op_class class;
+    enum op_flow flow; /* of a collective */
     enum op_report report;
     int parts;                 /* unit operations in one repetition: the two messages of a ping-pong */
     int least_ranks;           /* 0 is 1 */
@@ -61,6 +72,10 @@ struct op {
     /* The only code in the timed region: `reps` repetitions. No allocation, no I/O, no branch on an option.
      */
     int (*run)(void *state, int64_t reps);
+
+    /* Of a point-to-point op whose messages can be timed one by one; NULL elsewhere. This rank's side of the
+     * next message of an exchange: rank 0 sends the even ones and rank 1 the odd ones. */
+    int (*turn)(void *state, int64_t message);
 
     /* Outside the timed region, on all ranks at once: fresh data, one repetition or a few, check every byte
      * of the answer. ERR_WRONG and a sentence that says what is wrong. */
@@ -79,6 +94,7 @@ struct op_family {
 };
 
 const char *op_class_name(enum op_class class);
+const char *op_flow_name(enum op_flow flow);
 
 void op_describe(const struct op *op, struct json *j);
 

@@ -23,6 +23,12 @@ struct stamps {
     int64_t *start_ns, *stop_ns, *yields, *late;
 };
 
+/* Whether a method's observations are of windows, of a lower bound too, between synchronisations. */
+static bool has_windows(const struct method *m)
+{
+    return m->sync != SYNC_NEVER && !m->messages;
+}
+
 struct run {
     const struct point *point;
     const struct team *team;
@@ -31,9 +37,11 @@ struct run {
     struct bench bench;
     struct series series; /* on rank 0 */
     struct stamps mine, all;
-    int64_t *target_ns;        /* of each observation of the chunk, the same on all ranks */
+    int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
     struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
-    double obs_ns;             /* about how long an observation takes, barrier and all; on rank 0 */
+    int64_t before_index;
+    double obs_ns; /* about how long an observation takes, barrier and all; on rank 0 */
+    int64_t lows;  /* observations of the lower bound so far, on rank 0 */
     enum stop stop;
 };
 
@@ -89,18 +97,30 @@ static double local_value(const struct chunk *c, int64_t k, enum op_report repor
     return (double)longest;
 }
 
-/* From when the first rank starts until the last has finished, on the reference clock, whose origin is of no
- * matter. */
-static double global_value(const struct chunk *c, int64_t k)
+/* From when the first of some ranks starts until the last has finished, on the reference clock, whose origin
+ * is of no matter. */
+static double global_value(const struct chunk *c, int64_t k, int ranks)
 {
     double first = INFINITY, last = -INFINITY;
-    for (int i = 0; i < c->ranks; ++i) {
+    for (int i = 0; i < ranks; ++i) {
         int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
         const struct clock_map *before = &c->before[i].map, *after = &c->after[i].map;
         first = fmin(first, (double)start - map_between(before, after, start));
         last = fmax(last, (double)stop - map_between(before, after, stop));
     }
     return last - first;
+}
+
+static enum op_report report_of(const struct run *r)
+{
+    return r->point->method->at_root ? OP_ROOT : r->point->op->report;
+}
+
+static double value_of(const struct run *r, const struct chunk *c, int64_t k)
+{
+    if (c->before)
+        return global_value(c, k, r->point->method->messages ? 2 : c->ranks);
+    return local_value(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
 }
 
 /* Rank 0: write a chunk down and show the rule one value for each observation that was not late. */
@@ -110,73 +130,109 @@ static int digest(struct run *r, const struct chunk *c)
     for (int64_t k = 0; k < c->count && !err; ++k)
         if (chunk_late(c, k))
             ++r->series.rejected;
+        else if (c->low && c->low[k])
+            ++r->lows;
         else
-            err = series_add(&r->series,
-                             c->target_ns ? global_value(c, k) : local_value(c, k, r->point->op->report));
+            err = series_add(&r->series, value_of(r, c, k));
     return err;
 }
 
-/* Before a block: the synchronisation that it starts from, which the last one's end may have been. */
+/* Rank 0 keeps the synchronisation that a block starts from, which the last one's end may have been. */
 static int open_block(struct run *r)
 {
-    if (!r->point->method->block)
-        return 0;
-    if (r->team->rank == 0)
+    const struct method *m = r->point->method;
+    if (m->sync != SYNC_NEVER && r->team->rank == 0) {
         memcpy(r->before, r->bench.sync->all, (size_t)r->team->size * sizeof *r->before);
-    return r->point->method->open(&r->bench);
+        r->before_index = r->bench.sync->count - 1;
+    }
+    return m->open ? m->open(&r->bench) : 0;
 }
 
-static int close_block(struct run *r)
+static int take_sync(struct run *r)
 {
-    if (!r->point->method->block)
-        return 0;
     int err = sync_take(r->bench.sync);
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
 
+/* All observations so far, those that gave no value among them. */
+static int64_t observed(const struct run *r)
+{
+    return (int64_t)(r->series.count + r->series.rejected) + r->lows;
+}
+
+/* Everybody's stamps to rank 0. */
+static int gather_chunk(struct run *r, int64_t count)
+{
+    size_t bytes = (size_t)count * sizeof(int64_t);
+    int err = team_gather(r->team, r->mine.start_ns, bytes, r->all.start_ns);
+    if (!err)
+        err = team_gather(r->team, r->mine.stop_ns, bytes, r->all.stop_ns);
+    if (!err)
+        err = team_gather(r->team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
+    if (!err && has_windows(r->point->method))
+        err = team_gather(r->team, r->mine.late, bytes, r->all.late);
+    return err;
+}
+
 static int observe_chunk(struct run *r, int64_t count)
 {
-    const struct team *team = r->team;
-    size_t bytes = (size_t)count * sizeof(int64_t);
+    const struct method *m = r->point->method;
     int64_t begin = clock_now(r->bench.clock);
     *r->mine.yields = 0;
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
-        err = r->point->method->observe(&r->bench, &o);
+        err = m->observe(&r->bench, &o);
         r->mine.start_ns[k] = o.start_ns;
         r->mine.stop_ns[k] = o.stop_ns;
         r->mine.late[k] = o.late;
         r->target_ns[k] = o.target_ns;
+        r->low[k] = o.low;
         *r->mine.yields += o.yields;
     }
-    err = err ? err : close_block(r);
+    if (!err && m->sync == SYNC_BLOCK)
+        err = take_sync(r);
     if (err)
         return err;
     double took = (double)(clock_now(r->bench.clock) - begin);
     r->obs_ns = took / (double)count;
     r->series.seconds += took / 1e9;
-    err = team_gather(team, r->mine.start_ns, bytes, r->all.start_ns);
-    if (!err)
-        err = team_gather(team, r->mine.stop_ns, bytes, r->all.stop_ns);
-    if (!err)
-        err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
-    bool blocks = r->point->method->block > 0;
-    if (!err && blocks)
-        err = team_gather(team, r->mine.late, bytes, r->all.late);
-    if (err || team->rank != 0)
+    err = gather_chunk(r, count);
+    if (err || r->team->rank != 0)
         return err;
-    return digest(r, &(struct chunk){.first = (int64_t)r->series.count + (int64_t)r->series.rejected,
-                                     .target_ns = blocks ? r->target_ns : NULL,
-                                     .late = blocks ? r->all.late : NULL,
-                                     .before = r->before,
-                                     .after = blocks ? r->bench.sync->all : NULL,
-                                     .sync_index = blocks ? r->bench.sync->count - 1 : 0,
+    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
+    return digest(r, &(struct chunk){.first = observed(r),
+                                     .target_ns = windows ? r->target_ns : NULL,
+                                     .late = windows ? r->all.late : NULL,
+                                     .window_ns = r->bench.windows.width_ns,
+                                     .low = r->bench.low_reps > 0 ? r->low : NULL,
+                                     .before = synchronised ? r->before : NULL,
+                                     .after = synchronised ? r->bench.sync->all : NULL,
+                                     .before_index = r->before_index,
+                                     .after_index = synchronised ? r->bench.sync->count - 1 : 0,
                                      .count = count,
-                                     .ranks = team->size,
+                                     .ranks = r->team->size,
                                      .start_ns = r->all.start_ns,
                                      .stop_ns = r->all.stop_ns,
                                      .yields = r->all.yields});
+}
+
+static int write_opening(struct run *r)
+{
+    const struct method *m = r->point->method;
+    const struct op *op = r->env.op;
+    double moved = op->moved ? op->moved(&r->env) : 0;
+    return r->sink->point(r->sink, r->point,
+                          &(struct opening){.ranks = r->team->size,
+                                            .parts = m->messages ? 1 : op->parts,
+                                            .reps = r->bench.reps,
+                                            .low_reps = r->bench.low_reps,
+                                            .report = m->messages               ? "message"
+                                                      : report_of(r) == OP_ROOT ? "root"
+                                                                                : "slowest",
+                                            .start_ns = clock_now(r->bench.clock),
+                                            .moved = m->messages ? moved / op->parts : moved,
+                                            .path = r->bench.path.loops > 0 ? &r->bench.path : NULL});
 }
 
 /* Everything between the two checks. */
@@ -184,12 +240,10 @@ static int observe_all(struct run *r)
 {
     int64_t count = 1;
     int err = r->point->method->begin(&r->bench);
-    err = err ? err : close_block(r); /* what the first block starts from */
-    if (!err && r->sink) {
-        double moved = r->env.op->moved ? r->env.op->moved(&r->env) : 0;
-        err =
-            r->sink->point(r->sink, r->point, r->team->size, r->bench.reps, clock_now(r->bench.clock), moved);
-    }
+    if (!err && r->point->method->sync != SYNC_NEVER)
+        err = take_sync(r); /* what the first block starts from */
+    if (!err && r->sink)
+        err = write_opening(r);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
     return err;
@@ -197,16 +251,15 @@ static int observe_all(struct run *r)
 
 static int end(const struct run *r, const char *status, const char *why, bool verified)
 {
-    return !r->sink
-               ? 0
-               : r->sink->end(r->sink, r->point,
-                              &(struct end){.status = status,
-                                            .why = why,
-                                            .flag = r->series.count ? stop_flag(r->stop) : NULL,
-                                            .count = (int64_t)r->series.count + (int64_t)r->series.rejected,
-                                            .rejected = (int64_t)r->series.rejected,
-                                            .stop_ns = clock_now(r->bench.clock),
-                                            .verified = verified});
+    return !r->sink ? 0
+                    : r->sink->end(r->sink, r->point,
+                                   &(struct end){.status = status,
+                                                 .why = why,
+                                                 .flag = r->series.count ? stop_flag(r->stop) : NULL,
+                                                 .count = observed(r),
+                                                 .rejected = (int64_t)r->series.rejected,
+                                                 .stop_ns = clock_now(r->bench.clock),
+                                                 .verified = verified});
 }
 
 static bool stamps_alloc(struct stamps *s, size_t ranks)
@@ -249,10 +302,14 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
+    if (r->team->size < r->point->method->least_ranks)
+        return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
+                       r->point->method->least_ranks, r->team->size);
     size_t size = (size_t)r->team->size;
     r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
+    r->low = calloc(CHUNK_MOST, sizeof *r->low);
     r->before = calloc(size, sizeof *r->before);
-    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns ||
+    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
         !r->before)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);
@@ -261,7 +318,7 @@ static int setup(struct run *r)
 /* The synchronisation that a method needs, begun when the first one does. */
 static int synchronise(struct run *r, struct sync *sync)
 {
-    if (!r->point->method->block)
+    if (r->point->method->sync == SYNC_NEVER)
         return 0;
     r->bench.sync = sync;
     return sync->team ? 0 : sync_open(sync, r->team, r->bench.clock);
@@ -289,6 +346,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     stamps_free(&r.mine);
     stamps_free(&r.all);
     free(r.target_ns);
+    free(r.low);
     free(r.before);
     series_free(&r.series);
     return err;

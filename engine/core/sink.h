@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct json;
+struct path;
 struct point;
 struct sync;
 struct sync_point;
@@ -18,13 +19,17 @@ struct chunk {
     int ranks;
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
+    const int64_t *low;    /* of each observation: 1 where it is of the lower bound; NULL: none is */
+
+    /* Of a method with windows; NULL elsewhere. */
+    const int64_t *target_ns; /* of each observation, in reference time */
+    const int64_t *late;      /* like start_ns: 1 where that rank started late */
+    int64_t window_ns;
 
     /* Of a synchronised method; NULL elsewhere. */
-    const int64_t *target_ns;        /* of each observation, in reference time */
-    const int64_t *late;             /* like start_ns: 1 where that rank started late */
-    const struct sync_point *before; /* of each rank, around the chunk */
+    const struct sync_point *before; /* of each rank, around the chunk; one and the same: extrapolate */
     const struct sync_point *after;
-    int64_t sync_index; /* of `after`; `before` is the one before it */
+    int64_t before_index, after_index;
 };
 
 /* Did any rank start observation k late? */
@@ -36,6 +41,17 @@ static inline bool chunk_late(const struct chunk *c, int64_t k)
     return false;
 }
 
+/* What is known when the observations begin. */
+struct opening {
+    int ranks, parts;        /* unit operations in a repetition */
+    int64_t reps;            /* repetitions in an observation */
+    int64_t low_reps;        /* in one of the lower bound; 0: there are none */
+    const char *report;      /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
+    int64_t start_ns;        /* now */
+    double moved;            /* bytes, by a repetition */
+    const struct path *path; /* what a method without a common clock watches; NULL elsewhere */
+};
+
 struct end {
     const char *status; /* "ok", "failed", "skipped" */
     const char *why;    /* NULL when ok */
@@ -45,8 +61,7 @@ struct end {
 };
 
 struct sink {
-    int (*point)(struct sink *sink, const struct point *point, int ranks, int64_t reps, int64_t start_ns,
-                 double moved);
+    int (*point)(struct sink *sink, const struct point *point, const struct opening *opening);
     int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
     int (*sync)(struct sink *sink, const struct sync *sync);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);

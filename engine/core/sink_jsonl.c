@@ -47,25 +47,39 @@ static int finish(struct sink_jsonl *s)
     return sink_jsonl_line(s, &s->json);
 }
 
-static int write_point(struct sink *sink, const struct point *p, int ranks, int64_t reps, int64_t start_ns,
-                       double moved)
+static void write_path(struct json *j, const struct path *path)
+{
+    json_open(j, "path", '{');
+    json_int(j, "late", path->late);
+    json_int(j, "observer", path->observer);
+    json_double(j, "late_ns", path->late_ns);
+    json_double(j, "observer_ns", path->observer_ns);
+    json_int(j, "loops", path->loops);
+    json_close(j, '}');
+}
+
+static int write_point(struct sink *sink, const struct point *p, const struct opening *o)
 {
     struct sink_jsonl *s = (struct sink_jsonl *)sink;
     struct json *j = record(s, "point", p);
     json_string(j, "op", p->op->name);
     json_int(j, "bytes", (int64_t)p->bytes);
-    json_int(j, "ranks", ranks);
+    json_int(j, "ranks", o->ranks);
     json_int(j, "threads", p->threads);
     param_values_json(j, "params", p->op->params, p->op_params);
     json_string(j, "method", p->method->name);
     param_values_json(j, "method_params", p->method->params, p->method_params);
     json_string(j, "rule", p->rule->name);
     param_values_json(j, "rule_params", p->rule->params, p->rule_params);
-    json_double(j, "moved_bytes", moved);
-    json_int(j, "parts", p->op->parts);
-    json_string(j, "report", p->op->report == OP_ROOT ? "root" : "slowest");
-    json_int(j, "reps", reps);
-    json_int(j, "start_ns", start_ns);
+    json_double(j, "moved_bytes", o->moved);
+    json_int(j, "parts", o->parts);
+    json_string(j, "report", o->report);
+    json_int(j, "reps", o->reps);
+    if (o->low_reps > 0)
+        json_int(j, "low_reps", o->low_reps);
+    if (o->path)
+        write_path(j, o->path);
+    json_int(j, "start_ns", o->start_ns);
     return finish(s);
 }
 
@@ -93,9 +107,19 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
     for (int r = 0; r < c->ranks; ++r)
         json_int(j, NULL, c->yields[r]);
     json_close(j, ']');
+    if (c->low) {
+        json_open(j, "low", '[');
+        for (int64_t k = 0; k < c->count; ++k)
+            if (c->low[k])
+                json_int(j, NULL, k);
+        json_close(j, ']');
+    }
+    if (c->before) {
+        json_int(j, "sync_before", c->before_index);
+        json_int(j, "sync_after", c->after_index);
+    }
     if (c->target_ns) {
-        json_int(j, "sync_before", c->sync_index - 1);
-        json_int(j, "sync_after", c->sync_index);
+        json_int(j, "window_ns", c->window_ns);
         json_open(j, "target_ns", '[');
         for (int64_t k = 0; k < c->count; ++k)
             json_int(j, NULL, c->target_ns[k]);

@@ -38,6 +38,7 @@ struct coll_row {
     const char *name, *summary;
     enum blocks send_root, send_other, recv_root, recv_other;
     enum answer answer;
+    enum op_flow flow;
     int (*call)(const struct coll *c);
     int (*start)(const struct coll *c, MPI_Request *request);
     int (*init)(const struct coll *c, MPI_Request *request);
@@ -50,6 +51,7 @@ struct coll {
     int rank, size;
     size_t bytes; /* of a block */
     int count;    /* of elements in a block */
+    int *counts;  /* the same for each rank */
     MPI_Datatype type;
     char *send, *recv;
     char *inout; /* of a broadcast: the root's send, the others' recv */
@@ -80,28 +82,31 @@ CALLS(gather, Gather, c->send, c->count, c->type, c->recv, c->count, c->type, RO
 CALLS(scatter, Scatter, c->send, c->count, c->type, c->recv, c->count, c->type, ROOT, c->comm)
 CALLS(allgather, Allgather, c->send, c->count, c->type, c->recv, c->count, c->type, c->comm)
 CALLS(alltoall, Alltoall, c->send, c->count, c->type, c->recv, c->count, c->type, c->comm)
+CALLS(reduce_scatter, Reduce_scatter, c->send, c->recv, c->counts, c->type, MPI_SUM, c->comm)
 CALLS(scan, Scan, c->send, c->recv, c->count, c->type, MPI_SUM, c->comm)
 
 #define CALLED(lower) .name = #lower, .call = lower##_call, .start = lower##_start, .init = lower##_init
 
 static const struct coll_row rows[] = {
-    {CALLED(barrier), .summary = "no rank leaves before all have come"},
-    {CALLED(bcast), .summary = "the root's block to all", .answer = FROM_ROOT, .send_root = ONE,
-     .recv_other = ONE},
-    {CALLED(reduce), .summary = "the sum over all ranks at the root", .answer = SUM_ALL, .send_root = ONE,
-     .send_other = ONE, .recv_root = ONE},
+    {CALLED(barrier), .summary = "no rank leaves before all have come", .flow = FLOW_ALL},
+    {CALLED(bcast), .summary = "the root's block to all", .answer = FROM_ROOT, .flow = FLOW_OUT,
+     .send_root = ONE, .recv_other = ONE},
+    {CALLED(reduce), .summary = "the sum over all ranks at the root", .answer = SUM_ALL, .flow = FLOW_IN,
+     .send_root = ONE, .send_other = ONE, .recv_root = ONE},
     {CALLED(allreduce), .summary = "the sum over all ranks at every rank", .answer = SUM_ALL,
-     .send_root = ONE, .send_other = ONE, .recv_root = ONE, .recv_other = ONE},
-    {CALLED(gather), .summary = "a block from each rank to the root", .answer = FROM_BLOCK, .send_root = ONE,
-     .send_other = ONE, .recv_root = ALL},
+     .flow = FLOW_ALL, .send_root = ONE, .send_other = ONE, .recv_root = ONE, .recv_other = ONE},
+    {CALLED(gather), .summary = "a block from each rank to the root", .answer = FROM_BLOCK, .flow = FLOW_IN,
+     .send_root = ONE, .send_other = ONE, .recv_root = ALL},
     {CALLED(scatter), .summary = "a block of its own from the root to each rank", .answer = MY_FROM_ROOT,
-     .send_root = ALL, .recv_root = ONE, .recv_other = ONE},
+     .flow = FLOW_OUT, .send_root = ALL, .recv_root = ONE, .recv_other = ONE},
     {CALLED(allgather), .summary = "a block from each rank to every rank", .answer = FROM_BLOCK,
-     .send_root = ONE, .send_other = ONE, .recv_root = ALL, .recv_other = ALL},
+     .flow = FLOW_ALL, .send_root = ONE, .send_other = ONE, .recv_root = ALL, .recv_other = ALL},
     {CALLED(alltoall), .summary = "a block of its own from each rank to every rank", .answer = MY_FROM_BLOCK,
-     .send_root = ALL, .send_other = ALL, .recv_root = ALL, .recv_other = ALL},
+     .flow = FLOW_ALL, .send_root = ALL, .send_other = ALL, .recv_root = ALL, .recv_other = ALL},
+    {CALLED(reduce_scatter), .summary = "the sums over all ranks, a block of them at each", .answer = SUM_ALL,
+     .flow = FLOW_ALL, .send_root = ALL, .send_other = ALL, .recv_root = ONE, .recv_other = ONE},
     {CALLED(scan), .summary = "the sum over ranks 0 to r at each rank r", .answer = SUM_UP_TO_ME,
-     .send_root = ONE, .send_other = ONE, .recv_root = ONE, .recv_other = ONE},
+     .flow = FLOW_UP, .send_root = ONE, .send_other = ONE, .recv_root = ONE, .recv_other = ONE},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -137,6 +142,7 @@ static void teardown(void *state)
         MPI_Request_free(&c->request);
     free(c->send);
     free(c->recv);
+    free(c->counts);
     free(c);
 }
 
@@ -169,6 +175,11 @@ static int setup(const struct op_env *env, void **state)
     if (!err)
         err = data_alloc(recv_blocks(c), c->bytes, (void **)&c->recv);
     c->inout = c->rank == ROOT ? c->send : c->recv;
+    c->counts = calloc((size_t)c->size, sizeof *c->counts);
+    if (!err && !c->counts)
+        err = err_say(ERR_NOMEM, "no memory for the counts of %d ranks", c->size);
+    for (int r = 0; c->counts && r < c->size; ++r)
+        c->counts[r] = c->count;
     if (err)
         teardown(c);
     else
@@ -341,6 +352,7 @@ static void op_at(size_t i, struct op *op)
         .family = "coll",
         .summary = row->summary,
         .class = OP_COLLECTIVE,
+        .flow = row->flow,
         .report = OP_SLOWEST,
         .parts = 1,
         .default_bytes = default_bytes(row),

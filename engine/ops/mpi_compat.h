@@ -17,6 +17,7 @@
 #define MPI_Scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Allgather_init(...) STEELYARD_NO_MPI4
 #define MPI_Alltoall_init(...) STEELYARD_NO_MPI4
+#define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
 #endif
 

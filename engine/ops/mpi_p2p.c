@@ -117,6 +117,17 @@ static int pong(struct p2p *p, int64_t reps)
     return team_mpi_err(rc, "MPI_Recv or MPI_Send");
 }
 
+static int pingpong_turn(void *state, int64_t message)
+{
+    struct p2p *p = state;
+    if (p->rank >= 2)
+        return 0;
+    if (message % 2 == p->rank)
+        return team_mpi_err(MPI_Send(p->send, p->count, MPI_BYTE, p->peer, TAG, p->comm), "MPI_Send");
+    return team_mpi_err(MPI_Recv(p->recv, p->count, MPI_BYTE, p->peer, TAG, p->comm, MPI_STATUS_IGNORE),
+                        "MPI_Recv");
+}
+
 static int pingpong_verify(void *state)
 {
     return verify_window(state, true);
@@ -190,6 +201,7 @@ static const struct op rows[] = {
      .default_bytes = "0,1..4Mi",
      .row = &(const struct halves){{ping, pong}},
      .setup = pingpong_setup,
+     .turn = pingpong_turn,
      .verify = pingpong_verify,
      .moved = pingpong_moved},
     {.name = "mpi.bandwidth",

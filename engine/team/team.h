@@ -27,6 +27,10 @@ _Noreturn void team_abort(const struct team *team, int code);
  * rounds. */
 int team_barrier(const struct team *team);
 
+/* The library's own barrier: the subject of a method that shows what it does to others. Does nothing where
+ * there is no library. */
+int team_library_barrier(const struct team *team);
+
 /* Rank 0's bytes to all, by a binomial tree. */
 int team_bcast(const struct team *team, void *data, size_t bytes);
 

@@ -127,6 +127,11 @@ int team_barrier(const struct team *team)
     return team_mpi_err(rc, "the team's barrier");
 }
 
+int team_library_barrier(const struct team *team)
+{
+    return team_mpi_err(MPI_Barrier(comm_of(team)), "MPI_Barrier");
+}
+
 int team_bcast(const struct team *team, void *data, size_t bytes)
 {
     int count = 0, rc = MPI_SUCCESS;

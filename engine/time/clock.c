@@ -95,8 +95,10 @@ static int64_t gauge_tick(const struct clock *clock)
         }
         qsort(d, COUNT, sizeof d[0], compare);
         int most = COUNT * 9 / 10; /* the longest were interrupted */
-        int64_t spread = d[most - 1] - d[0], before = found,
-                q = spread / 4; /* a coarser one may fit by chance */
+        int64_t spread = d[most - 1] - d[0], before = found, least = d[0];
+        for (int i = 0; i < most && least == 0; ++i)
+            least = d[i];
+        int64_t q = least < spread / 4 ? least : spread / 4; /* a coarser one may fit by chance */
         while (q > 1 && fit(d, most, q) <= good_fit)
             --q;
         while (q > 1 && fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */

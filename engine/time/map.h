@@ -29,12 +29,14 @@ static inline int64_t map_to_local(const struct clock_map *map, int64_t referenc
 }
 
 /* The offset at a local time between two synchronisations, on the straight line between them: nothing is
- * extrapolated. */
+ * extrapolated. Where they are one and the same, its drift has to do. */
 static inline double map_between(const struct clock_map *before, const struct clock_map *after,
                                  int64_t local_ns)
 {
     double span = (double)(after->at_ns - before->at_ns);
-    double share = span > 0 ? (double)(local_ns - before->at_ns) / span : 0;
+    if (span <= 0)
+        return map_offset(before, local_ns);
+    double share = (double)(local_ns - before->at_ns) / span;
     return before->offset_ns + share * (after->offset_ns - before->offset_ns);
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,11 @@ from steelyard.records import (
     Number,
     Point,
     PointRun,
-    Sync,
     part_number,
     read_folder,
 )
+from steelyard.stamps import FloatArray, durations, read_stamps
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
@@ -58,14 +57,37 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What the stamps of one point in one launch say, in ns per operation, less the cost of the clock.
+
+    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick` is
+    the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
+    (any,). `slowest[r]` counts the observations in which rank r was last, shape (ranks,); `rank_medians` and
+    `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skew` and
+    `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
+    chunk by chunk. `yields` counts sched_yield of all ranks over `operations` operations.
+    """
+
+    ranks: int
+    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    low: FloatArray | None = None
+    tick: float = 0.0
+    overhead: float = 0.0
+    slowest: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rank_medians: FloatArray = field(default_factory=lambda: np.empty(0))
+    rank_means: FloatArray = field(default_factory=lambda: np.empty(0))
+    skew: float | None = None
+    imbalance: float | None = None
+    windows: tuple[int, ...] = ()
+    yields: int | None = None
+    operations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
-    `values` are ns per operation in the order taken, shape (count,), the cost of reading the clock subtracted
-    (`overhead` ns per value); `tick` is the clock's tick per value. `slowest[r]` counts the observations in
-    which rank r took longest, shape (ranks,). Of a synchronised method, `skew` is the median spread of the
-    starts and `clock_error` the error that its clocks state, both in ns. `yields` counts sched_yield of all
-    ranks over `operations` operations.
+    `clock_error` is the error that the clocks of a synchronised method state, in ns.
     """
 
     launch: int
@@ -77,14 +99,13 @@ class Cell:
     flag: str | None
     rejected: int
     verified: bool | None
-    values: FloatArray
-    tick: float
-    overhead: float
-    slowest: IntArray
-    skew: float | None
+    taken: Taken
     clock_error: float | None
-    yields: int | None
-    operations: int
+
+    @property
+    def values(self) -> FloatArray:
+        """What its observations took, in ns per operation, shape (count,)."""
+        return self.taken.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,34 +189,12 @@ def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
 
 
 def cell_of(file: JobFile, run: PointRun) -> Cell:
-    """One point of one file as values."""
-    status = run.end.status if run.end else "unfinished"
-    why = run.end.why if run.end else None
-    values: FloatArray = np.empty(0)
-    slowest: IntArray = np.zeros(file.job.ranks, dtype=np.int64)
-    tick = overhead = 0.0
-    operations = 0
-    yields: int | None = None
-    skew: float | None = None
-    if run.point is not None and run.obs:
-        costs, tick = _clocks(file, len(run.obs[0].start_ns))
-        start, stop = _stamps(run, file.path)
-        if run.syncs:  # from when the first rank starts until each has completed it
-            skew = float(np.median(np.ptp(start, axis=0))) if start.size else None
-            start = start.min(axis=0, keepdims=True)
-        durations = stop - start - costs[:, None]
-        scale = run.point.reps * run.point.parts
-        longest = np.argmax(durations, axis=0)
-        slowest = np.bincount(longest, minlength=durations.shape[0]).astype(np.int64)
-        chosen = durations[0] if run.point.report == "root" else durations.max(axis=0)
-        values = chosen / scale
-        paid = costs[:1] if run.point.report == "root" else costs[longest]
-        overhead = float(paid.mean()) / scale
-        tick /= scale
-        operations = values.size * scale
-        if all(chunk.yields is not None for chunk in run.obs):
-            yields = sum(sum(chunk.yields or ()) for chunk in run.obs)
-    if status == "ok" and values.size == 0:
+    """One point of one file as values. Raises InputError when its records contradict themselves."""
+    end = run.end
+    status = end.status if end else "unfinished"
+    why = end.why if end else None
+    taken = _taken(file, run)
+    if status == "ok" and taken.values.size == 0:
         status, why = "failed", "no observations"
     return Cell(
         launch=file.job.launch,
@@ -204,63 +203,37 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         point=run.point,
         status=status,
         why=why,
-        flag=run.end.flag if run.end else None,
-        rejected=run.end.rejected if run.end else 0,
-        verified=run.end.verified if run.end else None,
-        values=values,
-        tick=tick,
-        overhead=overhead,
-        slowest=slowest,
-        skew=skew,
+        flag=end.flag if end else None,
+        rejected=end.rejected if end else 0,
+        verified=end.verified if end else None,
+        taken=taken,
         clock_error=max((max(sync.error_ns) for sync in run.syncs), default=None),
-        yields=yields,
-        operations=operations,
     )
 
 
-def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
-    """What a reading of the clock costs each rank in ns, shape (ranks,), and the largest tick."""
-    launch = file.launch
-    if launch is None:
-        raise InputError(f"{file.path} holds observations but no launch record; measure again")
-    cost = np.full(ranks, launch.clock.cost_ns)
-    tick = launch.clock.tick_ns
-    for place in launch.places:
-        if place.rank < ranks:
-            cost[place.rank] = place.clock_cost_ns
-            tick = max(tick, place.clock_tick_ns)
-    return cost, float(tick)
-
-
-def _stamps(run: PointRun, path: Path) -> tuple[FloatArray, FloatArray]:
-    """Starts and stops in ns, shape (ranks, count), each rank's on its own clock.
-
-    Of a synchronised method, all on the reference clock, without the observations that started late.
-    """
-    ranks = len(run.obs[0].start_ns)
-    if any(len(chunk.start_ns) != ranks for chunk in run.obs):
-        raise InputError(f"{path}: point {run.index} changes its number of ranks on the way; measure again")
-    syncs = {sync.index: sync for sync in run.syncs}
-    starts, stops = [], []
-    for chunk in run.obs:
-        start, stop = (np.asarray(stamps, dtype=np.float64) for stamps in (chunk.start_ns, chunk.stop_ns))
-        if chunk.sync_before is not None and chunk.sync_after is not None:
-            before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]
-            kept = np.setdiff1d(np.arange(chunk.count), chunk.late)
-            start = _on_reference(start[:, kept], before, after)
-            stop = _on_reference(stop[:, kept], before, after)
-        starts.append(start)
-        stops.append(stop)
-    return np.concatenate(starts, axis=1), np.concatenate(stops, axis=1)
-
-
-def _on_reference(stamps: FloatArray, before: Sync, after: Sync) -> FloatArray:
-    """Stamps of each rank's clock, shape (ranks, count), on rank 0's: the offset is interpolated between two
-    synchronisations, on a straight line, so that nothing is extrapolated.
-    """
-    at, offset = (
-        np.array([getattr(sync, name) for sync in (before, after)], dtype=np.float64)[..., None]
-        for name in ("at_ns", "offset_ns")
+def _taken(file: JobFile, run: PointRun) -> Taken:
+    """The stamps of a point as ns per operation."""
+    if run.point is None or not run.obs:
+        return Taken(ranks=file.job.ranks)
+    stamps = read_stamps(file, run, run.point)
+    if stamps.start.size == 0:
+        return Taken(ranks=file.job.ranks, windows=stamps.windows)
+    found = durations(stamps)
+    scale = run.point.reps * run.point.parts
+    local = stamps.local / scale
+    yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
+    return Taken(
+        ranks=local.shape[0],
+        values=found.values / scale,
+        low=None if found.low is None else found.low / scale,
+        tick=stamps.tick / scale,
+        overhead=float(found.paid.mean()) / scale,
+        slowest=np.bincount(found.slowest, minlength=local.shape[0]).astype(np.int64),
+        rank_medians=np.median(local, axis=1),
+        rank_means=local.mean(axis=1),
+        skew=None if found.skew is None else float(np.median(found.skew)),
+        imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        windows=stamps.windows,
+        yields=sum(yields) if len(yields) == len(run.obs) else None,
+        operations=found.values.size * scale,
     )
-    share = (stamps - at[0]) / (at[1] - at[0])
-    return np.asarray(stamps - (offset[0] + share * (offset[1] - offset[0])), dtype=np.float64)

@@ -70,6 +70,20 @@ class Place(_Part, frozen=True):
     clock_tick_ns: float = 0.0
 
 
+class WatchedPath(_Part, frozen=True):
+    """What a method without a common clock watched: rank `late` started last, `observer` reported.
+
+    `late_ns` and `observer_ns` are what the messages from and to rank 0 take, one way; they are in the stamps
+    and not of the operation. `loops` of a few calls each found the two ranks.
+    """
+
+    late: Count
+    observer: Count
+    late_ns: float
+    observer_ns: float
+    loops: Count = 0
+
+
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
     """Base of the five records; the key `record` says which it is."""
 
@@ -109,7 +123,11 @@ class Launch(_Record, frozen=True, tag="launch"):
 
 
 class Point(_Record, frozen=True, tag="point"):
-    """One value on every axis. `reps` repetitions make an observation, `parts` operations a repetition."""
+    """One value on every axis. `reps` repetitions make an observation, `parts` operations a repetition.
+
+    `low_reps` make one of the lower bound. `report` says what stands for the operation: rank 0's duration,
+    the longest, or a message from rank 0 to rank 1 and the answer by turns.
+    """
 
     point: Count
     op: str
@@ -120,11 +138,13 @@ class Point(_Record, frozen=True, tag="point"):
     rule: str
     reps: Annotated[int, Meta(ge=1)]
     parts: Annotated[int, Meta(ge=1)]
-    report: Literal["root", "slowest"]
+    report: Literal["root", "slowest", "message"]
     moved_bytes: Annotated[float, Meta(ge=0)] = 0.0
     params: dict[str, Number] = {}
     method_params: dict[str, Number] = {}
     rule_params: dict[str, Number] = {}
+    low_reps: Annotated[int, Meta(ge=1)] = 1
+    path: WatchedPath | None = None
     start_ns: int = 0
 
 
@@ -140,7 +160,9 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     sync_before: int | None = None  # index of the synchronisation before the chunk, of a synchronised method
     sync_after: int | None = None
     target_ns: list[int] | None = None  # when each was to start, on the reference clock
+    window_ns: int | None = None  # how wide the windows were
     late: tuple[int, ...] = ()  # those that some rank started too late
+    low: tuple[int, ...] = ()  # those of the lower bound
 
     def __post_init__(self) -> None:
         """Each rank has `count` stamps of each kind. msgspec turns the ValueError into its own."""

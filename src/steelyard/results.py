@@ -30,6 +30,16 @@ class RowMode(Struct, frozen=True):
     share: float
 
 
+class RowPath(Struct, frozen=True):
+    """What a method without a common clock watched in a launch: see `WatchedPath` of the records."""
+
+    late: int
+    observer: int
+    late_ns: float
+    observer_ns: float
+    loops: int
+
+
 class RowLaunch(Struct, frozen=True, kw_only=True):
     """What one launch says of a point; times in ns, None where it has no number."""
 
@@ -57,6 +67,14 @@ class Row(Struct, frozen=True, kw_only=True):
     longest most often, in `slowest_share` of the observations (None when only rank 0 is reported). `flags`
     holds all that apply, `flag` the one that weighs most. `method_params` and `rule_params` are those that
     the plan sets.
+
+    Of a synchronised method `median` is from the first start to the last stop, `low_ns` from the last start
+    to the last stop: the operation took from `low_ns` to `median`, and `error_ns` more or less (half the
+    interval and what the clocks may be off, `clock_error_ns`). `skew_ns` and `imbalance_ns` are the spreads
+    of starts and stops, `window_ns` the first and the widest of the windows. Of bounds, `low_ns` is what the
+    operation takes at least and `median` what it takes at most. `rank_medians` are each rank's own; `osu` and
+    `imb` are what those two would print of the same observations: least, mean and greatest of the ranks' own
+    means. `ways` are the medians of messages from rank 0 to rank 1 and back.
     """
 
     point: int
@@ -92,7 +110,16 @@ class Row(Struct, frozen=True, kw_only=True):
     overhead: float | None = None
     clock_tick: float | None = None
     clock_error_ns: float | None = None
+    error_ns: float | None = None
+    low_ns: float | None = None
     skew_ns: float | None = None
+    imbalance_ns: float | None = None
+    window_ns: tuple[int, int] | None = None
+    path: RowPath | None = None
+    ways: tuple[float, float] | None = None
+    rank_medians: tuple[float, ...] = ()
+    osu: dict[str, float] = {}
+    imb: dict[str, float] = {}
     slowest_rank: int | None = None
     slowest_share: float | None = None
     yields_per_op: float | None = None
@@ -148,16 +175,16 @@ def _row(point: PointCells, level: float) -> Row:
 
 def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[str, Any]:
     """The columns that need observations; `good` are the cells that ended well, at least one."""
-    blocks = {id(cell): block_interval(cell.values, cell.tick, level) for cell in good}
+    blocks = {id(cell): block_interval(cell.values, cell.taken.tick, level) for cell in good}
     drift = {id(cell): drifts(blocks[id(cell)].medians, blocks[id(cell)].estimate) for cell in good}
     inner = [blocks[id(cell)].estimate for cell in good]
     estimate = inner[0] if len(good) == 1 else launch_interval([one.value for one in inner], level)
     pooled = np.concatenate([cell.values for cell in good])
-    tick = float(np.median([cell.tick for cell in good]))
+    tick = float(np.median([cell.taken.tick for cell in good]))
     estimate = with_tick(estimate, pooled, tick)
     p5, p90, p95, p99 = quantile(pooled, (0.05, 0.90, 0.95, 0.99), tick)
     slow = float(np.mean(pooled > SLOW * estimate.value)) if estimate.value > 0 else None
-    modes = find_modes([cell.values for cell in good], [cell.tick for cell in good])
+    modes = find_modes([cell.values for cell in good], [cell.taken.tick for cell in good])
     flags = _flags(good, len(modes), slow, [drift[id(cell)] for cell in good])
     rank, share = _slowest(good)
     return {
@@ -175,12 +202,19 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "mean": float(pooled.mean()),
         "slow_share": slow,
         "bandwidth": _bandwidth(good[0], estimate.value),
-        "overhead": float(np.mean([cell.overhead for cell in good])),
+        "overhead": float(np.mean([cell.taken.overhead for cell in good])),
         "clock_tick": tick,
         "clock_error_ns": max(
             (cell.clock_error for cell in good if cell.clock_error is not None), default=None
         ),
-        "skew_ns": _middle([cell.skew for cell in good if cell.skew is not None]),
+        "error_ns": _stated_error(estimate, good),
+        "low_ns": _middle([float(np.median(cell.taken.low)) for cell in good if cell.taken.low is not None]),
+        "skew_ns": _middle([cell.taken.skew for cell in good if cell.taken.skew is not None]),
+        "imbalance_ns": _middle([one for cell in good if (one := cell.taken.imbalance) is not None]),
+        "window_ns": _windows(good),
+        "path": _path(good),
+        "ways": _ways(good),
+        **_ranks(good),
         "slowest_rank": rank,
         "slowest_share": share,
         "yields_per_op": _yields(good),
@@ -253,10 +287,60 @@ def _flags(good: list[Cell], mode_count: int, slow: float | None, drift: list[bo
 
 def _slowest(good: list[Cell]) -> tuple[int | None, float | None]:
     """The rank that took longest most often and its share; nothing where only rank 0 is reported."""
-    if any(cell.point is None or cell.point.report == "root" or cell.slowest.size < 2 for cell in good):
+    if any(cell.point is None or cell.point.report == "root" or cell.taken.slowest.size < 2 for cell in good):
         return None, None
-    counts = np.sum([cell.slowest for cell in good], axis=0)
+    counts = np.sum([cell.taken.slowest for cell in good], axis=0)
     return int(np.argmax(counts)), float(counts.max() / counts.sum())
+
+
+def _stated_error(estimate: Estimate, good: list[Cell]) -> float | None:
+    """How far a latency on synchronised clocks may be from the truth: what the sample leaves open, and what
+    the clocks do, which is the same in all observations and so adds to it.
+    """
+    errors = [cell.clock_error for cell in good if cell.clock_error is not None]
+    if not errors or not math.isfinite(estimate.high - estimate.low):
+        return None
+    return (estimate.high - estimate.low) / 2 + max(errors)
+
+
+def _windows(good: list[Cell]) -> tuple[int, int] | None:
+    """The first and the widest window."""
+    widths = [width for cell in good for width in cell.taken.windows]
+    return (widths[0], max(widths)) if widths else None
+
+
+def _path(good: list[Cell]) -> RowPath | None:
+    """What the first launch watched."""
+    point = good[0].point
+    if point is None or point.path is None:
+        return None
+    path = point.path
+    return RowPath(path.late, path.observer, path.late_ns, path.observer_ns, path.loops)
+
+
+def _ways(good: list[Cell]) -> tuple[float, float] | None:
+    """Medians of messages there and back, where each message is timed."""
+    if good[0].point is None or good[0].point.report != "message":
+        return None
+    there, back = (np.concatenate([cell.values[way::2] for cell in good]) for way in (0, 1))
+    return (float(np.median(there)), float(np.median(back))) if back.size else None
+
+
+def _ranks(good: list[Cell]) -> dict[str, Any]:
+    """Each rank's own durations, and what OSU and IMB would make of them; only where all ranks take part."""
+    point = good[0].point
+    if point is None or point.report == "message" or point.parts > 1 or point.path or point.low_reps > 1:
+        return {}
+    medians = np.median([cell.taken.rank_medians for cell in good], axis=0)
+    if medians.size < 2:
+        return {}
+    means = np.median([cell.taken.rank_means for cell in good], axis=0)
+    least, mean, most = float(means.min()), float(means.mean()), float(means.max())
+    return {
+        "rank_medians": tuple(medians.tolist()),
+        "osu": {"avg": mean, "min": least, "max": most},
+        "imb": {"t_min": least, "t_max": most, "t_avg": mean},
+    }
 
 
 def _middle(values: list[float]) -> float | None:
@@ -265,9 +349,9 @@ def _middle(values: list[float]) -> float | None:
 
 def _yields(good: list[Cell]) -> float | None:
     """sched_yield of all ranks per operation."""
-    counted = [cell for cell in good if cell.yields is not None]
-    operations = sum(cell.operations for cell in counted)
-    return sum(cell.yields or 0 for cell in counted) / operations if operations else None
+    counted = [cell for cell in good if cell.taken.yields is not None]
+    operations = sum(cell.taken.operations for cell in counted)
+    return sum(cell.taken.yields or 0 for cell in counted) / operations if operations else None
 
 
 def _bandwidth(cell: Cell, value: float) -> float | None:
@@ -312,10 +396,13 @@ def results_csv(rows: tuple[Row, ...]) -> str:
     writer.writeheader()
     for row in rows:
         flat = {name: getattr(row, name) for name in columns[:-1]}
-        for name in ("params", "method_params", "rule_params"):
+        for name in ("params", "method_params", "rule_params", "osu", "imb"):
             flat[name] = " ".join(f"{key}={value}" for key, value in getattr(row, name).items())
         flat["modes"] = " ".join(f"{mode.value:g}:{mode.share:g}" for mode in row.modes)
         flat["flags"] = " ".join(row.flags)
+        for name in ("window_ns", "ways", "rank_medians"):
+            flat[name] = " ".join(f"{number:g}" for number in getattr(row, name) or ())
+        flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)
     return text.getvalue()

@@ -20,6 +20,7 @@ struct world {
     int setups, verifies, teardowns;
     int64_t reps;
     enum op_class class;
+    enum op_flow flow;
     int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
 };
 
@@ -61,19 +62,20 @@ static void teardown(void *state)
 struct kept {
     struct sink sink;
     int points, ends, syncs;
+    int64_t sync_step; /* between the synchronisations around a block */
     int64_t reps, observations, shortest;
-    char status[16], why[ERR_TEXT_MAX], flag[16];
+    char status[16], why[ERR_TEXT_MAX], flag[16], report[16];
     bool verified;
 };
 
-static int keep_point(struct sink *sink, const struct point *p, int ranks, int64_t reps, int64_t start_ns,
-                      double moved)
+static int keep_point(struct sink *sink, const struct point *p, const struct opening *o)
 {
     struct kept *k = (struct kept *)sink;
-    (void)p, (void)start_ns, (void)moved;
-    CHECK(ranks == 1 && k->ends == 0);
+    (void)p;
+    CHECK(o->ranks == 1 && o->parts == 1 && k->ends == 0 && !o->path && o->low_reps == 0);
     ++k->points;
-    k->reps = reps;
+    k->reps = o->reps;
+    snprintf(k->report, sizeof k->report, "%s", o->report);
     return 0;
 }
 
@@ -81,6 +83,7 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
 {
     struct kept *k = (struct kept *)sink;
     (void)p;
+    CHECK(!c->before || c->after_index - c->before_index == k->sync_step);
     CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t duration = c->stop_ns[i] - c->start_ns[i];
@@ -120,6 +123,7 @@ static struct kept measure(struct world *w, const char *words, const char *missi
     const struct op op = {.name = "fake.op",
                           .family = "fake",
                           .class = w->class,
+                          .flow = w->flow,
                           .report = OP_SLOWEST,
                           .parts = 1,
                           .missing = missing,
@@ -132,6 +136,7 @@ static struct kept measure(struct world *w, const char *words, const char *missi
     struct team team = {.size = 1};
     struct sync sync = {0};
     struct kept kept = {
+        .sync_step = strstr(words, "method=window") ? 0 : 1,
         .sink = {.point = keep_point, .chunk = keep_chunk, .sync = keep_sync, .end = keep_end}};
     struct point point;
     char line[128];
@@ -169,6 +174,23 @@ int main(void)
     w = (struct world){.class = OP_COLLECTIVE};
     k = measure(&w, "rule=fixed count=100 method=epoch", NULL, 0);
     CHECK(k.reps == 1 && k.observations == 100 && k.syncs == 3 && k.shortest == REP_NS + 20);
+
+    /* round-time the same; window: one before all of them, though its blocks are as long. */
+    w = (struct world){.class = OP_COLLECTIVE};
+    k = measure(&w, "rule=fixed count=100 method=round-time", NULL, 0);
+    CHECK(k.observations == 100 && k.syncs == 3 && k.shortest == REP_NS + 20);
+    w = (struct world){.class = OP_COLLECTIVE};
+    k = measure(&w, "rule=fixed count=100 method=window", NULL, 0);
+    CHECK(k.observations == 100 && k.syncs == 1 && k.shortest == REP_NS + 20);
+
+    /* root: whose duration stands for the op is the method's to say; ack: nothing to hear from alone. */
+    w = (struct world){.class = OP_COLLECTIVE};
+    CHECK(strcmp(measure(&w, "rule=fixed count=5 method=root", NULL, 0).report, "root") == 0);
+    w = (struct world){.class = OP_COLLECTIVE};
+    CHECK(strcmp(measure(&w, "rule=fixed count=5 method=rank", NULL, 0).report, "slowest") == 0);
+    w = (struct world){.class = OP_COLLECTIVE, .flow = FLOW_OUT};
+    k = measure(&w, "method=ack", NULL, 0);
+    CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs 2 ranks, there is 1"));
 
     /* A wrong answer before, after; a setup that cannot; what this build has not got. */
     w = (struct world){.wrong_at = 1};

@@ -1,0 +1,50 @@
+/* each: every message of a ping-pong is an observation of its own, from the sender's stamp to the receiver's,
+ * on synchronised clocks: one way, in either direction, as MPIBench does (Grove 2003).
+ *
+ * A rank reads its clock once for a message: its completion is also the start of the answer. Observation 2i
+ * is the i-th message from rank 0 to rank 1, observation 2i + 1 the answer. On each rank an observation is an
+ * instant: the sender's is when it began to send, the receiver's when it had received. */
+#include "core/method.h"
+
+enum { BLOCK = 1024, LEAST_WARM_UP = 20 };
+
+static int begin(struct bench *b)
+{
+    double rep_ns = 0;
+    b->reps = 1;
+    b->lead_in = 0;
+    return method_warm_up(b, LEAST_WARM_UP, &rep_ns);
+}
+
+static int open(struct bench *b)
+{
+    int err = team_barrier(b->team);
+    b->stamp_ns = -1;
+    b->next = 0;
+    return err;
+}
+
+static int observe(struct bench *b, struct observation *o)
+{
+    const int sender = (int)(b->next % 2);
+    if (b->stamp_ns < 0)
+        b->stamp_ns = clock_now(b->clock);
+    int64_t stamp = b->stamp_ns;
+    int err = b->op->turn(b->state, b->next++);
+    if (b->team->rank == 1 - sender)
+        stamp = b->stamp_ns = clock_now(b->clock);
+    o->start_ns = o->stop_ns = stamp;
+    return err;
+}
+
+const struct method method_each = {
+    .name = "each",
+    .summary = "every message timed one way, from the sender's stamp to the receiver's on one clock",
+    .suits = {[OP_P2P] = true},
+    .messages = true,
+    .sync = SYNC_BLOCK,
+    .block = BLOCK,
+    .begin = begin,
+    .open = open,
+    .observe = observe,
+};

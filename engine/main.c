@@ -88,6 +88,7 @@ static int describe(const struct op *ops, size_t count)
         json_open(&j, NULL, '{');
         json_string(&j, "name", methods[i]->name);
         json_string(&j, "summary", methods[i]->summary);
+        json_bool(&j, "synchronised", methods[i]->sync != SYNC_NEVER);
         param_rows_json(&j, "params", methods[i]->params);
         json_close(&j, '}');
     }

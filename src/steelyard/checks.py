@@ -76,6 +76,16 @@ CHECKS = (
         "Measure the point alone with steelyard run OP --bytes N; for a hang, try another MPI.",
     ),
     Check(
+        "methods-disagree",
+        WARNING,
+        "Methods contradict each other",
+        evidence.methods_disagree,
+        "Methods that rest on different things measured one operation and cannot both be right: the clocks "
+        "may be wrong by more than they state, or the machine changed between the two.",
+        "Measure both again with more launches; if it stays so, do not trust the synchronised latency: use "
+        "bounds, and --paths asymmetric where paths may differ there and back.",
+    ),
+    Check(
         "not-positive",
         WARNING,
         "Durations of nothing",

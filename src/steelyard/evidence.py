@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from steelyard.crosscheck import disagreements
 from steelyard.observations import Measured
 from steelyard.records import Job, Place
 from steelyard.results import Row
@@ -276,6 +277,13 @@ def busy(seen: Evidence) -> str | None:
     if isinstance(load, int | float) and load > 0.5:
         return f"The load average was {load:.3g} when the campaign began."
     return None
+
+
+def methods_disagree(seen: Evidence) -> str | None:
+    """Points of which two methods say what cannot both be true."""
+    found = disagreements(seen.rows)
+    sentence = {one.other.point: one.sentence for one in found}
+    return _list((one.other for one in found), lambda row: sentence[row.point], " contradict another method")
 
 
 def coarse_clock(seen: Evidence) -> str | None:

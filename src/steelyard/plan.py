@@ -10,7 +10,7 @@ import fnmatch
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ Axis = int | str | tuple[int | str, ...]
 MOST_SECONDS = (
     10.0  # what a large time budget gives a point in a launch at most: then more launches are better
 )
+CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cores
 _NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
 
 
@@ -36,7 +37,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
     ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
     threads: Axis = 1
-    method: str | None = None
+    method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
     params: Mapping[str, float | tuple[float, ...]] = {}
 
@@ -207,22 +208,19 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
     for measure in plan.measure:
         selected = select_ops(measure.ops, ops)
         unused, known = set(measure.params), set[str]()
+        suited: set[str] = set()
         for name in selected:
             op = ops.all[name]
-            method, rule = (
-                _method(measure, op, ops),
-                _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule"),
-            )
-            rows = _param_rows(op, method, rule, ops)
-            unused -= rows.keys()
-            known |= rows.keys()
-            for size, ranks, threads, params in itertools.product(
-                _sizes(measure, op, selected == (name,)),
-                _ranks(measure, op, cores),
-                _threads(measure, op),
-                _params(measure, name, rows),
-            ):
-                for mpi in (None,) if ranks == 1 and name in ops.solo else mpis:
+            rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
+            for size, ranks, threads, method in _axes(measure, op, ops, cores, selected == (name,)):
+                rows = _param_rows(op, method, rule, ops)
+                unused -= rows.keys()
+                known |= rows.keys()
+                suited.add(method)
+                alone = ranks == 1 and name in ops.solo
+                for params, mpi in itertools.product(
+                    _params(measure, name, rows), (None,) if alone else mpis
+                ):
                     key = (name, size, ranks, threads, method, rule, mpi, *sorted(params.items()))
                     point = PlannedPoint(
                         point=len(points),
@@ -238,9 +236,22 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         mpi=mpi,
                     )
                     points.setdefault(key, point)
+        if idle := [method for method in _named_methods(measure) if method not in suited]:
+            raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
     return tuple(points.values())
+
+
+def _axes(
+    measure: Measure, op: Mapping[str, Any], ops: Ops, cores: int, alone: bool
+) -> Iterator[tuple[int, int, int, str]]:
+    """Every size, number of ranks, number of threads and method of an op."""
+    for size, ranks, threads in itertools.product(
+        _sizes(measure, op, alone), _ranks(measure, op, cores), _threads(measure, op)
+    ):
+        for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
+            yield size, ranks, threads, method
 
 
 def _of(owner: Mapping[str, Any], params: Mapping[str, float]) -> dict[str, float]:
@@ -248,11 +259,29 @@ def _of(owner: Mapping[str, Any], params: Mapping[str, float]) -> dict[str, floa
     return {row["name"]: params[row["name"]] for row in owner["params"] if row["name"] in params}
 
 
-def _method(measure: Measure, op: Mapping[str, Any], ops: Ops) -> str:
-    method = _choose(measure.method, op["default_method"], ops.methods, "method")
-    if method not in op["methods"]:
-        raise InputError(f"the method {method} does not suit {op['name']}; use {' or '.join(op['methods'])}")
-    return method
+def _named_methods(measure: Measure) -> tuple[str, ...]:
+    """The methods that a measure names, from `"epoch,bounds"` or a list."""
+    axis = measure.method if isinstance(measure.method, tuple) else (measure.method,)
+    return tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
+
+
+def _methods(measure: Measure, op: Mapping[str, Any], ops: Ops, crowded: bool) -> tuple[str, ...]:
+    """The methods for an op: its own, or those named that suit it; one alone must. Raises InputError.
+
+    Where ranks share cores they cannot start at one instant, so the default is one that does not ask for it.
+    """
+    named = _named_methods(measure)
+    for method in named:
+        _choose(method, "", ops.methods, "method")
+    if not named:
+        default = op["default_method"]
+        return (CROWDED_METHOD if crowded and ops.methods[default].get("synchronised") else default,)
+    suiting = tuple(method for method in named if method in op["methods"])
+    if len(named) == 1 and not suiting:
+        raise InputError(
+            f"the method {named[0]} does not suit {op['name']}; use {' or '.join(op['methods'])}"
+        )
+    return suiting
 
 
 def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:

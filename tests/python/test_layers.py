@@ -182,7 +182,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stats": (("stats", "stats.*"), ()),
     "results": (("results",), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
-    "checks": (("checks", "evidence"), ("base", "records", "results", "words")),
+    "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (("plots", "report", "report.*"), ("base", "records", "results", "words", "checks")),
     "process": (("process",), ("base",)),
     "machine": (("machine",), ("base",)),

@@ -53,10 +53,12 @@ _MPI = [
     _op("mpi.bcast", "collective", "1,8"),
     _op("mpi.ibcast", "collective", "1,8"),
     _op("mpi.barrier", "collective"),
+    _op("mpi.scan", "collective", methods=["barrier", "epoch"], default_method="epoch"),
 ]
 _METHODS = [
     {"name": "batch", "params": [_param("reps", 0, 1e6)]},
     {"name": "barrier", "params": [_param("gap", 0, 1)]},
+    {"name": "epoch", "params": [], "synchronised": True},
 ]
 _RULES = [
     {"name": "median", "params": [_param("tolerance", 1e-6, 10), _param("most_seconds", 0, 86400)]},
@@ -142,6 +144,27 @@ def test_an_unknown_op_names_the_nearest(pattern: str, sentence: str) -> None:
             Measure(ops=("omp.barrier",), threads=(1, 2)),
             [("omp.barrier", 0, 1, threads, "batch", "median", None) for threads in (1, 2)],
         ),
+        # each op under all of the named methods that suit it
+        (
+            Measure(ops=("mpi.pingpong", "mpi.bcast"), ranks=2, bytes=1, method=("barrier,batch",)),
+            [
+                ("mpi.pingpong", 1, 2, 1, "batch", "median", "mpich"),
+                ("mpi.bcast", 1, 2, 1, "barrier", "median", "mpich"),
+                ("mpi.bcast", 1, 2, 1, "batch", "median", "mpich"),
+            ],
+        ),
+        # ranks that share cores cannot start at one instant
+        (
+            Measure(ops=("mpi.scan",), ranks="4,5"),
+            [
+                ("mpi.scan", 0, 4, 1, "epoch", "median", "mpich"),
+                ("mpi.scan", 0, 5, 1, "barrier", "median", "mpich"),
+            ],
+        ),
+        (
+            Measure(ops=("mpi.scan",), ranks=5, method="epoch"),
+            [("mpi.scan", 0, 5, 1, "epoch", "median", "mpich")],
+        ),
         # sizes are for those ops that have one
         (
             Measure(ops=("mpi.barrier", "mpi.bcast"), ranks=2, bytes="8"),
@@ -224,6 +247,10 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         (Measure(ops=("omp.barrier",), threads="1,0"), "the number of threads must be at least 1"),
         (Measure(ops=("mpi.bcast",), method="bath"), "there is no method 'bath'; did you mean 'batch'?"),
         (Measure(ops=("mpi.pingpong",), method="barrier"), "barrier does not suit mpi.pingpong; use batch"),
+        (
+            Measure(ops=("mpi.pingpong",), method="epoch,barrier"),
+            "the method epoch suits none of mpi.pingpong",
+        ),
         (Measure(ops=("mpi.bcast",), rule="medan"), "there is no stop rule 'medan'; did you mean 'median'?"),
         (
             Measure(ops=("mpi.bandwidth",), params={"windo": 8}),

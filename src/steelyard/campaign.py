@@ -12,7 +12,6 @@ import fcntl
 import os
 import random
 import re
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -24,12 +23,13 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.engine import Engine
-from steelyard.errors import InputError, MeasurementError
+from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
 from steelyard.machine import Machine
 from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
+from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
 from steelyard.results import write_whole
@@ -39,9 +39,6 @@ from steelyard.units import parse_seconds
 _POLL_SECONDS = 0.05
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
-_SIGNAL_LINE = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
-_SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
-_OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
 
 
 class Setup(Struct, frozen=True):
@@ -311,7 +308,7 @@ def _watch(
     """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
     patience = parse_seconds(job.plan.hang_after)
     plans = {point.point: point for point in points}
-    hangs = False
+    hangs, stopped = False, ""
     with Child(command, env={**os.environ, **launch.environment}) as child:
         quiet_since = time.monotonic()
         while True:
@@ -321,6 +318,7 @@ def _watch(
                 break
             if time.monotonic() - quiet_since > patience:
                 hangs = True
+                stopped = held_ranks(tail.launch.places if tail.launch else ())
                 break
             time.sleep(_POLL_SECONDS)
         child.stop()
@@ -329,17 +327,16 @@ def _watch(
     left = [point for point in points if point.point in plans]
     if tail.launch is None:  # it never began to measure: no point is to blame
         ended = f"was silent for {job.plan.hang_after} and ended" if hangs else f"ended with code {code}"
-        raise _never_began(command, ended, said)
+        raise never_began(command, ended, said)
     if not left:
         return []  # all is measured, even if it ended badly, in MPI_Finalize
     culprit = left[0]
     if hangs:
         job.hung.add(culprit.point)
-        _conclude(
-            job, tail, culprit, "failed", f"hang: no record for {job.plan.hang_after}, ended by the watchdog"
-        )
+        why = f"hang: no record for {job.plan.hang_after}, ended by the watchdog{stopped}"
+        _conclude(job, tail, culprit, "failed", why)
     else:
-        _conclude(job, tail, culprit, "failed", _cause(code, said))
+        _conclude(job, tail, culprit, "failed", cause_of_death(code, said))
     return left[1:]
 
 
@@ -356,33 +353,6 @@ def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str)
     append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
     for file in tail.advance()[0]:
         job.listener(PointEnded(point, file))
-
-
-def _never_began(command: list[str], ended: str, said: str) -> InputError | MeasurementError:
-    sentence = _SENTENCE.search(said)
-    if sentence is not None:
-        return InputError(f"{sentence[2]} (from: {Path(command[0]).name})")
-    if _OTHER_LAUNCHER in said:
-        return InputError(
-            f"'{command[0]}' belongs to another MPI than the library that this engine found; "
-            "use the mpiexec of that library"
-        )
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return MeasurementError(
-        f"'{command[0]}' {ended} before anything was measured: "
-        + (" / ".join(lines[:3]) or "it said nothing")
-    )
-
-
-def _cause(code: int | None, said: str) -> str:
-    """Why a launch died, from what its ranks and its launcher said."""
-    if died := _SIGNAL_LINE.search(said):
-        number = int(died[2])
-        name = signal.Signals(number).name if number in set(signal.Signals) else "unknown"
-        return f"signal {number} ({name}) on rank {died[1]}"
-    if sentence := _SENTENCE.search(said):
-        return f"abort: rank {sentence[1]}: {sentence[2]}"
-    return f"abort: the launch ended with code {code} in the middle of the point"
 
 
 def default_folder(plan: Plan) -> Path:

@@ -226,6 +226,12 @@ def _stat(pid: int) -> tuple[str, int, int] | None:
     return words[0].decode(), int(words[1]), int(words[19])
 
 
+def process_state(pid: int) -> str | None:
+    """The state of a process as proc(5) has it: R, S, D, T, t, Z; None when there is none."""
+    stat = _stat(pid)
+    return stat[0] if stat else None
+
+
 def _alive(family: dict[int, int]) -> dict[int, int]:
     """Those of `family` (pid: start time) that still run; zombies do not."""
     return {

@@ -190,7 +190,11 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "launch": (("launch",), ("base", "engine", "machine")),
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
     "plan": (("plan",), ("base", "records")),
-    "campaign": (("campaign",), ("base", "records", "process", "engine", "launch", "machine", "plan")),
+    "postmortem": (("postmortem",), ("base", "records", "process")),
+    "campaign": (
+        ("campaign",),
+        ("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
+    ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
     "cli": (("cli",), ("*",)),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -218,3 +219,27 @@ def test_interrupted_it_leaves_readable_results_and_no_rank(tmp_path: Path, orph
     (row,) = results(folder)
     assert (row.op, row.status) == ("self.empty", "skipped")
     assert json.loads((folder / "results.json").read_text())["points"][0]["status"] == "skipped"
+
+
+def test_a_suspended_rank_is_named(tmp_path: Path, orphans: Orphans) -> None:
+    try:
+        choose_mpi(None)
+    except InputError as error:
+        pytest.skip(str(error))
+    folder = tmp_path / "out"
+    words = ["run", "self.empty", "-n", "2", "--rule", "fixed", "--param", "count=1e7", "--oversubscribe"]
+    argv = [*_STEELYARD, *words, "--out", str(folder), "--launches", "1", "--hang-after", "2s"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
+        _await_observation(folder / "records")
+        (path,) = (folder / "records").glob("*.jsonl")
+        launch = next(
+            json.loads(line) for line in path.read_text().splitlines() if '"record":"launch"' in line
+        )
+        pid = launch["places"][1]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        tool.communicate(timeout=60)
+    assert tool.returncode == 3
+    assert orphans() == []
+    (row,) = results(folder)
+    assert row.status == "failed"
+    assert row.why == f"hang: no record for 2s, ended by the watchdog; rank 1 (pid {pid}) is suspended"

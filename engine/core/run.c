@@ -33,6 +33,9 @@ struct run {
     struct stamps mine, all;
     int64_t *target_ns;        /* of each observation of the chunk, the same on all ranks */
     struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
+    int64_t *last_ns;          /* on rank 0, of each rank: its latest stamp */
+    int64_t back_ns;           /* on rank 0: by how much a clock jumped back; 0: none has */
+    int back_rank;             /* whose */
     double obs_ns;             /* about how long an observation takes, barrier and all; on rank 0 */
     enum stop stop;
 };
@@ -73,7 +76,7 @@ static int plan_chunk(struct run *r, int64_t *count)
         most = most > CHUNK_MOST ? CHUNK_MOST : most;
         double block = (double)r->point->method->block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
-        *count = r->stop != STOP_NOT_YET ? 0 : most < 1 ? 1 : (int64_t)most;
+        *count = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
     }
     return team_bcast(r->team, count, sizeof *count);
 }
@@ -103,12 +106,31 @@ static double global_value(const struct chunk *c, int64_t k)
     return last - first;
 }
 
-/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. */
+/* Rank 0: does a rank's clock show an earlier time than it has shown before? Then no duration of it is worth
+ * anything, and the point ends. */
+static void find_jump(struct run *r, const struct chunk *c)
+{
+    for (int i = 0; i < c->ranks; ++i)
+        for (int64_t k = 0; k < c->count; ++k) {
+            int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
+            int64_t last = k || c->first ? r->last_ns[i] : start;
+            int64_t back = last - start > start - stop ? last - start : start - stop;
+            r->last_ns[i] = stop;
+            if (back > r->back_ns) {
+                r->back_ns = back;
+                r->back_rank = i;
+            }
+        }
+}
+
+/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. None where a
+ * clock jumped. */
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
+    find_jump(r, c);
     for (int64_t k = 0; k < c->count && !err; ++k)
-        if (chunk_late(c, k))
+        if (chunk_late(c, k) || r->back_ns)
             ++r->series.rejected;
         else
             err = series_add(&r->series,
@@ -237,7 +259,12 @@ static int measure(struct run *r)
     err = observe_all(r);
     if (!err)
         err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
-    return err ? err : end(r, worst ? "failed" : "ok", worst ? why : NULL, !worst);
+    if (!worst && r->back_ns)
+        snprintf(why, sizeof why,
+                 "clock: rank %d: the clock %s jumped back by %.1f us between two readings; choose another "
+                 "with --clock",
+                 r->back_rank, r->bench.clock->name, (double)r->back_ns / 1e3);
+    return err ? err : end(r, why[0] ? "failed" : "ok", why[0] ? why : NULL, !worst);
 }
 
 /* What this rank can see is in the way of the point, or 0. */
@@ -252,8 +279,9 @@ static int setup(struct run *r)
     size_t size = (size_t)r->team->size;
     r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
     r->before = calloc(size, sizeof *r->before);
+    r->last_ns = calloc(size, sizeof *r->last_ns);
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns ||
-        !r->before)
+        !r->before || !r->last_ns)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);
 }
@@ -290,6 +318,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     stamps_free(&r.all);
     free(r.target_ns);
     free(r.before);
+    free(r.last_ns);
     series_free(&r.series);
     return err;
 }

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "time/counter.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -47,11 +46,13 @@ static const char *open_counter(const struct clock_row *row, struct clock *clock
     return counter_open(row->name, clock);
 }
 
-/* Seconds since 1970 have a grain of 238 ns as a double: whole seconds go first, so that none is added. */
+/* Seconds since 1970 have a grain of 238 ns as a double; whole seconds go first, so that it grows no coarser.
+ */
 static int64_t read_wtime(const struct clock *clock)
 {
-    double now = clock->wtime(), seconds = floor(now);
-    return (int64_t)seconds * 1000000000 + llround((now - seconds) * 1e9);
+    double now = clock->wtime();
+    int64_t seconds = (int64_t)now;
+    return seconds * 1000000000 + (int64_t)((now - (double)seconds) * 1e9 + 0.5);
 }
 
 static const char *open_wtime(const struct clock_row *row, struct clock *clock)

@@ -67,7 +67,7 @@ void clock_wait(const struct clock *clock, int64_t until_ns);
  * the drift takes a random walk; all of it made from the seed. ERR_NOMEM. */
 int clock_skew(struct clock *clock, uint64_t seed);
 
-/* For tests of what finds it: from now on the clock jumps back by 1 ms every 50 ms. ERR_NOMEM. */
+/* For tests of what finds it: from now on the clock jumps back by 20 ms every 50 ms. ERR_NOMEM. */
 int clock_jump(struct clock *clock);
 
 /* What the true clock showed when this one showed `local_ns`, not long ago: so that tests know what a

@@ -13,7 +13,7 @@ static const double OFFSET_NS = 10e9; /* up to, either way */
 static const double DRIFT = 20e-6;
 static const double WALK = 1e-7; /* standard deviation of the drift's change in one second */
 static const double STEP_NS = 1e6;
-static const int64_t JUMP_NS = 1000000, JUMP_EVERY_NS = 50000000;
+static const int64_t JUMP_NS = 20000000, JUMP_EVERY_NS = 50000000;
 
 struct skew {
     int64_t (*read)(const struct clock *clock); /* of the true source */

@@ -13,7 +13,7 @@ void launch_build(struct json *j);
 /* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
 int launch_bind(const char *cpus);
 
-/* Open the clock of that name; NULL: the cheapest that all ranks find sound. Those of one host then read the
+/* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
 int launch_clock(const struct team *team, const char *name, struct clock *clock);
 

@@ -94,7 +94,7 @@ const char *clock_try(int row, double (*wtime)(void), struct clock *clock)
 
 int clock_choose(const struct clock_verdict *verdicts, int count)
 {
-    const double clearly = 0.8; /* what gauging varies by is no reason: launches should choose alike */
+    const double clearly = 0.5; /* what gauging varies by is no reason: launches should choose alike */
     int best = -1, last = -1;
     for (int i = 0; i < count; ++i) {
         last = verdicts[i].state != CLOCK_ABSENT ? i : last;

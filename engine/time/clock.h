@@ -51,8 +51,8 @@ struct clock_verdict {
 
 enum clock_state { CLOCK_SOUND, CLOCK_DOUBTFUL, CLOCK_ABSENT };
 
-/* The row to take: of the sound ones the cheapest, an earlier one where costs are alike; the last that can be
- * read where none is sound; -1 where there is none. */
+/* The row to take: the first sound one, or one that costs less than half; the last that can be read where
+ * none is sound; -1 where there is none. */
 int clock_choose(const struct clock_verdict *verdicts, int count);
 
 /* Measure what a clock whose `read` is set costs and whether it goes back, which makes it doubtful; some 2

@@ -19,7 +19,7 @@ static double gauge_cost(const struct clock *clock)
         int64_t first = clock->read(clock), last = first;
         for (int i = 0; i < READINGS; ++i)
             last = clock->read(clock);
-        double cost = (double)(last - first) / READINGS;
+        double cost = (double)(last - first) / (double)READINGS;
         best = cost < best ? cost : best;
     }
     return best;

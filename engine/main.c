@@ -17,6 +17,7 @@
 #include "sync/sync.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
-    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew;
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew, *jump;
 };
 
 static const struct opt option_rows[] = {
@@ -42,6 +43,8 @@ static const struct opt option_rows[] = {
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
      offsetof(struct options, skew)},
+    {"--jump", "RANK", "for tests: its clock jumps back by 20 ms every 50 ms",
+     offsetof(struct options, jump)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -78,7 +81,7 @@ static int describe(const struct op *ops, size_t count)
     json_string(&j, "version", STEELYARD_VERSION);
     launch_build(&j);
     team_describe(&j);
-    clock_describe(&j);
+    clock_describe(&j, team_wtime);
     json_open(&j, "ops", '[');
     for (size_t i = 0; i < count; ++i)
         op_describe(&ops[i], &j);
@@ -187,16 +190,18 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
     struct sync sync = {0};
-    int64_t seed = 1, skew = 0;
+    int64_t seed = 1, skew = 0, jump = -1;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
+    if (!err && o->jump)
+        err = num_int(o->jump, "--jump", 0, INT_MAX, &jump);
     if (!err)
-        err = clock_open(o->clock, &clock);
+        err = launch_clock(team, o->clock, &clock);
     if (!err && o->skew)
         err = clock_skew(&clock, (uint64_t)skew * 1000003 + (uint64_t)team->rank);
-    if (!err) /* one base for all: so clocks that are the same read the same */
-        err = team_bcast(team, &clock.base, sizeof clock.base);
+    if (!err && jump == team->rank)
+        err = clock_jump(&clock);
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)

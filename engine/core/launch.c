@@ -6,6 +6,7 @@
 #include "base/yield.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct place {
     int pid, cpu;
     double clock_cost_ns;
     int64_t clock_tick_ns;
+    char clock_doubt[CLOCK_DOUBT_MAX];
 };
 
 static void cpu_list(const cpu_set_t *set, char *text, size_t size)
@@ -56,6 +58,7 @@ static void place_read(struct place *place, const struct clock *clock)
         cpu_list(&allowed, place->cpus, sizeof place->cpus);
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
+    memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
 static void place_write(const struct place *place, int rank, struct json *j)
@@ -68,6 +71,7 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "cpu", place->cpu);
     json_double(j, "clock_cost_ns", place->clock_cost_ns);
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
+    json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
     json_close(j, '}');
 }
 
@@ -176,6 +180,9 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_string(j, "name", clock->name);
         json_double(j, "cost_ns", clock->cost_ns);
         json_int(j, "tick_ns", clock->tick_ns);
+        json_bool(j, "forced", clock->forced);
+        json_double(j, "hz", clock->rate.hz > 0 ? clock->rate.hz : NAN);
+        json_double(j, "hz_ppm", clock->rate.hz > 0 ? clock->rate.ppm : NAN);
         json_close(j, '}');
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);

@@ -13,6 +13,10 @@ void launch_build(struct json *j);
 /* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
 int launch_bind(const char *cpus);
 
+/* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
+ * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
+int launch_clock(const struct team *team, const char *name, struct clock *clock);
+
 /* The launch record, on rank 0; collective. `j` is a document that is empty. */
 int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
 

@@ -40,8 +40,11 @@ struct run {
     int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
     struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
     int64_t before_index;
-    double obs_ns; /* about how long an observation takes, barrier and all; on rank 0 */
-    int64_t lows;  /* observations of the lower bound so far, on rank 0 */
+    int64_t lows;     /* observations of the lower bound so far, on rank 0 */
+    int64_t *last_ns; /* on rank 0, of each rank: its latest stamp */
+    int64_t back_ns;  /* on rank 0: by how much a clock jumped back; 0: none has */
+    int back_rank;    /* whose */
+    double obs_ns;    /* about how long an observation takes, barrier and all; on rank 0 */
     enum stop stop;
 };
 
@@ -81,7 +84,7 @@ static int plan_chunk(struct run *r, int64_t *count)
         most = most > CHUNK_MOST ? CHUNK_MOST : most;
         double block = (double)r->point->method->block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
-        *count = r->stop != STOP_NOT_YET ? 0 : most < 1 ? 1 : (int64_t)most;
+        *count = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
     }
     return team_bcast(r->team, count, sizeof *count);
 }
@@ -123,12 +126,31 @@ static double value_of(const struct run *r, const struct chunk *c, int64_t k)
     return local_value(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
 }
 
-/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. */
+/* Rank 0: does a rank's clock show an earlier time than it has shown before? Then no duration of it is worth
+ * anything, and the point ends. */
+static void find_jump(struct run *r, const struct chunk *c)
+{
+    for (int i = 0; i < c->ranks; ++i)
+        for (int64_t k = 0; k < c->count; ++k) {
+            int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
+            int64_t last = k || c->first ? r->last_ns[i] : start;
+            int64_t back = last - start > start - stop ? last - start : start - stop;
+            r->last_ns[i] = stop;
+            if (back > r->back_ns) {
+                r->back_ns = back;
+                r->back_rank = i;
+            }
+        }
+}
+
+/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. None where a
+ * clock jumped. */
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
+    find_jump(r, c);
     for (int64_t k = 0; k < c->count && !err; ++k)
-        if (chunk_late(c, k))
+        if (chunk_late(c, k) || r->back_ns)
             ++r->series.rejected;
         else if (c->low && c->low[k])
             ++r->lows;
@@ -290,7 +312,12 @@ static int measure(struct run *r)
     err = observe_all(r);
     if (!err)
         err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
-    return err ? err : end(r, worst ? "failed" : "ok", worst ? why : NULL, !worst);
+    if (!worst && r->back_ns)
+        snprintf(why, sizeof why,
+                 "clock: rank %d: the clock %s jumped back by %.1f us between two readings; choose another "
+                 "with --clock",
+                 r->back_rank, r->bench.clock->name, (double)r->back_ns / 1e3);
+    return err ? err : end(r, why[0] ? "failed" : "ok", why[0] ? why : NULL, !worst);
 }
 
 /* What this rank can see is in the way of the point, or 0. */
@@ -309,8 +336,9 @@ static int setup(struct run *r)
     r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
     r->low = calloc(CHUNK_MOST, sizeof *r->low);
     r->before = calloc(size, sizeof *r->before);
+    r->last_ns = calloc(size, sizeof *r->last_ns);
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
-        !r->before)
+        !r->before || !r->last_ns)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);
 }
@@ -348,6 +376,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     free(r.target_ns);
     free(r.low);
     free(r.before);
+    free(r.last_ns);
     series_free(&r.series);
     return err;
 }

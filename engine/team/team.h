@@ -45,6 +45,9 @@ int team_gather(const struct team *team, const void *mine, size_t bytes, void *a
 /* The largest value of all, on all. */
 int team_max(const struct team *team, int64_t *value);
 
+/* Its own clock, in seconds; NULL where it has none. Needs an open team. */
+extern double (*const team_wtime)(void);
+
 /* Which library: "mpi": {...} or null. Needs no open team. */
 void team_describe(struct json *j);
 

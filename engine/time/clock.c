@@ -3,25 +3,20 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "time/counter.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+/* `open` makes the clock read this source and says what is doubtful about it; NULL, or why it cannot. */
 struct clock_row {
     const char *name, *summary;
     int id;
+    const char *(*open)(const struct clock_row *row, struct clock *clock);
 };
-
-/* The first is the default: slewed by NTP at most 500 ppm, never stepped, and in the vDSO everywhere. */
-static const struct clock_row rows[] = {
-    {"monotonic", "CLOCK_MONOTONIC: never steps, slewed by NTP", CLOCK_MONOTONIC},
-    {"monotonic-raw", "CLOCK_MONOTONIC_RAW: never steps, never slewed", CLOCK_MONOTONIC_RAW},
-};
-enum { ROWS = sizeof rows / sizeof rows[0] };
 
 /* SimGrid's smpicc makes every clock the simulated one, which stands still while a rank computes and need not
  * be gauged. */
@@ -38,99 +33,88 @@ static int64_t read_posix(const struct clock *clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static double gauge_cost(const struct clock *clock)
+static const char *open_posix(const struct clock_row *row, struct clock *clock)
 {
-    enum { BATCHES = 20, READINGS = 500 }; /* the fastest batch is one that nothing interrupted */
-    double best = INFINITY;
-    for (int b = 0; b < BATCHES; ++b) {
-        int64_t first = clock->read(clock), last = first;
-        for (int i = 0; i < READINGS; ++i)
-            last = clock->read(clock);
-        double cost = (double)(last - first) / READINGS;
-        best = cost < best ? cost : best;
-    }
-    return best;
+    struct timespec t;
+    clock->read = read_posix;
+    clock->id = row->id;
+    return clock_gettime((clockid_t)row->id, &t) == 0 ? NULL : "clock_gettime() refuses it";
 }
 
-/* How well the differences fit multiples of q: 1 when all do, near 0 when they fall anywhere (a periodogram).
+static const char *open_counter(const struct clock_row *row, struct clock *clock)
+{
+    return counter_open(row->name, clock);
+}
+
+/* Seconds since 1970 have a grain of 238 ns as a double; whole seconds go first, so that it grows no coarser.
  */
-static double fit(const int64_t *differences, int count, int64_t q)
+static int64_t read_wtime(const struct clock *clock)
 {
-    double re = 0, im = 0;
+    double now = clock->wtime();
+    int64_t seconds = (int64_t)now;
+    return seconds * 1000000000 + (int64_t)((now - (double)seconds) * 1e9 + 0.5);
+}
+
+static const char *open_wtime(const struct clock_row *row, struct clock *clock)
+{
+    (void)row;
+    clock->read = read_wtime;
+    snprintf(clock->doubt, sizeof clock->doubt, "MPI does not promise that it never steps");
+    return clock->wtime ? NULL : "this engine has no MPI";
+}
+
+/* In the order in which they are taken where several cost about the same; the last is the last resort. */
+static const struct clock_row rows[CLOCK_ROWS] = {
+    {"tsc", "the time-stamp counter of x86-64: never steps, never slewed", 0, open_counter},
+    {"cntvct", "the virtual counter of aarch64: never steps, never slewed", 0, open_counter},
+    {"monotonic", "CLOCK_MONOTONIC: never steps, slewed by NTP", CLOCK_MONOTONIC, open_posix},
+    {"monotonic-raw", "CLOCK_MONOTONIC_RAW: never steps, never slewed", CLOCK_MONOTONIC_RAW, open_posix},
+    {"mpi-wtime", "MPI_Wtime, whatever that is: in MPICH a clock that may step", 0, open_wtime},
+};
+
+static const char *row_open(const struct clock_row *row, double (*wtime)(void), struct clock *clock)
+{
+    *clock = (struct clock){.name = row->name, .wtime = wtime, .tick_ns = 1};
+    if (!simulated)
+        return row->open(row, clock);
+    clock->name = "simulated";
+    clock->read = read_posix;
+    clock->id = CLOCK_MONOTONIC;
+    clock->sleeps = true;
+    return NULL;
+}
+
+const char *clock_try(int row, double (*wtime)(void), struct clock *clock)
+{
+    const char *why_not = row_open(&rows[row], wtime, clock);
+    if (!why_not && !simulated)
+        clock_gauge_reading(clock);
+    return why_not;
+}
+
+int clock_choose(const struct clock_verdict *verdicts, int count)
+{
+    const double clearly = 0.5; /* what gauging varies by is no reason: launches should choose alike */
+    int best = -1, last = -1;
     for (int i = 0; i < count; ++i) {
-        double phase = 2 * M_PI * (double)(differences[i] % q) / (double)q;
-        re += cos(phase);
-        im += sin(phase);
+        last = verdicts[i].state != CLOCK_ABSENT ? i : last;
+        if (verdicts[i].state == CLOCK_SOUND &&
+            (best < 0 || (double)verdicts[i].cost_ps < clearly * (double)verdicts[best].cost_ps))
+            best = i;
     }
-    return hypot(re, im) / count;
+    return best >= 0 ? best : last;
 }
 
-static int compare(const void *a, const void *b)
+int clock_open(const char *name, double (*wtime)(void), struct clock *clock)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* A delay that no compiler drops. */
-static void loiter(int64_t steps)
-{
-    for (int64_t i = 0; i < steps; ++i)
-        __asm__ volatile("" ::: "memory");
-}
-
-/* The largest q of which differences between readings, spread by delays of many lengths, are multiples. A
- * clock may advance in steps far coarser than its unit: 10 ns on some virtual machines, 1 us or more on old
- * kernels. */
-static int64_t gauge_tick(const struct clock *clock)
-{
-    enum { COUNT = 400, DELAYS = 40 };
-    const int64_t longest_delay = 1 << 20;
-    const double good_fit = 0.8;
-    int64_t d[COUNT], found = 0;
-    for (int64_t delay = 4; delay < longest_delay; delay *= 4) {
-        for (int i = 0; i < COUNT; ++i) {
-            int64_t before = clock->read(clock);
-            loiter(i % DELAYS * delay);
-            d[i] = clock->read(clock) - before;
-        }
-        qsort(d, COUNT, sizeof d[0], compare);
-        int most = COUNT * 9 / 10; /* the longest were interrupted */
-        int64_t spread = d[most - 1] - d[0], before = found, least = d[0];
-        for (int i = 0; i < most && least == 0; ++i)
-            least = d[i];
-        int64_t q = least < spread / 4 ? least : spread / 4; /* a coarser one may fit by chance */
-        while (q > 1 && fit(d, most, q) <= good_fit)
-            --q;
-        while (q > 1 && fit(d, most, q - 1) > fit(d, most, q)) /* from the flank of the peak to its top */
-            --q;
-        found = q > 1 ? q : 1;
-        bool many = spread > 64 * (int64_t)(1 + clock->cost_ns); /* so many steps that one would show */
-        if (found == before && (found > 1 || many)) /* longer delays did not find a multiple of it */
-            return found;
-    }
-    return found;
-}
-
-void clock_gauge(struct clock *clock)
-{
-    clock->cost_ns = gauge_cost(clock);
-    clock->tick_ns = gauge_tick(clock);
-}
-
-int clock_open(const char *name, struct clock *clock)
-{
-    for (int i = 0; i < ROWS; ++i)
-        if (!name || strcmp(name, rows[i].name) == 0) {
-            struct timespec t;
-            if (clock_gettime((clockid_t)rows[i].id, &t) != 0)
-                return err_say(ERR_SYSTEM, "the clock %s cannot be read on this system", rows[i].name);
-            *clock = (struct clock){.name = simulated ? "simulated" : rows[i].name,
-                                    .read = read_posix,
-                                    .id = rows[i].id,
-                                    .sleeps = simulated,
-                                    .tick_ns = 1};
+    for (int i = 0; i < CLOCK_ROWS; ++i)
+        if (strcmp(name, rows[i].name) == 0) {
+            const char *why_not = clock_try(i, wtime, clock);
+            if (why_not)
+                return err_say(ERR_INPUT, "the clock %s cannot be used here: %s; see 'describe'", name,
+                               why_not);
             if (!simulated)
-                clock_gauge(clock);
+                clock_gauge_tick(clock);
             clock->base = clock->read(clock);
             return 0;
         }
@@ -152,17 +136,22 @@ void clock_wait(const struct clock *clock, int64_t until_ns)
     }
 }
 
-void clock_describe(struct json *j)
+/* Without reading MPI's, for there may be no MPI running. */
+void clock_describe(struct json *j, double (*wtime)(void))
 {
     json_open(j, "clocks", '[');
-    for (int i = 0; i < ROWS; ++i) {
-        struct timespec t;
-        bool there = clock_gettime((clockid_t)rows[i].id, &t) == 0;
+    for (int i = 0; i < CLOCK_ROWS; ++i) {
+        struct clock clock;
+        const char *why_not = row_open(&rows[i], wtime, &clock);
+        if (!why_not && !simulated && rows[i].open != open_wtime)
+            clock_gauge_reading(&clock);
         json_open(j, NULL, '{');
         json_string(j, "name", rows[i].name);
         json_string(j, "summary", rows[i].summary);
-        json_bool(j, "available", there);
-        json_string(j, "why_not", there ? NULL : "clock_gettime() refuses it");
+        json_bool(j, "available", !why_not);
+        json_string(j, "why_not", why_not);
+        json_bool(j, "sound", !why_not && !clock.doubt[0]);
+        json_string(j, "doubt", why_not || !clock.doubt[0] ? NULL : clock.doubt);
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -1,5 +1,4 @@
-/* A source of stamps: whole ns since the clock was opened. Never MPI_Wtime, which in MPICH is CLOCK_REALTIME.
- */
+/* A source of stamps: whole ns since the launch began. */
 #ifndef TIME_CLOCK_H
 #define TIME_CLOCK_H
 
@@ -9,15 +8,27 @@
 struct json;
 struct skew;
 
+enum { CLOCK_ROWS = 5, CLOCK_DOUBT_MAX = 120 };
+
+/* How fast a counter runs. */
+struct clock_rate {
+    double hz, ppm;        /* counts in a second, and how well that is known for certain; 0: no counter */
+    uint64_t ns_per_count; /* times 2^48 */
+};
+
 struct clock {
     const char *name;
     int64_t (*read)(const struct clock *clock); /* ns of the source itself */
-    int64_t base;                               /* what `read` said at opening */
+    int64_t base;                               /* what `read` said when the launch began */
     int id;                                     /* for the rows that share one `read` */
-    bool sleeps;       /* a wait sleeps, because time does not pass while a core is busy */
-    struct skew *skew; /* for tests: the source is made to go wrong; NULL: it is not */
-    double cost_ns;    /* of one reading, from readings back to back */
-    int64_t tick_ns;   /* by how much readings advance; 1 when no step shows */
+    double (*wtime)(void);                      /* seconds, of the row that has it from outside */
+    struct clock_rate rate;
+    bool sleeps;                 /* a wait sleeps, because time does not pass while a core is busy */
+    bool forced;                 /* somebody asked for it by name */
+    struct skew *skew;           /* for tests: the source is made to go wrong; NULL: it is not */
+    double cost_ns;              /* of one reading, from readings back to back */
+    int64_t tick_ns;             /* by how much readings advance; 1 when no step shows */
+    char doubt[CLOCK_DOUBT_MAX]; /* why it is not sound; "" when it is */
 };
 
 static inline int64_t clock_now(const struct clock *clock)
@@ -25,11 +36,29 @@ static inline int64_t clock_now(const struct clock *clock)
     return clock->read(clock) - clock->base;
 }
 
-/* Open the clock of that name (NULL: the best there is), measure its cost and tick. ERR_INPUT, ERR_SYSTEM. */
-int clock_open(const char *name, struct clock *clock);
+/* Open the clock of that name and gauge it. `wtime`: the clock of whatever the ranks talk through, in
+ * seconds; NULL where it has none. ERR_INPUT. */
+int clock_open(const char *name, double (*wtime)(void), struct clock *clock);
 
-/* Measure cost and tick of a clock whose `read` is set; clock_open() does. */
-void clock_gauge(struct clock *clock);
+/* Row i of the table, gauged but for its tick; NULL, or why it cannot be read here. */
+const char *clock_try(int row, double (*wtime)(void), struct clock *clock);
+
+/* What a row is worth, the worse of all ranks: greater is worse. */
+struct clock_verdict {
+    int64_t state; /* enum clock_state */
+    int64_t cost_ps;
+};
+
+enum clock_state { CLOCK_SOUND, CLOCK_DOUBTFUL, CLOCK_ABSENT };
+
+/* The row to take: the first sound one, or one that costs less than half; the last that can be read where
+ * none is sound; -1 where there is none. */
+int clock_choose(const struct clock_verdict *verdicts, int count);
+
+/* Measure what a clock whose `read` is set costs and whether it goes back, which makes it doubtful; some 2
+ * ms. Then its tick; up to 50 ms. */
+void clock_gauge_reading(struct clock *clock);
+void clock_gauge_tick(struct clock *clock);
 
 /* Wait until this clock shows `until_ns`; returns at once when it does already. */
 void clock_wait(const struct clock *clock, int64_t until_ns);
@@ -38,13 +67,16 @@ void clock_wait(const struct clock *clock, int64_t until_ns);
  * the drift takes a random walk; all of it made from the seed. ERR_NOMEM. */
 int clock_skew(struct clock *clock, uint64_t seed);
 
+/* For tests of what finds it: from now on the clock jumps back by 20 ms every 50 ms. ERR_NOMEM. */
+int clock_jump(struct clock *clock);
+
 /* What the true clock showed when this one showed `local_ns`, not long ago: so that tests know what a
- * synchronisation should have found. */
+ * synchronisation should have found. Not of a clock that jumps. */
 int64_t clock_true(const struct clock *clock, int64_t local_ns);
 
 void clock_close(struct clock *clock);
 
-void clock_describe(struct json *j);
+void clock_describe(struct json *j, double (*wtime)(void));
 
 /* The empty interval: what is between two stamps that stand back to back is one reading. So the engine leaves
  * `cost_ns` in the record, and the statistics take it off. */

@@ -1,4 +1,5 @@
-/* A clock that goes wrong on purpose: offset, drift, and a drift that takes a random walk in steps of 1 ms.
+/* A clock that goes wrong on purpose: offset, drift, a drift that takes a random walk in steps of 1 ms,
+ * jumps.
  */
 #include "time/clock.h"
 
@@ -12,12 +13,14 @@ static const double OFFSET_NS = 10e9; /* up to, either way */
 static const double DRIFT = 20e-6;
 static const double WALK = 1e-7; /* standard deviation of the drift's change in one second */
 static const double STEP_NS = 1e6;
+static const int64_t JUMP_NS = 20000000, JUMP_EVERY_NS = 50000000;
 
 struct skew {
     int64_t (*read)(const struct clock *clock); /* of the true source */
     int64_t begin_ns;                           /* of the true source */
     uint64_t seed;
-    double offset_ns, drift;
+    double offset_ns, drift, wander;
+    bool jumps;
     /* The walk so far: drift and sum after `steps` steps. Time goes forward, so earlier steps are not kept.
      */
     int64_t steps;
@@ -49,25 +52,47 @@ static int64_t read_skewed(const struct clock *clock)
     int64_t now = skew->read(clock);
     while ((double)(now - skew->begin_ns) >= (double)(skew->steps + 1) * STEP_NS) {
         skew->sum_ns += skew->walk * STEP_NS;
-        skew->walk += WALK * sqrt(STEP_NS / 1e9) * normal(&skew->seed);
+        skew->walk += skew->wander * sqrt(STEP_NS / 1e9) * normal(&skew->seed);
         ++skew->steps;
     }
-    return now + llround(skew_at(skew, (double)now));
+    int64_t jumped = skew->jumps ? (now - skew->begin_ns) / JUMP_EVERY_NS * JUMP_NS : 0;
+    return now + llround(skew_at(skew, (double)now)) - jumped;
 }
 
-int clock_skew(struct clock *clock, uint64_t seed)
+/* From now on the clock may go wrong; a clock that does so already does both. */
+static int go_wrong(struct clock *clock)
 {
+    if (clock->skew)
+        return 0;
     struct skew *skew = calloc(1, sizeof *skew);
     if (!skew)
         return err_say(ERR_NOMEM, "no memory for a skewed clock");
     skew->read = clock->read;
     skew->begin_ns = clock->read(clock);
-    skew->seed = hash_mix(seed);
-    skew->offset_ns = (2 * uniform(&skew->seed) - 1) * OFFSET_NS;
-    skew->drift = (2 * uniform(&skew->seed) - 1) * DRIFT;
     clock->skew = skew;
     clock->read = read_skewed;
     return 0;
+}
+
+int clock_skew(struct clock *clock, uint64_t seed)
+{
+    int err = go_wrong(clock);
+    if (err)
+        return err;
+    struct skew *skew = clock->skew;
+    skew->seed = hash_mix(seed);
+    skew->offset_ns = (2 * uniform(&skew->seed) - 1) * OFFSET_NS;
+    skew->drift = (2 * uniform(&skew->seed) - 1) * DRIFT;
+    skew->wander = WALK;
+    return 0;
+}
+
+int clock_jump(struct clock *clock)
+{
+    int err = go_wrong(clock);
+    if (!err)
+        clock->skew->jumps = true;
+    return err;
 }
 
 int64_t clock_true(const struct clock *clock, int64_t local_ns)

@@ -103,6 +103,14 @@ CHECKS = (
         "Compare with a campaign without --yield none; quote these numbers as a what-if only.",
     ),
     Check(
+        "unsound-clock",
+        WARNING,
+        "A clock that is not sound",
+        evidence.unsound_clock,
+        "A clock that steps, or that runs differently on another core, makes durations of any length.",
+        "Measure without --clock: the engine then takes the best clock that all ranks find sound.",
+    ),
+    Check(
         "oversubscribed",
         WARNING,
         "More ranks than cores",

@@ -25,7 +25,7 @@ from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.plan import Measure, Ops, Plan, needs_mpi, ops_of, read_plan, resolve
+from steelyard.plan import Measure, Ops, Plan, clock_lacks, needs_mpi, ops_of, read_plan, resolve
 from steelyard.progress import listening
 from steelyard.units import parse_seconds
 
@@ -182,11 +182,9 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
     solo = solo_engine()
     engines: dict[str | None, Engine] = {None: solo}
     solo_description = describe(solo)
-    clocks = [clock["name"] for clock in solo_description["clocks"] if clock["available"]]
-    if plan.clock is not None and plan.clock not in clocks:
-        raise InputError(f"there is no clock '{plan.clock}' here; give one of {', '.join(clocks)}")
+    not_in_solo = clock_lacks(plan, solo_description)
     descriptions = []
-    if plan.mpi or needs_mpi(plan, solo_description):
+    if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
         for choice in plan.mpi or (None,):
             mpi = choose_mpi(choice)
             if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
@@ -194,7 +192,10 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
                 mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
             engines[mpi.name] = mpi_engine(mpi)
             descriptions.append(describe(engines[mpi.name]))
-    return engines, ops_of(solo_description, descriptions[0] if descriptions else None)
+            if why := clock_lacks(plan, descriptions[-1]):
+                raise InputError(why)
+    ops = ops_of(solo_description, descriptions[0] if descriptions else None)
+    return engines, msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
 
 
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
@@ -284,21 +285,22 @@ def list_(json: JsonFlag = False) -> None:
 
 @app.command()
 def doctor(json: JsonFlag = False) -> None:
-    """This machine: MPIs, cores and caches, clock, other load; doubts with remedies."""
-    from steelyard.doctor import Patient, examine, machine_lines
-    from steelyard.gauge import gauge_clock
+    """This machine: MPIs, cores and caches, clocks, other load; doubts with remedies."""
+    from steelyard.doctor import Patient, default_clock, examine, machine_lines
+    from steelyard.gauge import gauge_clocks
 
     machine, mpis = read_machine(), find_mpis()
-    clock, problem = None, None
+    clocks, problem = list[dict[str, Any]](), None
     try:
-        clock = gauge_clock(solo_engine())
+        clocks = gauge_clocks(solo_engine())
     except SteelyardError as error:
         problem = str(error)
-    found = examine(Patient(machine, mpis, clock, problem))
+    found = examine(Patient(machine, mpis, clocks, problem))
     if json:
-        _print_json({"machine": machine, "mpis": mpis, "clock": clock, "doubts": found})
+        told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
+        _print_json({"machine": machine, "mpis": mpis, **told})
         return
-    for name, value in machine_lines(machine, clock):
+    for name, value in machine_lines(machine, clocks):
         out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
     for mpi in mpis:
         out.print(f"{'mpi':<10} {_mpi_line(mpi)}", markup=False, soft_wrap=True)

@@ -17,11 +17,11 @@ _COARSE_TICK_NS = 5  # a clock that ticks in such steps shows in what is timed s
 
 
 class Patient(Struct, frozen=True):
-    """What the doctor looks at. `clock`: name, cost_ns and tick_ns from the engine; None: no engine."""
+    """What the doctor looks at. `clocks`: as `gauge_clocks` says; none: no engine."""
 
     machine: Machine
     mpis: Sequence[Mpi]
-    clock: Mapping[str, Any] | None
+    clocks: Sequence[Mapping[str, Any]]
     engine_problem: str | None  # why there is no engine
 
 
@@ -51,7 +51,12 @@ def examine(patient: Patient) -> tuple[Doubt, ...]:
     return tuple(sorted(found, key=lambda doubt: ("error", "warning", "note").index(doubt.severity)))
 
 
-def machine_lines(machine: Machine, clock: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def default_clock(clocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The clock that the engine chooses; None where there is no engine."""
+    return next((clock for clock in clocks if clock["default"]), None)
+
+
+def machine_lines(machine: Machine, clocks: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """The machine in words: pairs of a heading and a line."""
     caches = ", ".join(
         f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_bytes(cache.bytes)}"
@@ -67,14 +72,17 @@ def machine_lines(machine: Machine, clock: Mapping[str, Any] | None) -> list[tup
         ("memory", format_bytes(machine.memory_bytes)),
         ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
     ]
-    if clock is not None:
-        lines.append(
-            (
-                "clock",
-                f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']} ns",
-            )
-        )
+    lines += [("clock", _clock_words(clock)) for clock in clocks if clock["available"]]
     return lines
+
+
+def _clock_words(clock: Mapping[str, Any]) -> str:
+    words = f"{clock['name']}: a reading costs {clock['cost_ns']:.1f} ns, ticks of {clock['tick_ns']:g} ns"
+    if clock["hz"]:
+        words += f", runs at {clock['hz'] / 1e6:.4f} MHz"
+    if not clock["sound"]:
+        words += f"; not sound: {clock['doubt']}"
+    return f"{words}; the default" if clock["default"] else words
 
 
 def _no_engine(patient: Patient) -> str | None:
@@ -133,9 +141,19 @@ def _restricted(patient: Patient) -> str | None:
 
 
 def _coarse_clock(patient: Patient) -> str | None:
-    if patient.clock is None or patient.clock["tick_ns"] < _COARSE_TICK_NS:
+    clock = default_clock(patient.clocks)
+    if clock is None or clock["tick_ns"] < _COARSE_TICK_NS:
         return None
-    return f"the clock {patient.clock['name']} advances in steps of {patient.clock['tick_ns']:g} ns"
+    return f"the clock {clock['name']} advances in steps of {clock['tick_ns']:g} ns"
+
+
+def _unsound_clock(patient: Patient) -> str | None:
+    doubts = [
+        f"{clock['name']}: {clock['doubt']}"
+        for clock in patient.clocks
+        if clock["available"] and not clock["sound"]
+    ]
+    return "; ".join(doubts) or None
 
 
 _ROWS = (
@@ -178,6 +196,10 @@ _ROWS = (
         "ranks that spin use it up and are stopped: ask for fewer ranks than it allows",
     ),
     _Row("only some CPUs may be used", "note", _restricted, "binding stays within them"),
+    _Row(
+        "a clock that is not sound", "note", _unsound_clock,
+        "nothing: it is not taken unless --clock asks for it",
+    ),
     _Row(
         "a coarse clock", "note", _coarse_clock,
         "nothing: single times are multiples of it, and medians are interpolated between them",

@@ -286,6 +286,18 @@ def methods_disagree(seen: Evidence) -> str | None:
     return _list((one.other for one in found), lambda row: sentence[row.point], " contradict another method")
 
 
+def unsound_clock(seen: Evidence) -> str | None:
+    """Launches whose clock is not sound on some rank, each clock and reason once."""
+    found: dict[tuple[str, str], int] = {}
+    for launch in (file.launch for file in seen.measured.files if file.launch):
+        doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
+        for doubt in dict.fromkeys(doubts):
+            found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
+    return _sentences(
+        f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
+    )
+
+
 def coarse_clock(seen: Evidence) -> str | None:
     """Points whose clock has a tick that is large against the value."""
     coarse = [row for row, value in _measured(seen.rows) if (row.clock_tick or 0) > COARSE_TICK * value]

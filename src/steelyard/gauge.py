@@ -1,4 +1,4 @@
-"""What the engine says of its clock, from a launch that measures next to nothing."""
+"""What the engine says of its clocks, from launches that measure next to nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from steelyard.engine import Engine
+from steelyard.engine import Engine, describe
 from steelyard.errors import MeasurementError
 from steelyard.process import run
 from steelyard.records import Launch, Record
@@ -14,12 +14,30 @@ from steelyard.records import Launch, Record
 _SECONDS = 60.0
 
 
-def gauge_clock(engine: Engine) -> dict[str, Any]:
-    """Name, cost_ns and tick_ns of the clock that the solo engine chooses here. Raises MeasurementError."""
-    done = run([engine.path, "run", "op=self.empty", "rule=fixed", "count=1"], timeout=_SECONDS)
+def gauge_clocks(engine: Engine) -> list[dict[str, Any]]:
+    """Every clock that this engine knows: what `describe` says of it, and whether it is the `default`.
+
+    With cost_ns, tick_ns, and the hz and hz_ppm of a counter, where it can be read here. Raises
+    MeasurementError.
+    """
+    best = _gauge(engine, None)
+    clocks = []
+    for row in describe(engine)["clocks"]:
+        clock = {**row, "default": row["name"] == best["name"]}
+        if row["available"]:
+            clock |= best if clock["default"] else _gauge(engine, row["name"])
+        clocks.append(clock)
+    return clocks
+
+
+def _gauge(engine: Engine, name: str | None) -> dict[str, Any]:
+    """A clock as the launch record has it; None: the one that the engine chooses."""
+    forced = [] if name is None else ["--clock", name]
+    argv = [engine.path, "run", "op=self.empty", "rule=fixed", "count=1", *forced]
+    done = run(argv, timeout=_SECONDS)
     for line in done.out.splitlines():
         record = msgspec.json.decode(line, type=Record)
         if isinstance(record, Launch):
-            clock: dict[str, Any] = msgspec.to_builtins(record.clock)
-            return clock
-    raise MeasurementError(f"'{engine.path} run op=self.empty' wrote no launch record: {done.err.strip()}")
+            keys = ("name", "cost_ns", "tick_ns", "hz", "hz_ppm")
+            return {key: getattr(record.clock, key) for key in keys}
+    raise MeasurementError(f"'{' '.join(map(str, argv))}' wrote no launch record: {done.err.strip()}")

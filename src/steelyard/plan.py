@@ -313,6 +313,24 @@ def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     return False
 
 
+def clock_lacks(plan: Plan, description: Mapping[str, Any]) -> str | None:
+    """Why an engine cannot use the clock that a plan asks for, in one sentence; None when it can.
+
+    Raises InputError for a name that is none.
+    """
+    clocks = {clock["name"]: clock for clock in description["clocks"]}
+    usable = ", ".join(name for name, clock in clocks.items() if clock["available"])
+    if plan.clock is not None and plan.clock not in clocks:
+        raise InputError(
+            f"there is no clock '{plan.clock}'{_nearest(plan.clock, clocks) or ';'} give one of {usable}"
+        )
+    if plan.clock is None or clocks[plan.clock]["available"]:
+        return None
+    return (
+        f"the clock {plan.clock} cannot be used here: {clocks[plan.clock]['why_not']}; give one of {usable}"
+    )
+
+
 def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:
     """A point as the engine reads it, `point=3 op=mpi.bcast bytes=8 ...`."""
     words: dict[str, object] = {"point": point.point, "op": point.op}

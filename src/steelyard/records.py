@@ -56,6 +56,9 @@ class Clock(_Part, frozen=True):
     cost_ns: float
     tick_ns: float
     summary: str = ""
+    forced: bool = False  # asked for by name, not chosen
+    hz: float | None = None  # of a counter: how fast rank 0's runs; for certain known to hz_ppm
+    hz_ppm: float | None = None
 
 
 class Place(_Part, frozen=True):
@@ -68,6 +71,7 @@ class Place(_Part, frozen=True):
     cpu: int = -1
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
+    clock_doubt: str | None = None  # why it is not sound
 
 
 class WatchedPath(_Part, frozen=True):

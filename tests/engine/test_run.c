@@ -22,6 +22,7 @@ struct world {
     enum op_class class;
     enum op_flow flow;
     int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
+    bool jumps;              /* the clock does */
 };
 
 static struct world *world_of(const struct op *op)
@@ -61,9 +62,9 @@ static void teardown(void *state)
 /* A sink that keeps the last of each and checks what must always hold. */
 struct kept {
     struct sink sink;
-    int points, ends, syncs;
+    int points, ends, syncs, jumps;
     int64_t sync_step; /* between the synchronisations around a block */
-    int64_t reps, observations, shortest;
+    int64_t reps, observations, rejected, shortest;
     char status[16], why[ERR_TEXT_MAX], flag[16], report[16];
     bool verified;
 };
@@ -90,7 +91,8 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
         k->shortest = k->observations == 0 && i == 0 ? duration
                       : duration < k->shortest       ? duration
                                                      : k->shortest;
-        CHECK(i == 0 || c->start_ns[i] >= c->stop_ns[i - 1]);
+        if (duration < 0 || (i > 0 && c->start_ns[i] < c->stop_ns[i - 1]))
+            ++k->jumps;
     }
     k->observations += c->count;
     return 0;
@@ -114,6 +116,7 @@ static int keep_end(struct sink *sink, const struct point *p, const struct end *
     snprintf(k->status, sizeof k->status, "%s", e->status);
     snprintf(k->why, sizeof k->why, "%s", e->why ? e->why : "");
     snprintf(k->flag, sizeof k->flag, "%s", e->flag);
+    k->rejected = e->rejected;
     k->verified = e->verified;
     return 0;
 }
@@ -143,9 +146,11 @@ static struct kept measure(struct world *w, const char *words, const char *missi
     snprintf(line, sizeof line, "op=fake.op %s", words);
     w->fake = fake_clock(20, 10);
     CHECK(point_parse(line, &op, 1, &point) == 0);
+    CHECK(!w->jumps || clock_jump(&w->fake.clock) == 0);
     CHECK(run_point(&point, &team, &w->fake.clock, &sync, &kept.sink) == 0);
     sync_close(&sync);
-    CHECK(kept.ends == 1 && w->setups == w->teardowns);
+    clock_close(&w->fake.clock);
+    CHECK(kept.ends == 1 && w->setups == w->teardowns && kept.jumps == w->jumps);
     return kept;
 }
 
@@ -191,6 +196,15 @@ int main(void)
     w = (struct world){.class = OP_COLLECTIVE, .flow = FLOW_OUT};
     k = measure(&w, "method=ack", NULL, 0);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs 2 ranks, there is 1"));
+
+    /* A clock that jumps back by 20 ms every 50 ms ends the point at once; what was seen is kept, and counts
+     * as rejected. */
+    w = (struct world){.jumps = true};
+    k = measure(&w, "rule=fixed count=100000", NULL, 0);
+    CHECK(strcmp(k.status, "failed") == 0 && k.verified && k.observations > 1000 && k.observations < 3000);
+    CHECK(k.rejected > 0 && k.rejected < k.observations);
+    CHECK(strstr(k.why, "clock: rank 0: the clock fake jumped back by 199") == k.why);
+    CHECK(strstr(k.why, " us between two readings; choose another with --clock"));
 
     /* A wrong answer before, after; a setup that cannot; what this build has not got. */
     w = (struct world){.wrong_at = 1};

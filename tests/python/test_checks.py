@@ -100,6 +100,15 @@ def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
     assert "1 launch" in {d.name: d for d in doubts(measured, rows_of(measured))}["what-if"].evidence
 
 
+def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=2)
+    path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
+    path.write_text(path.read_text().replace('"clock_doubt":null', '"clock_doubt":"it went back by 7 ns"'))
+    measured = load(folder)
+    found = {d.name: d for d in doubts(measured, rows_of(measured))}["unsound-clock"]
+    assert found.evidence == "monotonic in 1 launch: it went back by 7 ns."
+
+
 def test_launches_that_were_placed_differently(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=2)
     path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"

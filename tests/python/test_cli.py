@@ -176,6 +176,8 @@ def test_doctor(steelyard: Steelyard) -> None:
     document = steelyard("doctor", "--json").document
     assert document["machine"]["cores"] == [list(core) for core in read_machine().cores]
     assert document["clock"].keys() >= {"name", "cost_ns", "tick_ns"}
+    assert document["clock"] in document["clocks"]
+    assert all(clock.keys() >= {"name", "available", "why_not", "sound"} for clock in document["clocks"])
     assert [mpi["name"] for mpi in document["mpis"]] == [mpi.name for mpi in find_mpis()]
     assert all(mpi.keys() >= {"name", "version", "mpicc", "mpiexec"} for mpi in document["mpis"])
     assert all(doubt.keys() >= {"what", "evidence", "remedy", "severity"} for doubt in document["doubts"])

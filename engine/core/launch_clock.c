@@ -1,0 +1,95 @@
+/* Which clock a launch takes, and how its ranks come to read the same. */
+#include "core/launch.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A rank's host, and from where and how fast its clock counts. */
+struct origin {
+    uint64_t host;
+    int64_t base;
+    struct clock_rate rate;
+};
+
+/* All ranks judge every clock; what one of them finds unsound is so for all. */
+static int choose(const struct team *team, struct clock *clock)
+{
+    struct clock_verdict verdicts[CLOCK_ROWS];
+    struct clock clocks[CLOCK_ROWS];
+    int err = 0;
+    for (int i = 0; i < CLOCK_ROWS && !err; ++i) {
+        struct clock_verdict *v = &verdicts[i];
+        bool absent = clock_try(i, team_wtime, &clocks[i]) != NULL;
+        v->state = absent ? CLOCK_ABSENT : clocks[i].doubt[0] ? CLOCK_DOUBTFUL : CLOCK_SOUND;
+        v->cost_ps = absent ? 0 : llround(1e3 * clocks[i].cost_ns);
+        err = team_max(team, &v->state);
+        if (!err)
+            err = team_max(team, &v->cost_ps);
+    }
+    int chosen = err ? -1 : clock_choose(verdicts, CLOCK_ROWS);
+    if (chosen >= 0)
+        *clock = clocks[chosen];
+    else if (!err)
+        err = err_say(ERR_SYSTEM, "there is no clock that all ranks can read");
+    return err;
+}
+
+/* One number for all processes of one running kernel under one host name, as containers may share a kernel.
+ */
+static uint64_t host_hash(void)
+{
+    char text[128] = "";
+    uint64_t hash = 0;
+    gethostname(text, 64);
+    size_t length = strlen(text);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file) {
+        length += fread(text + length, 1, sizeof text - length, file);
+        fclose(file);
+    }
+    for (size_t i = 0; i < length; ++i)
+        hash = hash_mix(hash ^ (unsigned char)text[i]);
+    return hash;
+}
+
+/* Ranks of one host count from the same moment at the same rate, those of its lowest rank: so clocks that are
+ * the same read the same, to the ns. Other hosts have counters of other rates, so each has its own. */
+static int share_origin(const struct team *team, struct clock *clock)
+{
+    struct origin mine, *all = calloc((size_t)team->size, sizeof *all);
+    if (!all)
+        return err_say(ERR_NOMEM, "no memory for the clocks of %d ranks", team->size);
+    memset(&mine, 0, sizeof mine); /* padding too: it is sent */
+    mine.host = host_hash();
+    mine.base = clock->read(clock);
+    mine.rate = clock->rate;
+    int err = team_gather(team, &mine, sizeof mine, all);
+    if (!err)
+        err = team_bcast(team, all, (size_t)team->size * sizeof *all);
+    int lowest = 0;
+    while (!err && all[lowest].host != mine.host)
+        ++lowest;
+    if (!err) {
+        clock->base = all[lowest].base;
+        clock->rate = all[lowest].rate;
+    }
+    free(all);
+    return err;
+}
+
+int launch_clock(const struct team *team, const char *name, struct clock *clock)
+{
+    int err = name ? clock_open(name, team_wtime, clock) : choose(team, clock);
+    if (err)
+        return err;
+    clock->forced = name != NULL;
+    if (!name && !clock->sleeps)
+        clock_gauge_tick(clock);
+    return share_origin(team, clock);
+}

@@ -27,7 +27,8 @@
 enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
-    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew;
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
+        *wild;
 };
 
 static const struct opt option_rows[] = {
@@ -40,8 +41,13 @@ static const struct opt option_rows[] = {
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
     {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
+    {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
+    {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
+     offsetof(struct options, paths)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
      offsetof(struct options, skew)},
+    {"--wild", "RANK", "for tests: the clock of this rank is off by ms more at each reading",
+     offsetof(struct options, wild)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -79,6 +85,7 @@ static int describe(const struct op *ops, size_t count)
     launch_build(&j);
     team_describe(&j);
     clock_describe(&j);
+    sync_describe(&j);
     json_open(&j, "ops", '[');
     for (size_t i = 0; i < count; ++i)
         op_describe(&ops[i], &j);
@@ -186,14 +193,20 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
     struct sync sync = {0};
-    int64_t seed = 1, skew = 0;
+    int64_t seed = 1, skew = 0, wild = 0;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
+    if (!err && o->wild)
+        err = num_int(o->wild, "--wild", 0, team->size - 1, &wild);
+    if (!err)
+        err = sync_choose(&sync, o->sync, o->paths);
     if (!err)
         err = clock_open(o->clock, &clock);
     if (!err && o->skew)
         err = clock_skew(&clock, (uint64_t)skew * 1000003 + (uint64_t)team->rank);
+    if (!err && o->wild && wild == team->rank)
+        err = clock_go_wild(&clock, (uint64_t)seed);
     if (!err) /* one base for all: so clocks that are the same read the same */
         err = team_bcast(team, &clock.base, sizeof clock.base);
     if (!err && team->rank == 0)

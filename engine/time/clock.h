@@ -38,6 +38,10 @@ void clock_wait(const struct clock *clock, int64_t until_ns);
  * the drift takes a random walk; all of it made from the seed. ERR_NOMEM. */
 int clock_skew(struct clock *clock, uint64_t seed);
 
+/* For tests too: a clock that cannot be related to any other, for each reading adds some ms, more or less.
+ * ERR_NOMEM. */
+int clock_go_wild(struct clock *clock, uint64_t seed);
+
 /* What the true clock showed when this one showed `local_ns`, not long ago: so that tests know what a
  * synchronisation should have found. */
 int64_t clock_true(const struct clock *clock, int64_t local_ns);

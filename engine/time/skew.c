@@ -12,6 +12,7 @@ static const double OFFSET_NS = 10e9; /* up to, either way */
 static const double DRIFT = 20e-6;
 static const double WALK = 1e-7; /* standard deviation of the drift's change in one second */
 static const double STEP_NS = 1e6;
+static const double WILD_NS = 2e6; /* standard deviation of what a wild clock adds at each reading */
 
 struct skew {
     int64_t (*read)(const struct clock *clock); /* of the true source */
@@ -68,6 +69,20 @@ int clock_skew(struct clock *clock, uint64_t seed)
     clock->skew = skew;
     clock->read = read_skewed;
     return 0;
+}
+
+static int64_t read_wild(const struct clock *clock)
+{
+    clock->skew->sum_ns += WILD_NS * normal(&clock->skew->seed);
+    return read_skewed(clock);
+}
+
+int clock_go_wild(struct clock *clock, uint64_t seed)
+{
+    int err = clock->skew ? 0 : clock_skew(clock, seed);
+    if (!err)
+        clock->read = read_wild;
+    return err;
 }
 
 int64_t clock_true(const struct clock *clock, int64_t local_ns)

@@ -15,7 +15,7 @@ void pair_add(struct pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t receive
     p->low = fmax(p->low, least);
     p->high = fmin(p->high, most);
     p->begin_ns = p->count == 0 ? sent_ns : p->begin_ns;
-    p->at_ns = received_ns;
+    p->end_ns = received_ns;
     p->last_ns = most - least;
     ++p->count;
     ++p->since_shortest;
@@ -29,7 +29,7 @@ void pair_add(struct pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t receive
 /* By how much an offset may have changed while the pair talked. */
 static double drifted(const struct pair *p)
 {
-    return pair_most_drift * (double)(p->at_ns - p->begin_ns);
+    return pair_most_drift * (double)(p->end_ns - p->begin_ns);
 }
 
 double pair_offset(const struct pair *p)
@@ -37,9 +37,14 @@ double pair_offset(const struct pair *p)
     return (p->low + p->high) / 2;
 }
 
+int64_t pair_time(const struct pair *p)
+{
+    return p->begin_ns + (p->end_ns - p->begin_ns) / 2;
+}
+
 double pair_bound(const struct pair *p, int64_t tick_ns)
 {
-    return (p->high - p->low) / 2 + drifted(p) + (double)tick_ns;
+    return (p->high - p->low) / 2 + drifted(p) / 2 + (double)tick_ns;
 }
 
 double pair_contradiction(const struct pair *p, int64_t tick_ns)

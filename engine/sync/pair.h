@@ -9,7 +9,7 @@
  * without any assumption; all of them do so together, but for what the clocks drift meanwhile. */
 struct pair {
     double low, high;              /* tightest bounds of all exchanges */
-    int64_t begin_ns, at_ns;       /* local time of the first question and of the last answer */
+    int64_t begin_ns, end_ns;      /* local time of the first question and of the last answer */
     int64_t count, since_shortest; /* exchanges; those after the one with the shortest round trip */
     double shortest_ns, middle;    /* that round trip, and the offset in the middle of its bounds */
     double last_ns;                /* the latest round trip */
@@ -23,8 +23,10 @@ extern const double pair_most_drift;
 extern const struct pair pair_none;
 void pair_add(struct pair *pair, int64_t sent_ns, int64_t stamp_ns, int64_t received_ns);
 
-/* The middle of the tightest bounds; by how much it can be wrong at `at_ns` at most. */
+/* The middle of the tightest bounds; when it is true, in local time: as the clocks drift, one bound becomes
+ * the tightest at the beginning and the other at the end; and by how much it can be wrong then, at most. */
 double pair_offset(const struct pair *pair);
+int64_t pair_time(const struct pair *pair);
 double pair_bound(const struct pair *pair, int64_t tick_ns);
 
 /* By how many ns the exchanges contradict each other beyond drift and tick; not positive when they do not. */

@@ -66,18 +66,27 @@ static bool enough_to_close(const struct sync *s, const struct pair *p)
     return p->count >= CLOSURE_EXCHANGES;
 }
 
+/* With whom I compare: leader me ^ mask, if there is one. Leaders at or above the largest power of two find a
+ * partner when the mask has that bit, those below when it has not: so the rounds take turns, and no clock is
+ * left unseen. Else the mask is random. */
+static int closure_partner(const struct sync *s, int me, int round)
+{
+    int top = 1;
+    while (2 * top < s->leader_count)
+        top *= 2;
+    int with_top = round % 2 == 0 || top == 1;
+    uint64_t mixed = hash_mix((uint64_t)(s->count * CLOSURE_ROUNDS + round));
+    int mask = with_top ? top + (int)(mixed % (uint64_t)top) : 1 + (int)(mixed % (uint64_t)(top - 1));
+    return me ^ mask;
+}
+
 /* Random pairs, few of which the algorithm used, compare their reference times: by how many ns they disagree
  * at most, for this rank. */
 static int close_pairs(struct sync *s, int me, int64_t *worst)
 {
     int err = 0;
     for (int round = 0; round < CLOSURE_ROUNDS && !err && s->leader_count > 1; ++round) {
-        uint64_t mixed = hash_mix((uint64_t)(s->count * CLOSURE_ROUNDS + round));
-        int mask = 1;
-        while (2 * mask < s->leader_count)
-            mask *= 2;
-        mask = (int)(mixed % (uint64_t)(2 * mask - 1)) + 1;
-        int partner = me ^ mask;
+        int partner = closure_partner(s, me, round);
         struct pair p;
         if (partner >= s->leader_count)
             continue;
@@ -86,7 +95,7 @@ static int close_pairs(struct sync *s, int me, int64_t *worst)
             continue;
         }
         err = pair_ask(s, s->leaders[partner], enough_to_close, &p);
-        int64_t residual = llabs(llround(pair_offset(&p) - map_offset(&s->mine.map, p.at_ns)));
+        int64_t residual = llabs(llround(pair_offset(&p) - map_offset(&s->mine.map, pair_time(&p))));
         *worst = residual > *worst ? residual : *worst;
     }
     return err;

@@ -27,7 +27,7 @@ static int learn(struct sync *s, int me)
     if (err)
         return err;
     s->shortest_ns = s->shortest_ns > 0 ? fmin(s->shortest_ns, p.shortest_ns) : p.shortest_ns;
-    sync_learned(s, (struct clock_map){.at_ns = p.at_ns, .offset_ns = pair_offset(&p)},
+    sync_learned(s, (struct clock_map){.at_ns = pair_time(&p), .offset_ns = pair_offset(&p)},
                  pair_bound(&p, s->clock->tick_ns));
     return 0;
 }

@@ -43,7 +43,7 @@ static int learn_from(struct sync *s, int parent)
         err = pair_parent_bound(s, parent, &parent_bound);
     if (err)
         return err;
-    struct clock_map map = {.at_ns = p.at_ns, .offset_ns = pair_offset(&p), .drift = s->mine.map.drift};
+    struct clock_map map = {.at_ns = pair_time(&p), .offset_ns = pair_offset(&p), .drift = s->mine.map.drift};
     remember(s, &map);
     sync_learned(s, map, pair_bound(&p, s->clock->tick_ns) + parent_bound);
     return 0;

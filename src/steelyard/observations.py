@@ -64,8 +64,9 @@ class Cell:
     `values` are ns per operation in the order taken, shape (count,), the cost of reading the clock subtracted
     (`overhead` ns per value); `tick` is the clock's tick per value. `slowest[r]` counts the observations in
     which rank r took longest, shape (ranks,). Of a synchronised method, `skew` is the median spread of the
-    starts and `clock_error` the error that its clocks state, both in ns. `yields` counts sched_yield of all
-    ranks over `operations` operations.
+    starts, `clock_error` the error that its clocks state and `clock_bound` the certain one, all in ns;
+    `by_closure`: several clocks were synchronised, and the closure found the error that they state. `yields`
+    counts sched_yield of all ranks over `operations` operations.
     """
 
     launch: int
@@ -83,6 +84,8 @@ class Cell:
     slowest: IntArray
     skew: float | None
     clock_error: float | None
+    clock_bound: float | None
+    by_closure: bool
     yields: int | None
     operations: int
 
@@ -213,6 +216,8 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         slowest=slowest,
         skew=skew,
         clock_error=max((max(sync.error_ns) for sync in run.syncs), default=None),
+        clock_bound=max((max(sync.bound_ns) for sync in run.syncs), default=None),
+        by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
         yields=yields,
         operations=operations,
     )

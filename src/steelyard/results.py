@@ -92,6 +92,7 @@ class Row(Struct, frozen=True, kw_only=True):
     overhead: float | None = None
     clock_tick: float | None = None
     clock_error_ns: float | None = None
+    clock_bound_ns: float | None = None
     skew_ns: float | None = None
     slowest_rank: int | None = None
     slowest_share: float | None = None
@@ -179,6 +180,9 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "clock_tick": tick,
         "clock_error_ns": max(
             (cell.clock_error for cell in good if cell.clock_error is not None), default=None
+        ),
+        "clock_bound_ns": max(
+            (cell.clock_bound for cell in good if cell.clock_bound is not None), default=None
         ),
         "skew_ns": _middle([cell.skew for cell in good if cell.skew is not None]),
         "slowest_rank": rank,

@@ -1,4 +1,4 @@
-/* The scheme of Netgauge (Hoefler, Schneider, Lumsdaine, CCGRID 2008), for comparison: a tree from the
+/* The scheme of Netgauge (Hoefler, Schneider, Lumsdaine, PMEO 2008), for comparison: a tree from the
  * bottom. Of a pair's exchanges the one with the shortest round trip counts, once 100 in a row were no
  * shorter. Offsets of a sub-tree go up with it and are added to; rank 0 has all in the end and hands them
  * out. No drift. The numbers of leaders that are no power of two need no round of their own here: the

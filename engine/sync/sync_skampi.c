@@ -1,4 +1,4 @@
-/* The scheme of SKaMPI-5 (Worsch, Reussner, Augustin 2002; Augustin, Worsch 2004), for comparison: rank 0
+/* The scheme of SKaMPI-5 (Worsch, Reussner, Augustin, EuroPVM/MPI 2002), for comparison: rank 0
  * with one leader after the other, offsets without drift. A pair keeps the tightest bounds of up to 100
  * exchanges; once it knows its shortest round trip, it ends as soon as one is nearly as short. */
 #include "sync/pair.h"

@@ -38,6 +38,8 @@ def page(description: dict[str, Any]) -> str:
             lines += [f"`{entry['name']}`: {entry['summary']}.\n", *params(entry)]
     clocks = [(f"`{clock['name']}`", clock["summary"]) for clock in description["clocks"]]
     lines += ["## Clocks\n", *table(("clock", "what it is"), clocks)]
+    syncs = [(f"`{row['name']}`", row["summary"]) for row in description["sync_algorithms"]]
+    lines += ["", "## Clock synchronisation\n", *table(("name", "how"), syncs)]
     return "\n".join(lines) + "\n"
 
 

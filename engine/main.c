@@ -28,7 +28,8 @@
 enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
-    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew, *jump;
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
+        *jump, *wild;
 };
 
 static const struct opt option_rows[] = {
@@ -41,10 +42,15 @@ static const struct opt option_rows[] = {
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
     {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
+    {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
+    {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
+     offsetof(struct options, paths)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
      offsetof(struct options, skew)},
     {"--jump", "RANK", "for tests: its clock jumps back by 20 ms every 50 ms",
      offsetof(struct options, jump)},
+    {"--wild", "RANK", "for tests: the clock of this rank is off by ms more at each reading",
+     offsetof(struct options, wild)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -82,6 +88,7 @@ static int describe(const struct op *ops, size_t count)
     launch_build(&j);
     team_describe(&j);
     clock_describe(&j, team_wtime);
+    sync_describe(&j);
     json_open(&j, "ops", '[');
     for (size_t i = 0; i < count; ++i)
         op_describe(&ops[i], &j);
@@ -190,18 +197,24 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
     struct sync sync = {0};
-    int64_t seed = 1, skew = 0, jump = -1;
+    int64_t seed = 1, skew = 0, jump = -1, wild = -1;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
     if (!err && o->jump)
         err = num_int(o->jump, "--jump", 0, INT_MAX, &jump);
+    if (!err && o->wild)
+        err = num_int(o->wild, "--wild", 0, INT_MAX, &wild);
+    if (!err)
+        err = sync_choose(&sync, o->sync, o->paths);
     if (!err)
         err = launch_clock(team, o->clock, &clock);
     if (!err && o->skew)
         err = clock_skew(&clock, (uint64_t)skew * 1000003 + (uint64_t)team->rank);
     if (!err && jump == team->rank)
         err = clock_jump(&clock);
+    if (!err && wild == team->rank)
+        err = clock_go_wild(&clock, (uint64_t)seed);
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)

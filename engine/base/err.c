@@ -30,6 +30,7 @@ const char *err_word(int kind)
         [ERR_SYSTEM] = "system",
         [ERR_MPI] = "mpi",
         [ERR_WRONG] = "wrong",
+        [ERR_CLOCK] = "clock",
     };
     int known = kind >= 0 && kind < (int)(sizeof words / sizeof words[0]);
     return known ? words[kind] : "unknown";

@@ -9,6 +9,7 @@ enum err {
     ERR_SYSTEM, /* the operating system refused */
     ERR_MPI,    /* an MPI call returned an error */
     ERR_WRONG,  /* the operation gave a wrong answer */
+    ERR_CLOCK,  /* clocks that cannot be related: the point that needs it fails, the launch goes on */
 };
 
 enum { ERR_TEXT_MAX = 256 };

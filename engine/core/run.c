@@ -320,6 +320,20 @@ static int measure(struct run *r)
     return err ? err : end(r, why[0] ? "failed" : "ok", why[0] ? why : NULL, !worst);
 }
 
+/* Clocks that cannot be related end the point and not the launch, for other methods need no such thing. All
+ * ranks have the error; those that saw it have a sentence. */
+static int refuse(const struct run *r)
+{
+    int worst = 0;
+    char why[ERR_TEXT_MAX] = "", text[ERR_TEXT_MAX + ERR_TEXT_MAX];
+    int err = agree(r, ERR_CLOCK, &worst, why);
+    int length = snprintf(text, sizeof text, "%s; methods that need no common clock:", why);
+    for (size_t i = 0; methods[i] && length < (int)sizeof text; ++i)
+        if (methods[i]->sync == SYNC_NEVER && method_suits(methods[i], r->point->op))
+            length += snprintf(text + length, sizeof text - (size_t)length, " %s", methods[i]->name);
+    return err ? err : end(r, "failed", text, false);
+}
+
 /* What this rank can see is in the way of the point, or 0. */
 static int setup(struct run *r)
 {
@@ -369,6 +383,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
         err = measure(&r);
+    if (err == ERR_CLOCK)
+        err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
     stamps_free(&r.mine);

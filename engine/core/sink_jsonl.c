@@ -170,7 +170,8 @@ static int write_sync(struct sink *sink, const struct sync *sync)
     json_open(j, NULL, '{');
     json_string(j, "record", "sync");
     json_int(j, "index", sync->count - 1);
-    json_string(j, "algorithm", "tree");
+    json_string(j, "algorithm", sync->algorithm->name);
+    json_string(j, "error_basis", sync->asymmetric ? "bound" : "closure");
     json_int(j, "domains", sync->leader_count);
     json_int(j, "cost_ns", sync->cost_ns);
     json_open(j, "at_ns", '[');

@@ -1,107 +1,54 @@
-/* A tree over one leader for each clock domain, top down: who has reference time gives it to a child (as HCA3
- * does, Hunold and Carpen-Amarie, CLUSTER 2018, but offsets alone: the drift comes from the history of
- * synchronisations, where the base line is long). A pair exchanges stamped messages; each bounds the offset
- * from both sides without any assumption; the tightest bound of either side is kept, and the middle taken. */
-#include "sync/sync.h"
+#include "sync/pair.h"
 
-#include "base/err.h"
 #include "base/hash.h"
+#include "base/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    DISCARDED = 2,      /* the first exchanges wait for the partner to come */
-    EXCHANGES = 30,     /* more improve nothing: what is left is asymmetry of the path */
-    CLOSURE_ROUNDS = 6, /* random pairings that check the result */
+    CLOSURE_ROUNDS = 8, /* random pairings that check the result */
     CLOSURE_EXCHANGES = 10,
+    DOMAIN_EXCHANGES = 30,
     HOST_MAX = 64,
 };
 
 /* The true error was 0.5 to 1.25 times the largest closure residual in all simulations. */
-static const double CLOSURE_FACTOR = 1.25;
+static const double CLOSURE_FACTOR = 1.5;
 
-/* The first drift rests on two synchronisations so far apart: 20 ns over it make 0.2 ppm, 10 ns in a block of
- * 50 ms. */
-static const int64_t FIRST_BASE_LINE_NS = 100000000;
+const struct sync_algorithm *const sync_algorithms[] = {&sync_tree, &sync_skampi, &sync_netgauge, &sync_hca3,
+                                                        NULL};
 
-/* Later ones on a base line as long as this, so that noise of the offsets does not shake the drift. */
-static const int64_t BASE_LINE_NS = 1000000000;
-
-/* What the exchanges of a pair say, on the side that asks: local minus the partner's time is within [low,
- * high]. */
-struct bounds {
-    double low, high;
-    int64_t at_ns;
-};
-
-static int64_t reference_now(const struct sync *s)
+int sync_choose(struct sync *s, const char *algorithm, const char *paths)
 {
-    return map_to_reference(&s->mine.map, clock_now(s->clock));
-}
-
-static int ask(const struct sync *s, int partner, int exchanges, struct bounds *b)
-{
-    *b = (struct bounds){.low = -INFINITY, .high = INFINITY};
-    for (int i = 0; i < DISCARDED + exchanges; ++i) {
-        int64_t sent = clock_now(s->clock), stamp = 0;
-        int err = team_send(s->team, partner, &sent, sizeof sent);
-        if (!err)
-            err = team_recv(s->team, partner, &stamp, sizeof stamp);
-        if (err)
-            return err;
-        int64_t received = clock_now(s->clock);
-        if (i < DISCARDED)
-            continue;
-        b->low = fmax(b->low, (double)(sent - stamp));
-        b->high = fmin(b->high, (double)(received - stamp));
-        b->at_ns = received;
-    }
+    int i = 0;
+    while (algorithm && sync_algorithms[i] && strcmp(sync_algorithms[i]->name, algorithm) != 0)
+        ++i;
+    if (!sync_algorithms[i])
+        return err_say(ERR_INPUT, "there is no synchronisation '%s'; see 'describe'", algorithm);
+    if (paths && strcmp(paths, "symmetric") != 0 && strcmp(paths, "asymmetric") != 0)
+        return err_say(ERR_INPUT, "--paths takes symmetric or asymmetric, not '%s'", paths);
+    s->algorithm = sync_algorithms[i];
+    s->asymmetric = paths && strcmp(paths, "asymmetric") == 0;
     return 0;
 }
 
-static int answer(const struct sync *s, int partner, int exchanges)
+/* An offset that has changed by more than clocks may drift is of a clock that jumped. */
+void sync_learned(struct sync *s, struct clock_map map, double bound_ns)
 {
-    for (int i = 0; i < DISCARDED + exchanges; ++i) {
-        int64_t sent = 0;
-        int err = team_recv(s->team, partner, &sent, sizeof sent);
-        int64_t stamp = reference_now(s);
-        if (!err)
-            err = team_send(s->team, partner, &stamp, sizeof stamp);
-        if (err)
-            return err;
-    }
-    return 0;
-}
-
-/* The offset of a child, and what its parent's is worth. */
-static int learn(struct sync *s, int parent)
-{
-    struct bounds b;
-    double parent_bound = 0;
-    int err = ask(s, parent, EXCHANGES, &b);
-    if (!err)
-        err = team_recv(s->team, parent, &parent_bound, sizeof parent_bound);
-    if (err)
-        return err;
-    struct clock_map *map = &s->mine.map, *anchor = &s->anchor;
-    double drift = map->drift;
-    *map = (struct clock_map){.at_ns = b.at_ns, .offset_ns = (b.low + b.high) / 2, .drift = drift};
-    int64_t base_line = map->at_ns - anchor->at_ns;
-    if (s->count == 1 || (s->count > 1 && base_line >= BASE_LINE_NS))
-        map->drift = (map->offset_ns - anchor->offset_ns) / (double)base_line;
-    if (s->count == 0 || base_line >= BASE_LINE_NS)
-        *anchor = *map;
-    s->mine.bound_ns = (b.high - b.low) / 2 + parent_bound;
-    return 0;
-}
-
-static int teach(const struct sync *s, int child)
-{
-    int err = answer(s, child, EXCHANGES);
-    return err ? err : team_send(s->team, child, &s->mine.bound_ns, sizeof s->mine.bound_ns);
+    double age = (double)(map.at_ns - s->mine.map.at_ns);
+    double change = fabs(map.offset_ns - s->mine.map.offset_ns);
+    double most = pair_most_drift * age + bound_ns + s->mine.bound_ns;
+    if (s->count > 0 && change > most && !s->doubt[0])
+        snprintf(s->doubt, sizeof s->doubt,
+                 "the clocks of ranks %d and 0 cannot be related: they changed against each other by %.3g us "
+                 "in %.3g ms",
+                 s->team->rank, change / 1e3, age / 1e6);
+    s->mine =
+        (struct sync_point){.map = map, .bound_ns = bound_ns, .true_ns = clock_true(s->clock, map.at_ns)};
 }
 
 /* My index among the leaders; -1 when another rank's clock is mine. */
@@ -113,46 +60,54 @@ static int leader_index(const struct sync *s)
     return -1;
 }
 
-/* Leader i + bit learns from leader i, for all i that are multiples of 2 * bit: whoever teaches has learned
- * before. */
-static int climb_down(struct sync *s, int me)
+static bool enough_to_close(const struct sync *s, const struct pair *p)
 {
-    int bit = 1, err = 0;
-    while (bit < s->leader_count)
-        bit *= 2;
-    for (bit /= 2; bit >= 1 && !err; bit /= 2) {
-        if (me % (2 * bit) == bit)
-            err = learn(s, s->leaders[me - bit]);
-        else if (me % (2 * bit) == 0 && me + bit < s->leader_count)
-            err = teach(s, s->leaders[me + bit]);
+    (void)s;
+    return p->count >= CLOSURE_EXCHANGES;
+}
+
+/* With whom I compare: leader me ^ mask, if there is one. Leaders at or above the largest power of two find a
+ * partner when the mask has that bit, those below when it has not: so the rounds take turns, and no clock is
+ * left unseen. Else the mask is random. */
+static int closure_partner(const struct sync *s, int me, int round)
+{
+    int top = 1;
+    while (2 * top < s->leader_count)
+        top *= 2;
+    int with_top = round % 2 == 0 || top == 1;
+    uint64_t mixed = hash_mix((uint64_t)(s->count * CLOSURE_ROUNDS + round));
+    int mask = with_top ? top + (int)(mixed % (uint64_t)top) : 1 + (int)(mixed % (uint64_t)(top - 1));
+    return me ^ mask;
+}
+
+/* Random pairs, few of which the algorithm used, compare their reference times: by how many ns they disagree
+ * at most, for this rank. */
+static int close_pairs(struct sync *s, int me, int64_t *worst)
+{
+    int err = 0;
+    for (int round = 0; round < CLOSURE_ROUNDS && !err && s->leader_count > 1; ++round) {
+        int partner = closure_partner(s, me, round);
+        struct pair p;
+        if (partner >= s->leader_count)
+            continue;
+        if (me > partner) {
+            err = pair_answer(s, s->leaders[partner], &s->mine.map);
+            continue;
+        }
+        err = pair_ask(s, s->leaders[partner], enough_to_close, &p);
+        int64_t residual = llabs(llround(pair_offset(&p) - map_offset(&s->mine.map, pair_time(&p))));
+        *worst = residual > *worst ? residual : *worst;
     }
     return err;
 }
 
-/* Pairs that the tree did not use compare their reference times: by how many ns they disagree at most, for
- * this rank. */
-static int close_pairs(const struct sync *s, int me, int64_t *worst)
+/* What leaders do. */
+static int relate(struct sync *s, int me, int64_t *worst)
 {
-    int err = 0;
-    for (int round = 0; round < CLOSURE_ROUNDS && !err && s->leader_count > 1; ++round) {
-        uint64_t mixed = hash_mix((uint64_t)(s->count * CLOSURE_ROUNDS + round));
-        int mask = 1;
-        while (2 * mask < s->leader_count)
-            mask *= 2;
-        mask = (int)(mixed % (uint64_t)(2 * mask - 1)) + 1;
-        int partner = me ^ mask;
-        struct bounds b;
-        if (partner >= s->leader_count)
-            continue;
-        if (me > partner) {
-            err = answer(s, s->leaders[partner], CLOSURE_EXCHANGES);
-            continue;
-        }
-        err = ask(s, s->leaders[partner], CLOSURE_EXCHANGES, &b);
-        int64_t residual = llabs(llround((b.low + b.high) / 2 - map_offset(&s->mine.map, b.at_ns)));
-        *worst = residual > *worst ? residual : *worst;
-    }
-    return err;
+    int err = s->algorithm->learn(s, me);
+    if (!err && me == 0)
+        sync_learned(s, (struct clock_map){.at_ns = clock_now(s->clock)}, 0);
+    return err ? err : close_pairs(s, me, worst);
 }
 
 /* The leaders' points to those who share their clocks. */
@@ -167,27 +122,40 @@ static int share_domains(struct sync *s)
     return err;
 }
 
+/* Ranks that share rank 0's clock are off by its tick alone. For all others the worst residual of any pair
+ * counts, not that of their own pairs: two clocks that are wrong alike agree. */
+static void state_error(struct sync *s, int64_t worst)
+{
+    double tick = (double)s->clock->tick_ns;
+    s->mine.error_ns = s->leader == 0  ? tick
+                       : s->asymmetric ? s->mine.bound_ns
+                                       : CLOSURE_FACTOR * (double)worst + tick;
+}
+
 int sync_take(struct sync *s)
 {
-    int64_t begin = clock_now(s->clock), worst = 0;
+    int64_t worst = 0;
     int me = leader_index(s);
+    s->begin_ns = clock_now(s->clock);
+    s->doubt[0] = '\0';
     int err = team_barrier(s->team);
     if (!err && me >= 0)
-        err = climb_down(s, me);
-    if (!err && me >= 0)
-        err = close_pairs(s, me, &worst);
+        err = relate(s, me, &worst);
     if (!err)
         err = share_domains(s);
+    worst = s->doubt[0] ? INT64_MAX : worst;
     if (!err)
         err = team_max(s->team, &worst);
-    if (s->team->rank == 0 || s->leader_count == 1)
-        s->mine.map.at_ns = clock_now(s->clock);
-    s->mine.true_ns = clock_true(s->clock, s->mine.map.at_ns);
-    s->mine.error_ns = CLOSURE_FACTOR * (double)worst + (double)s->clock->tick_ns;
-    if (!err)
-        err = team_gather(s->team, &s->mine, sizeof s->mine, s->all);
+    if (err)
+        return err;
+    if (worst == INT64_MAX) {
+        s->history = SYNC_NEW;
+        return err_say(ERR_CLOCK, "%s", s->doubt);
+    }
+    state_error(s, worst);
+    err = team_gather(s->team, &s->mine, sizeof s->mine, s->all);
     ++s->count;
-    s->cost_ns = clock_now(s->clock) - begin;
+    s->cost_ns = clock_now(s->clock) - s->begin_ns;
     return err;
 }
 
@@ -195,23 +163,30 @@ struct host {
     char name[HOST_MAX];
 };
 
+static bool enough_to_share(const struct sync *s, const struct pair *p)
+{
+    (void)s;
+    return p->count >= DOMAIN_EXCHANGES;
+}
+
 /* Does my clock read what the lowest rank of my host reads? Ranks of a host are asked one after the other. */
 static int find_leader(struct sync *s, const struct host *hosts)
 {
+    static const struct clock_map raw = {0};
     int lowest = 0, me = s->team->rank, err = 0;
     while (strcmp(hosts[lowest].name, hosts[me].name) != 0)
         ++lowest;
     s->leader = me;
     if (lowest != me) {
-        struct bounds b;
-        err = ask(s, lowest, EXCHANGES, &b);
-        double slack = 3 * (double)s->clock->tick_ns + (b.high - b.low) / 2;
-        if (!err && fabs((b.low + b.high) / 2) <= slack)
+        struct pair p;
+        err = pair_ask(s, lowest, enough_to_share, &p);
+        double slack = 3 * (double)s->clock->tick_ns + (p.high - p.low) / 2;
+        if (!err && fabs(pair_offset(&p)) <= slack)
             s->leader = lowest;
     } else
         for (int r = me + 1; r < s->team->size && !err; ++r)
             if (strcmp(hosts[r].name, hosts[me].name) == 0)
-                err = answer(s, r, EXCHANGES);
+                err = pair_answer(s, r, &raw);
     return err;
 }
 
@@ -243,7 +218,10 @@ static int find_domains(struct sync *s)
 int sync_open(struct sync *s, const struct team *team, const struct clock *clock)
 {
     size_t size = (size_t)team->size;
-    *s = (struct sync){.team = team, .clock = clock};
+    *s = (struct sync){.algorithm = s->algorithm ? s->algorithm : sync_algorithms[0],
+                       .asymmetric = s->asymmetric,
+                       .team = team,
+                       .clock = clock};
     s->leaders = calloc(size, sizeof *s->leaders);
     s->leader_of = calloc(size, sizeof *s->leader_of);
     s->all = calloc(size, sizeof *s->all);
@@ -254,11 +232,11 @@ int sync_open(struct sync *s, const struct team *team, const struct clock *clock
     int err = find_domains(s);
     if (!err)
         err = sync_take(s);
-    if (!err && s->leader_count > 1) {
-        clock_wait(clock, clock_now(clock) + FIRST_BASE_LINE_NS);
+    if (!err && s->leader_count > 1 && s->algorithm->base_line_ns > 0) {
+        clock_wait(clock, clock_now(clock) + s->algorithm->base_line_ns);
         err = sync_take(s);
     }
-    if (err)
+    if (err && err != ERR_CLOCK)
         sync_close(s);
     return err;
 }
@@ -269,4 +247,16 @@ void sync_close(struct sync *s)
     free(s->leader_of);
     free(s->all);
     *s = (struct sync){0};
+}
+
+void sync_describe(struct json *j)
+{
+    json_open(j, "sync_algorithms", '[');
+    for (int i = 0; sync_algorithms[i]; ++i) {
+        json_open(j, NULL, '{');
+        json_string(j, "name", sync_algorithms[i]->name);
+        json_string(j, "summary", sync_algorithms[i]->summary);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }

@@ -2,39 +2,73 @@
 #ifndef SYNC_SYNC_H
 #define SYNC_SYNC_H
 
+#include "base/err.h"
 #include "team/team.h"
 #include "time/clock.h"
 #include "time/map.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct json;
 
 /* What one synchronisation says of one rank. */
 struct sync_point {
     struct clock_map map;
-    double error_ns; /* from the closure between pairs that the tree does not use, and the tick */
+    double error_ns; /* stated: from the closure, or `bound_ns` where paths may be asymmetric */
     double bound_ns; /* certain: half the round trips on the way to rank 0, whatever the paths' asymmetry */
     int64_t true_ns; /* in tests with skewed clocks: the true time of map.at_ns */
 };
 
 struct sync {
+    const struct sync_algorithm *algorithm;
+    bool asymmetric; /* paths may take longer one way than back: only the bound is stated */
     const struct team *team;
     const struct clock *clock;
     int *leaders; /* ranks that synchronise, ascending, rank 0 first: one for each clock domain */
     int leader_count;
-    int *leader_of;          /* of every rank */
-    int leader;              /* the rank whose clock is mine; myself when I am one */
-    struct sync_point mine;  /* the latest */
-    struct clock_map anchor; /* where the base line of the drift begins */
-    struct sync_point *all;  /* on rank 0: the latest of every rank */
-    int64_t cost_ns;         /* of the latest, on rank 0 */
-    int64_t count;           /* so far */
+    int *leader_of;            /* of every rank */
+    int leader;                /* the rank whose clock is mine; myself when I am one */
+    struct sync_point mine;    /* the latest */
+    struct sync_point *all;    /* on rank 0: the latest of every rank */
+    int64_t begin_ns, cost_ns; /* of the latest; the cost on rank 0 */
+    int64_t count;             /* so far, without those that were refused */
+    char doubt[ERR_TEXT_MAX];  /* why my clock and another cannot be related; "": they can */
+    struct clock_map anchor;   /* `tree`: where the base line of the drift begins */
+    enum sync_history { SYNC_NEW, SYNC_ANCHORED, SYNC_DRIFT_KNOWN } history;
+    double shortest_ns; /* `skampi`: round trip to rank 0 so far; 0: there was none */
 };
 
-/* Find the clock domains, synchronise twice and learn the drift. Collective. ERR_NOMEM, ERR_MPI. */
+/* How leaders learn their clocks from each other: rows of one table, the first is the default. */
+struct sync_algorithm {
+    const char *name, *summary;
+
+    /* Give every leader its map and its bound, by sync_learned(). Collective over the leaders, all of whom
+     * have come; `me` is my index among them. */
+    int (*learn)(struct sync *sync, int me);
+
+    int64_t base_line_ns; /* where drifts come from earlier synchronisations: how long before the first block
+                           * there must be one; 0: they do not */
+};
+
+extern const struct sync_algorithm *const sync_algorithms[]; /* up to NULL */
+
+/* Set the algorithm (NULL: the default) and whether paths are "symmetric" (NULL) or "asymmetric", before
+ * sync_open(). ERR_INPUT. */
+int sync_choose(struct sync *sync, const char *algorithm, const char *paths);
+
+/* Find the clock domains and synchronise, twice where the algorithm needs it. Collective. ERR_NOMEM, ERR_MPI;
+ * ERR_CLOCK as sync_take(), which may then be tried. */
 int sync_open(struct sync *sync, const struct team *team, const struct clock *clock);
 void sync_close(struct sync *sync);
 
-/* Synchronise once more. Collective. */
+/* Synchronise once more. Collective. ERR_MPI; ERR_CLOCK, on all ranks, when clocks cannot be related: the
+ * ranks that saw it have the sentence, the others have an empty one. */
 int sync_take(struct sync *sync);
+
+/* The names: "sync_algorithms". */
+void sync_describe(struct json *j);
+
+extern const struct sync_algorithm sync_tree, sync_skampi, sync_netgauge, sync_hca3;
 
 #endif

@@ -69,6 +69,9 @@ int clock_skew(struct clock *clock, uint64_t seed);
 
 /* For tests of what finds it: from now on the clock jumps back by 20 ms every 50 ms. ERR_NOMEM. */
 int clock_jump(struct clock *clock);
+/* For tests too: a clock that cannot be related to any other, for each reading adds some ms, more or less.
+ * ERR_NOMEM. */
+int clock_go_wild(struct clock *clock, uint64_t seed);
 
 /* What the true clock showed when this one showed `local_ns`, not long ago: so that tests know what a
  * synchronisation should have found. Not of a clock that jumps. */

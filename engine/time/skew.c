@@ -14,6 +14,7 @@ static const double DRIFT = 20e-6;
 static const double WALK = 1e-7; /* standard deviation of the drift's change in one second */
 static const double STEP_NS = 1e6;
 static const int64_t JUMP_NS = 20000000, JUMP_EVERY_NS = 50000000;
+static const double WILD_NS = 2e6; /* standard deviation of what a wild clock adds at each reading */
 
 struct skew {
     int64_t (*read)(const struct clock *clock); /* of the true source */
@@ -92,6 +93,20 @@ int clock_jump(struct clock *clock)
     int err = go_wrong(clock);
     if (!err)
         clock->skew->jumps = true;
+    return err;
+}
+
+static int64_t read_wild(const struct clock *clock)
+{
+    clock->skew->sum_ns += WILD_NS * normal(&clock->skew->seed);
+    return read_skewed(clock);
+}
+
+int clock_go_wild(struct clock *clock, uint64_t seed)
+{
+    int err = clock->skew ? 0 : clock_skew(clock, seed);
+    if (!err)
+        clock->read = read_wild;
     return err;
 }
 

@@ -275,8 +275,9 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
     ]
     if job.planned.group.threads > 1 and engine.kind == "mpi":
         command += ["--thread-level", "funneled"]
-    if job.plan.clock is not None:
-        command += ["--clock", job.plan.clock]
+    plan = job.plan
+    for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
+        command += [option, value] if value is not None else []
     return command
 
 

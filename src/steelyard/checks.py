@@ -247,6 +247,15 @@ CHECKS = (
         "Measure with --method batch, which reads the clock once for many repetitions.",
     ),
     Check(
+        "closed-clocks",
+        NOTE,
+        "Clocks were compared over paths that may be asymmetric",
+        evidence.closed_clocks,
+        "A message that takes longer one way than back shifts a clock by half the difference. No exchange of "
+        "messages can see that, nor can the closure, which states the error; only the bound is certain.",
+        "Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
+    ),
+    Check(
         "rejected",
         NOTE,
         "Rejected observations",

@@ -108,6 +108,10 @@ def run(
         str | None, typer.Option("--yield", help="none: sched_yield returns at once, a what-if")
     ] = None,
     clock: Annotated[str | None, typer.Option(help="force a source of stamps")] = None,
+    sync: Annotated[str | None, typer.Option(help="how clocks are synchronised: tree, hca3, ...")] = None,
+    paths: Annotated[
+        str | None, typer.Option(help="asymmetric: state only certain errors of the clocks")
+    ] = None,
     time_budget: Annotated[str | None, typer.Option(help="for the whole run: 90s, 10m")] = None,
     hang_after: Annotated[str | None, typer.Option(help="a launch silent for so long hangs: 60s")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="for the order of points and launches")] = None,
@@ -125,12 +129,16 @@ def run(
         "oversubscribe": oversubscribe or plan.oversubscribe,
         "yield_": yield_ or plan.yield_,
         "clock": clock or plan.clock,
+        "sync": sync or plan.sync,
+        "paths": paths or plan.paths,
         "time_budget": time_budget or plan.time_budget,
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,
     }
     if yield_ not in (None, "real", "none"):
         raise InputError(f"--yield is 'real' or 'none', not '{yield_}'")
+    if paths not in (None, "symmetric", "asymmetric"):
+        raise InputError(f"--paths is 'symmetric' or 'asymmetric', not '{paths}'")
     plan = msgspec.structs.replace(plan, **changes)
     for duration in (plan.hang_after, plan.time_budget):
         parse_seconds(duration or "0s")
@@ -183,6 +191,9 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
     engines: dict[str | None, Engine] = {None: solo}
     solo_description = describe(solo)
     not_in_solo = clock_lacks(plan, solo_description)
+    syncs = [row["name"] for row in solo_description["sync_algorithms"]]
+    if plan.sync is not None and plan.sync not in syncs:
+        raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
     descriptions = []
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
         for choice in plan.mpi or (None,):
@@ -265,6 +276,7 @@ def list_(json: JsonFlag = False) -> None:
                 "ops": [{key: op[key] for key in keys} for op in rows.values()],
                 "methods": descriptions[0]["methods"],
                 "stop_rules": descriptions[0]["stop_rules"],
+                "sync_algorithms": descriptions[0]["sync_algorithms"],
                 "plans": plans,
             }
         )
@@ -273,6 +285,7 @@ def list_(json: JsonFlag = False) -> None:
         ("ops", rows.values()),
         ("methods", descriptions[0]["methods"]),
         ("stop rules", descriptions[0]["stop_rules"]),
+        ("synchronisations", descriptions[0]["sync_algorithms"]),
         ("plans", plans),
     ):
         out.print(f"[bold]{title}[/bold]")

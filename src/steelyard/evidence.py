@@ -310,6 +310,21 @@ def dear_clock(seen: Evidence) -> str | None:
     return _list(dear, lambda row: f"{row.overhead:.3g} ns subtracted, {format_time(row.median or 0)} left")
 
 
+def closed_clocks(seen: Evidence) -> str | None:
+    """Points with several clocks whose stated error is what the closure saw."""
+    rows = [
+        row
+        for point, row in zip(seen.measured.points, seen.rows, strict=True)
+        if any(cell.by_closure for cell in point.cells if cell.status == "ok")
+    ]
+    return _list(rows, _clock_words)
+
+
+def _clock_words(row: Row) -> str:
+    stated, certain = format_time(row.clock_error_ns or 0), format_time(row.clock_bound_ns or 0)
+    return f"clocks ±{stated}, for certain ±{certain}"
+
+
 def rejected(seen: Evidence) -> str | None:
     """Points with many rejected observations."""
     many = [row for row in seen.rows if row.rejected > REJECTED * (row.count + row.rejected)]

@@ -87,7 +87,8 @@ class Taken:
 class Cell:
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
-    `clock_error` is the error that the clocks of a synchronised method state, in ns.
+    `clock_error` is the error that the clocks of a synchronised method state and `clock_bound` the certain
+    one, in ns; `by_closure`: several clocks were synchronised, and the closure found the error they state.
     """
 
     launch: int
@@ -101,6 +102,8 @@ class Cell:
     verified: bool | None
     taken: Taken
     clock_error: float | None
+    clock_bound: float | None
+    by_closure: bool
 
     @property
     def values(self) -> FloatArray:
@@ -208,6 +211,8 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         verified=end.verified if end else None,
         taken=taken,
         clock_error=max((max(sync.error_ns) for sync in run.syncs), default=None),
+        clock_bound=max((max(sync.bound_ns) for sync in run.syncs), default=None),
+        by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
 
 

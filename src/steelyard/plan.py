@@ -59,6 +59,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     oversubscribe: bool = False
     yield_: str = msgspec.field(name="yield", default="real")
     clock: str | None = None
+    sync: str | None = None  # the algorithm of synchronisation
+    paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
     hang_after: str = "60s"  # a launch that writes no record for so long hangs
     seed: int | None = None
 
@@ -70,6 +72,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("launches must be at least 1")
         if self.yield_ not in ("real", "none"):
             raise ValueError("yield is 'real' or 'none'")
+        if self.paths not in (None, "symmetric", "asymmetric"):
+            raise ValueError("paths is 'symmetric' or 'asymmetric'")
 
 
 class Ops(Struct, frozen=True):

@@ -179,8 +179,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
 class Sync(_Record, frozen=True, tag="sync"):
     """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
 
-    `error_ns` says how well that is known, as found between pairs that were not synchronised directly;
-    `bound_ns` for certain.
+    `error_ns` says how well that is known: what the closure saw between pairs, or the certain `bound_ns`.
     """
 
     index: Count
@@ -191,6 +190,7 @@ class Sync(_Record, frozen=True, tag="sync"):
     drift_ppm: tuple[float, ...]
     error_ns: tuple[float, ...]
     bound_ns: tuple[float, ...]
+    error_basis: Literal["closure", "bound"] = "closure"
     cost_ns: int = 0
     true_ns: tuple[int, ...] | None = None  # with clocks skewed for a test: the true time of `at_ns`
 

@@ -110,6 +110,7 @@ class Row(Struct, frozen=True, kw_only=True):
     overhead: float | None = None
     clock_tick: float | None = None
     clock_error_ns: float | None = None
+    clock_bound_ns: float | None = None
     error_ns: float | None = None
     low_ns: float | None = None
     skew_ns: float | None = None
@@ -206,6 +207,9 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "clock_tick": tick,
         "clock_error_ns": max(
             (cell.clock_error for cell in good if cell.clock_error is not None), default=None
+        ),
+        "clock_bound_ns": max(
+            (cell.clock_bound for cell in good if cell.clock_bound is not None), default=None
         ),
         "error_ns": _stated_error(estimate, good),
         "low_ns": _middle([float(np.median(cell.taken.low)) for cell in good if cell.taken.low is not None]),

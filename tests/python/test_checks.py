@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from make_records import MACHINE, FakePoint, regimes, steady, write_folder
 from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
 from steelyard.evidence import cpu_set
 from steelyard.observations import load
-from steelyard.records import End
+from steelyard.records import End, Obs, Sync, append_records, read_records
 from steelyard.results import rows_of
 
 QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))
@@ -90,6 +91,40 @@ def test_a_cut_line_is_told(tmp_path: Path) -> None:
         "l01-mpich-4.0.2-n2.jsonl"
         in {d.name: d for d in doubts(measured, rows_of(measured))}["cut-line"].evidence
     )
+
+
+@pytest.mark.parametrize(
+    ("domains", "basis", "found"), [(2, "closure", True), (1, "closure", False), (2, "bound", False)]
+)
+def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: Any, found: bool) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    syncs = [
+        Sync(
+            index=index,
+            algorithm="tree",
+            domains=domains,
+            at_ns=(10**12 * index,) * 2,
+            offset_ns=(0.0, 5e3),
+            drift_ppm=(0.0, 9.0),
+            error_ns=(10.0, 40.0),
+            bound_ns=(10.0, 2e3),
+            error_basis=basis,
+        )
+        for index in (0, 1)
+    ]
+    records = [
+        replace(record, sync_before=0, sync_after=1) if isinstance(record, Obs) else record
+        for record in read_records(path).records
+    ]
+    path.unlink()
+    append_records(path, [*records[:2], *syncs, *records[2:]])
+    measured = load(folder)
+    rows = rows_of(measured)
+    assert (rows[0].clock_error_ns, rows[0].clock_bound_ns) == (40.0, 2e3)
+    evidence = {doubt.name: doubt.evidence for doubt in doubts(measured, rows)}
+    assert ("closed-clocks" in evidence) == found
+    assert not found or "clocks ±40.0 ns, for certain ±2.00 us" in evidence["closed-clocks"]
 
 
 def test_yield_none_is_a_what_if(tmp_path: Path) -> None:

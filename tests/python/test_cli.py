@@ -120,8 +120,16 @@ def test_without_out_a_folder_below_results_is_made(
 _ROW_KEYS = {
     *("op", "method", "bytes", "ranks", "threads", "placement", "mpi", "launch_count", "count", "rejected"),
     *("unit", "median", "ci_low", "ci_high", "ci_level", "min", "p90", "p99", "max", "bandwidth", "flag"),
-    *("clock_error_ns", "skew_ns", "slowest_rank", "verified", "status", "why"),
+    *("clock_error_ns", "clock_bound_ns", "skew_ns", "slowest_rank", "verified", "status", "why"),
 }
+
+
+def test_how_clocks_are_synchronised_reaches_the_engine(steelyard: Steelyard, tmp_path: Path) -> None:
+    out, how = tmp_path / "out", ("--sync", "hca3", "--paths", "asymmetric")
+    assert steelyard("run", "self.empty", *FIXED, "--out", out, *how).code == 0
+    (path,) = (out / "records").glob("*.jsonl")
+    command = json.loads(path.read_text().splitlines()[0])["command"]
+    assert command[command.index("--sync") :][:4] == list(how)
 
 
 def test_show(steelyard: Steelyard, mine: Path) -> None:
@@ -150,6 +158,7 @@ def test_list(steelyard: Steelyard) -> None:
     assert all(op["available"] == (op["why_not"] is None) for op in document["ops"])
     assert {method["name"] for method in document["methods"]} >= {"batch", "barrier"}
     assert {rule["name"] for rule in document["stop_rules"]} >= {"median", "fixed"}
+    assert document["sync_algorithms"][0]["name"] == "tree"
     assert "quick" in {plan["name"] for plan in document["plans"]}
     said = steelyard("list")
     assert said.code == 0

@@ -47,6 +47,7 @@ CONTRACT_KEYS = [
     "bandwidth",
     "overhead",
     "clock_error_ns",
+    "clock_bound_ns",
     "skew_ns",
     "slowest_rank",
     "yields_per_op",

@@ -1,0 +1,86 @@
+/* What exchanges of a pair say, and the table of algorithms; what ranks do together is tested in simulation.
+ */
+#include "test.h"
+
+#include "base/err.h"
+#include "sync/pair.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A local clock that is 1000 ns ahead; messages that take so long there and back. */
+static void exchange(struct pair *p, int64_t sent_ns, int64_t there_ns, int64_t back_ns)
+{
+    pair_add(p, sent_ns, sent_ns - 1000 + there_ns, sent_ns + there_ns + back_ns);
+}
+
+static void test_pair(void)
+{
+    static const int64_t ways[][2] = {{900, 300}, {200, 800}, {350, 400}, {500, 500}};
+    struct pair p = pair_none;
+    for (int i = 0; i < 4; ++i)
+        exchange(&p, 10000 * i, ways[i][0], ways[i][1]);
+    CHECK(p.low == 800 && p.high == 1300 && pair_offset(&p) == 1050); /* the shortest ways: 200 and 300 */
+    CHECK(p.count == 4 && p.since_shortest == 1 && p.shortest_ns == 750 && p.middle == 1025);
+    CHECK(p.begin_ns == 0 && p.end_ns == 31000 && pair_time(&p) == 15500 && p.last_ns == 1000);
+    /* Certain: half of what is between the bounds, what may have drifted in 15.5 us, a tick. */
+    CHECK(fabs(pair_bound(&p, 10) - (250 + 15.5 + 10)) < 1e-9);
+    CHECK(pair_contradiction(&p, 10) < 0);
+}
+
+/* What drifts within what clocks may do contradicts nothing; what jumps does, once by more than the way. */
+static void test_contradiction(void)
+{
+    static const struct {
+        int64_t jump_ns;
+        double drift;
+        bool related;
+    } cases[] = {{0, 0, true},       {0, 900e-6, true},   {0, -900e-6, true}, {900, 0, true},
+                 {100000, 0, false}, {-100000, 0, false}, {0, 50e-3, false},  {0, -50e-3, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct pair p = pair_none;
+        for (int k = 0; k < 30; ++k) {
+            int64_t now = 20000 * k,
+                    ahead = llround(cases[i].drift * (double)now) + (k < 15 ? 0 : cases[i].jump_ns);
+            pair_add(&p, now + ahead, now + 500, now + ahead + 1000);
+        }
+        CHECK((pair_contradiction(&p, 10) <= 0) == cases[i].related);
+    }
+    struct pair back = pair_none; /* an answer from before the question */
+    pair_add(&back, 50000, 0, 20000);
+    CHECK(pair_contradiction(&back, 10) > 0);
+}
+
+static void test_table(void)
+{
+    struct sync s = {0};
+    CHECK(sync_choose(&s, NULL, NULL) == 0 && s.algorithm == &sync_tree && !s.asymmetric);
+    for (int i = 0; sync_algorithms[i]; ++i)
+        CHECK(sync_choose(&s, sync_algorithms[i]->name, "asymmetric") == 0 &&
+              s.algorithm == sync_algorithms[i] && s.asymmetric);
+    CHECK(sync_choose(&s, "sundial", NULL) == ERR_INPUT && strstr(err_text(), "'sundial'"));
+    CHECK(sync_choose(&s, "tree", "crooked") == ERR_INPUT && strstr(err_text(), "'crooked'"));
+}
+
+/* A change that no drift explains is of a clock that jumped. */
+static void test_learned(void)
+{
+    struct fake_clock fake = fake_clock(20, 10);
+    struct team team = {.rank = 3, .size = 4};
+    struct sync s = {.clock = &fake.clock, .team = &team};
+    sync_learned(&s, (struct clock_map){.at_ns = 0, .offset_ns = 5e9}, 1000);
+    ++s.count;
+    sync_learned(&s, (struct clock_map){.at_ns = 1000000, .offset_ns = 5e9 + 2900}, 1000); /* 1 us of drift */
+    CHECK(s.doubt[0] == '\0' && s.mine.bound_ns == 1000);
+    sync_learned(&s, (struct clock_map){.at_ns = 2000000, .offset_ns = 5e9 + 6000}, 1000);
+    CHECK(strstr(s.doubt, "ranks 3 and 0") && strstr(s.doubt, "3.1 us in 1 ms"));
+}
+
+int main(void)
+{
+    test_pair();
+    test_contradiction();
+    test_table();
+    test_learned();
+    return test_result();
+}

@@ -99,6 +99,7 @@ static int describe(const struct op *ops, size_t count)
         json_string(&j, "name", methods[i]->name);
         json_string(&j, "summary", methods[i]->summary);
         json_bool(&j, "synchronised", methods[i]->sync != SYNC_NEVER);
+        json_int(&j, "min_ranks", methods[i]->least_ranks ? methods[i]->least_ranks : 1);
         param_rows_json(&j, "params", methods[i]->params);
         json_close(&j, '}');
     }

@@ -255,6 +255,8 @@ def _axes(
         _sizes(measure, op, alone), _ranks(measure, op, cores), _threads(measure, op)
     ):
         for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
+            if ranks < (least := ops.methods[method].get("min_ranks", 1)):
+                raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
             yield size, ranks, threads, method
 
 

@@ -53,12 +53,13 @@ _MPI = [
     _op("mpi.bcast", "collective", "1,8"),
     _op("mpi.ibcast", "collective", "1,8"),
     _op("mpi.barrier", "collective"),
-    _op("mpi.scan", "collective", methods=["barrier", "epoch"], default_method="epoch"),
+    _op("mpi.scan", "collective", methods=["barrier", "epoch", "ack"], default_method="epoch"),
 ]
 _METHODS = [
     {"name": "batch", "params": [_param("reps", 0, 1e6)]},
     {"name": "barrier", "params": [_param("gap", 0, 1)]},
     {"name": "epoch", "params": [], "synchronised": True},
+    {"name": "ack", "params": [], "min_ranks": 2},
 ]
 _RULES = [
     {"name": "median", "params": [_param("tolerance", 1e-6, 10), _param("most_seconds", 0, 86400)]},
@@ -251,6 +252,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
             Measure(ops=("mpi.pingpong",), method="epoch,barrier"),
             "the method epoch suits none of mpi.pingpong",
         ),
+        (Measure(ops=("mpi.scan",), ranks=1, method="ack"), "the method ack needs 2 ranks, not 1; give -n 2"),
         (Measure(ops=("mpi.bcast",), rule="medan"), "there is no stop rule 'medan'; did you mean 'median'?"),
         (
             Measure(ops=("mpi.bandwidth",), params={"windo": 8}),

@@ -89,6 +89,8 @@ static int describe(const struct op *ops, size_t count)
         json_string(&j, "name", methods[i]->name);
         json_string(&j, "summary", methods[i]->summary);
         param_rows_json(&j, "params", methods[i]->params);
+        json_bool(&j, "available", methods[i]->missing == NULL);
+        json_string(&j, "why_not", methods[i]->missing);
         json_close(&j, '}');
     }
     json_close(&j, ']');

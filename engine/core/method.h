@@ -36,6 +36,7 @@ struct observation {
 
 struct method {
     const char *name, *summary;
+    const char *missing; /* why there is none in this build; NULL when there is */
     bool suits[OP_CLASSES];
     const struct param *params;
 
@@ -67,6 +68,6 @@ int method_time(const struct bench *bench, struct observation *observation);
  * 0's duration of a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
 int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns);
 
-extern const struct method method_batch, method_barrier, method_epoch;
+extern const struct method method_batch, method_barrier, method_epoch, method_truth;
 
 #endif

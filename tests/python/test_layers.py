@@ -45,6 +45,7 @@ _MAY_HAVE_IF = {
     "ops/*_compat.h": "what MPI libraries and compilers lack",
     "base/*": "what processors and systems lack",
     "time/clock.c": "in simulation every clock is the simulated one",
+    "core/method_truth.c": "only in simulation is the truth known",
     "registry.c": "which families are in this engine, steelyard-mpi or steelyard-solo",
     "core/launch.c": "what the compiler says of itself and of the build, for the record",
 }
@@ -192,6 +193,10 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan": (("plan",), ("base", "records")),
     "campaign": (("campaign",), ("base", "records", "process", "engine", "launch", "machine", "plan")),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
+    "validate": (
+        ("validate", "validate.*"),
+        ("base", "records", "stats", "process", "engine"),
+    ),
     "cli": (("cli",), ("*",)),
 }
 # What one module may have besides, and why.

@@ -396,12 +396,16 @@ def validate(
         machine=user_machine(platform) if platform else None,
         seed=seed,
     )
-    rows, missing = simulate_all(
-        wishes,
-        parse_seconds(time_limit),
-        out_,
-        lambda one: err.print(one.line, markup=False, soft_wrap=True),
-    )
+    try:
+        rows, missing = simulate_all(
+            wishes,
+            parse_seconds(time_limit),
+            out_,
+            lambda one: err.print(one.line, markup=False, soft_wrap=True),
+        )
+    except KeyboardInterrupt:
+        kept = f"; the rows so far are in {out_ / 'rows.jsonl'}" if out_ else ""
+        raise MeasurementError(f"stopped{kept}") from None
     verdicts = check_claims(rows)
     whole = document(rows, missing, verdicts, wishes)
     if out_ is not None:

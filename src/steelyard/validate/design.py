@@ -48,7 +48,14 @@ _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
-_COUNT, _COUNT_NOISE = 64, 256  # 64 are one block of a synchronised method, 256 are four
+# Observations without noise, where each is like the other, and with it. 64 are one block of a synchronised
+# method, which is why the others take so many; an observation of `batch` is 32 calls.
+_COUNTS = {TRUTH: (8, 256), "barrier": (16, 256), "batch": (4, 16)}
+_COUNT = (64, 256)
+# Of these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
+_DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
+_HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
+_HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest size of these, and no scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,6 @@ class Simulation:
     barrier: str | None
     sizes: tuple[int, ...]
     methods: tuple[str, ...]
-    count: int
     seed: int
     algorithms: tuple[str, ...] = ()
 
@@ -118,7 +124,8 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
     for size in simulation.sizes:
         for method in (TRUTH, *simulation.methods, TRUTH):
             words = [f"point={len(lines)}", f"op={simulation.op}", f"method={method}", "rule=fixed"]
-            words += [f"count={simulation.count}"] + [f"bytes={size}"] * (size > 0)
+            count = _COUNTS.get(method, _COUNT)[simulation.machine.noise]
+            words += [f"count={count}"] + [f"bytes={size}"] * (size > 0)
             words += [f"{key}={value}" for key, value in _METHOD_PARAMS.get(method, {}).items()]
             lines.append(" ".join(words))
     return tuple(lines)
@@ -147,9 +154,12 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
             slow = base.removeprefix("i") == "scan" and ranks > _SCAN_MOST
             if slow or (ranks >= _MANY and base not in _BY_NAME) or (barrier and not _uses_barrier(base, op)):
                 continue
+            heavy = not wishes.full and wishes.ops is None and ranks > _HEAVY_QUICK and base in _HEAVY
+            if heavy and base == "scan":
+                continue
             methods = tuple(
                 method
-                for method in op["methods"]
+                for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
                 if method in known and method in (wishes.methods or known)
                 if barrier is None or base == "barrier" or method == "mpi-barrier"
             )
@@ -161,9 +171,8 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                     machine=machine,
                     selector=selector,
                     barrier=barrier,
-                    sizes=sizes if op["sized"] else (0,),
+                    sizes=(sizes[:1] if heavy else sizes) if op["sized"] else (0,),
                     methods=methods,
-                    count=_COUNT_NOISE if machine.noise else _COUNT,
                     seed=wishes.seed,
                     algorithms=(f"smpi/{base}:{_BY_NAME[base]}",) if ranks >= _MANY else (),
                 )
@@ -171,7 +180,14 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
     found = [one for one in found if one.methods]
     if not found:
         raise InputError("no simulation is left; ask for fewer restrictions")
-    return tuple(sorted(found, key=lambda one: one.ranks * len(one.sizes) * one.count))
+    return tuple(sorted(found, key=_cost))
+
+
+def _cost(simulation: Simulation) -> float:
+    """About how long a simulation takes beside others: messages, and what congestion adds to large ones."""
+    base = simulation.op.rpartition(".")[2].removeprefix("i")
+    messages = simulation.ranks * (simulation.ranks if base in _DENSE else 8)
+    return messages * len(simulation.sizes) * (8 if simulation.machine.noise else 1)
 
 
 def _uses_barrier(base: str, op: Mapping[str, Any]) -> bool:

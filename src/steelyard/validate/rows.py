@@ -68,15 +68,17 @@ class NotRun(Struct, frozen=True, kw_only=True):
     kind: Literal["slow", "failed", "skipped"]
 
 
-def stated_error(half_width_ns: float, clock_error_ns: float | None) -> float:
+def stated_error(half_width_ns: float, clock_error_ns: float | None, skew_ns: float | None) -> float:
     """How far an estimate may be off by what its method knows, in ns.
 
     A latency is the stop of one rank minus the start of another. On clocks that are each known to
-    `clock_error_ns` both ends may be off, in opposite directions: twice that. To it comes half the width of
-    the interval that the scatter of the observations leaves; without noise it is half a tick of the clock.
-    A method that compares no clocks states the latter alone, and so says nothing of its bias.
+    `clock_error_ns` both ends may be off, in opposite directions: twice that. Ranks that start `skew_ns`
+    apart, as seen on those clocks, make it longer by up to so much: had all started with the first, none
+    would have finished later. To it comes half the width of the interval that the scatter of the observations
+    leaves; without noise it is half a tick of the clock. A method that compares no clocks states the latter
+    alone, and so says nothing of its bias.
     """
-    return 2 * (clock_error_ns or 0.0) + half_width_ns
+    return 2 * (clock_error_ns or 0.0) + (skew_ns or 0.0) + half_width_ns
 
 
 def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
@@ -150,7 +152,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
     estimate = _estimate(cell.values, cell.tick)
     truth = _estimate(np.concatenate([one.values for one in (first, later) if one is not None]), first.tick)
     error = estimate.value - truth.value
-    stated = stated_error(_half_width(estimate), cell.clock_error)
+    stated = stated_error(_half_width(estimate), cell.clock_error, cell.skew)
     truth_error = _half_width(truth)
     return Row(
         op=simulation.op,

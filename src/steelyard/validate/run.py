@@ -8,8 +8,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from steelyard.errors import InputError
 from steelyard.validate.design import Simulation, Wishes, simulations
@@ -83,6 +85,8 @@ def _run_all(
         futures = [pool.submit(work, index) for index in range(len(planned))]
         for number, future in enumerate(as_completed(futures), start=1):
             index, ran, rows[index], missing[index] = future.result()
+            with (folder / "rows.jsonl").open("ab") as kept:  # what is done stays, if this is interrupted
+                kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
             listener(Finished(number, len(planned), planned[index], ran, rows[index], missing[index]))
     finally:  # Ctrl-C: what runs is ended, what waits is dropped
         stop.set()
@@ -96,8 +100,6 @@ def _fit(planned: Sequence[Simulation], simulator: Simulator) -> tuple[Simulatio
     machine = planned[0].machine
     if machine.file is None:
         return tuple(planned)
-    from dataclasses import replace
-
     hosts = len(host_names(simulator, machine, 0))
     return tuple(replace(one, per_host=max(one.per_host, -(-one.ranks // hosts))) for one in planned)
 

@@ -11,7 +11,7 @@
 enum { SETTLE };
 
 static const struct param params[] = {
-    [SETTLE] = {"settle_ns", "ns", "silence on the network before each call", 20000, 0, 1e12},
+    [SETTLE] = {"settle_ns", "ns", "silence before each call; longer than any delay by noise", 1e6, 0, 1e12},
     {0},
 };
 

@@ -26,6 +26,7 @@ from steelyard.validate.design import Machine, Simulation, machine_words, place_
 _COMPILE_SECONDS = 300.0
 _HOSTS_SECONDS = 60.0
 _POLL_SECONDS = 0.5
+_ENGINE_SAYS = "steelyard: rank "
 _OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
 # Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
 _SETTINGS = (
@@ -122,7 +123,8 @@ def simulate(
         seconds = time.monotonic() - begin
         if code is None:
             return Ran(seconds, f"not done within {limit_seconds:g} s", True)
-        return Ran(seconds, None if code == 0 else _reason(code, child.err), False)
+        failed = code != 0 or _ENGINE_SAYS in child.err  # MPI_Abort() of SMPI ends with code 0
+        return Ran(seconds, _reason(code, child.err) if failed else None, False)
 
 
 def _settings(simulation: Simulation) -> tuple[str, ...]:
@@ -143,7 +145,8 @@ def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -
 def _reason(code: int, text: str) -> str:
     """What went wrong, from the last words of the simulator: the engine's sentence where there is one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if "steelyard" in line or "CRITICAL" in line or "Segmentation" in line]
+    words = (_ENGINE_SAYS, "STEELYARD_PLATFORM", "CRITICAL", "Segmentation")
+    said = [line for line in lines if any(word in line for word in words)]
     return f"code {code}: {(said or lines or ['it said nothing'])[0][:200]}"
 
 

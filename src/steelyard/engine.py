@@ -81,16 +81,17 @@ def engine_environment(engine: Engine) -> dict[str, str]:
     return {} if engine.mpi is None else mpi_environment(engine.mpi)
 
 
-def describe(engine: Engine, launcher: Sequence[str] = ()) -> dict[str, Any]:
+def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> dict[str, Any]:
     """What the engine says of itself: ops, params, methods, rules, clocks, and why what is missing is.
 
-    `launcher` comes before the engine where it cannot start by itself. Raises MeasurementError when it does
-    not start.
+    `launcher` comes before the engine where it cannot start by itself, and is started in the folder `cwd`.
+    Raises MeasurementError when it does not start.
     """
     done = run(
         [*launcher, engine.path, "describe"],
         env=os.environ | engine_environment(engine),
         timeout=_DESCRIBE_SECONDS,
+        cwd=cwd,
     )
     if done.code != 0:
         raise MeasurementError(

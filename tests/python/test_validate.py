@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,8 +70,9 @@ def _validate(steelyard: Steelyard, *words: str | Path) -> Said:
 def test_every_claim_holds_in_the_quick_form(
     steelyard: Steelyard, tmp_path: Path, selector: str, ops: str
 ) -> None:
+    out = tmp_path / "a folder, with blanks"
     words = [word for op in ops.split() for word in ("--op", op)]
-    said = _validate(steelyard, *words, "--selector", selector, "--bytes", "8", "--out", tmp_path)
+    said = _validate(steelyard, *words, "--selector", selector, "--bytes", "8", "--out", out)
     assert said.code == 0, said.out + said.err
     rows = said.document["rows"]
     assert said.document["not_run"] == []
@@ -84,7 +90,7 @@ def test_every_claim_holds_in_the_quick_form(
         "barrier-skews",
     ):
         assert claims[name] is True, name  # the biased ones must show their bias: the test of the test
-    assert (tmp_path / "validate.json").read_bytes() == msgspec.json.encode(msgspec.json.decode(said.out))
+    assert (out / "validate.json").read_bytes() == msgspec.json.encode(msgspec.json.decode(said.out))
 
 
 @pytest.mark.usefixtures("simgrid")
@@ -177,6 +183,31 @@ def test_outside_the_simulator_the_truth_says_why_it_is_missing() -> None:
     assert methods["truth"]["available"] is False
     assert "steelyard validate" in methods["truth"]["why_not"]
     assert all(method["available"] for name, method in methods.items() if name != "truth")
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_simulation_is_left_when_we_are_ended(tmp_path: Path, number: signal.Signals) -> None:
+    out = tmp_path / "out"
+    argv = [sys.executable, "-c", "from steelyard.cli import main; main()", "validate", "--out", str(out)]
+    argv += ["--op", "mpi.alltoall", "--ranks", "200", "--platform", "topology=flat"]  # for minutes
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
+        deadline = time.monotonic() + 60
+        while not _simulating(out) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert _simulating(out)
+        tool.send_signal(number)
+        assert tool.wait(30) in (3, 128 + number)
+    assert not _simulating(out)
+
+
+def _simulating(out: Path) -> bool:
+    """Whether a process works in this folder."""
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if link.resolve() == out:
+                return True
+    return False
 
 
 # ---- the matrix --------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from steelyard.errors import InputError
+from steelyard.process import signals_as_exceptions
 from steelyard.validate.design import Simulation, Wishes, simulations
 from steelyard.validate.rows import NotRun, Row, rows_of_simulation
 from steelyard.validate.simulator import (
@@ -56,7 +57,7 @@ def validate(
 
     `limit_seconds` is for one simulation. Raises InputError without a simulator or for impossible wishes.
     """
-    with _folder(out) as folder:
+    with signals_as_exceptions(), _folder(out) as folder:
         simulator = find_simulator()
         planned = simulations(wishes, describe_simulated(simulator, folder))
         planned = _fit(planned, simulator)
@@ -88,7 +89,7 @@ def _run_all(
             with (folder / "rows.jsonl").open("ab") as kept:  # what is done stays, if this is interrupted
                 kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
             listener(Finished(number, len(planned), planned[index], ran, rows[index], missing[index]))
-    finally:  # Ctrl-C: what runs is ended, what waits is dropped
+    finally:  # Ctrl-C or SIGTERM: what runs is ended, what waits is dropped
         stop.set()
         pool.shutdown(cancel_futures=True)
     order = sorted(rows)

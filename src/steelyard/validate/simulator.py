@@ -68,7 +68,8 @@ def describe_simulated(simulator: Simulator, folder: Path) -> dict[str, Any]:
     """What the simulated engine says of itself; `folder` is for scratch. Raises MeasurementError."""
     hosts = folder / "one-host"
     hosts.write_text("node-0\n")
-    return describe(simulator.engine, _smpirun(1, hosts, simulator.platform, ("smpi/wtime:0",)))
+    launcher = _smpirun(1, hosts, simulator.platform, ("smpi/wtime:0",))
+    return describe(simulator.engine, launcher, folder)
 
 
 def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
@@ -107,7 +108,7 @@ def simulate(
     platform = simulation.machine.file or simulator.platform
     argv = [
         *_smpirun(simulation.ranks, hosts, platform, _settings(simulation)),
-        *(simulator.engine.path, "run", "--points", str(points), "--out", str(records)),
+        *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
         *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
     ]
     words = machine_words(simulation.machine, simulation.hosts)
@@ -116,7 +117,8 @@ def simulate(
         [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],
     )
     begin = time.monotonic()
-    with Child(argv, env=os.environ | {"STEELYARD_PLATFORM": words}, tidy=False) as child:
+    environment = os.environ | {"STEELYARD_PLATFORM": words}
+    with Child(argv, env=environment, cwd=records.parent, tidy=False) as child:
         code = None
         while code is None and not stop.is_set() and time.monotonic() < begin + limit_seconds:
             code = child.wait(_POLL_SECONDS)
@@ -138,7 +140,8 @@ def _settings(simulation: Simulation) -> tuple[str, ...]:
 
 
 def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -> list[str]:
-    argv = ["smpirun", "-np", str(ranks), "-hostfile", str(hosts), "-platform", str(platform)]
+    """The launcher, to be started in the folder of `hosts`: SimGrid takes no path with a blank or a comma."""
+    argv = ["smpirun", "-np", str(ranks), "-hostfile", hosts.name, "-platform", str(platform)]
     return [*argv, *(f"--cfg={setting}" for setting in settings), "--log=root.thresh:error"]
 
 

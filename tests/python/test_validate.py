@@ -37,6 +37,7 @@ from steelyard.validate import (
 )
 from steelyard.validate.design import BARRIERS, place_ranks, point_lines
 from steelyard.validate.rows import is_inside
+from steelyard.validate.simulator import failure_reason
 
 _KEYS = {  # tools rest on these
     "op", "method", "bytes", "ranks", "selector", "barrier", "platform", "truth_ns", "estimate_ns",
@@ -292,6 +293,30 @@ def test_ranks_fill_hosts() -> None:
         place_ranks(("a", "b"), 5, 2)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "reason"),
+    [
+        (0, "", None),
+        (0, "a warning\n", None),
+        (
+            0,
+            "x\nsteelyard: rank 3: 7 is not 8\n[0.1] [root/CRITICAL] y",
+            "code 0: steelyard: rank 3: 7 is not 8",
+        ),
+        (
+            0,
+            "[0.1] [ker_engine/CRITICAL] Oops! Deadlock detected",
+            "code 0: [0.1] [ker_engine/CRITICAL] Oops!",
+        ),
+        (139, "", "code 139: it said nothing"),
+        (1, "first\nlast\n", "code 1: last"),
+    ],
+)
+def test_what_the_simulator_says_is_wrong(code: int, text: str, reason: str | None) -> None:
+    said = failure_reason(code, text)
+    assert said == reason if reason is None else (said or "").startswith(reason)
+
+
 def test_words_of_a_platform_that_make_noise() -> None:
     assert user_machine("topology=torus jitter=0.1").noise
     assert not user_machine("topology=torus").noise
@@ -306,7 +331,8 @@ def _row(**changes: Any) -> Row:
     stated = changes.pop("stated", 10.0)
     known: dict[str, Any] = {
         "op": "mpi.bcast", "method": "epoch", "bytes": 8, "ranks": 16, "selector": "mpich", "barrier": None,
-        "platform": "flat", "truth_ns": 1000.0, "noise": False, "ranks_per_host": 1, "seed": 1,
+        "platform": "flat", "truth_ns": 1000.0, "noise": False, "asymmetric": False, "ranks_per_host": 1,
+        "seed": 1,
         "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
         "skew_ns": 1.0, "count": 64, "rejected": 0,
     }  # fmt: skip
@@ -343,6 +369,7 @@ _HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
         ("epoch-sharp", [_row(stated=500.0)], True),
         ("epoch-sharp", [_row(stated=501.0)], False),
         ("epoch-sharp", [_row(stated=3000.0, truth_ns=1e5)], True),
+        ("epoch-sharp", [_row(stated=501.0, asymmetric=True)], None),
         ("epoch-in-time", [_row(count=95, rejected=5)], True),
         ("epoch-in-time", [_row(count=90, rejected=10)], False),
         ("epoch-noise", [_row(error=19.0, stated=1.0, noise=True)], True),

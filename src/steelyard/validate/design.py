@@ -67,6 +67,11 @@ class Machine:
     file: Path | None = None
     noise: bool = False
 
+    @property
+    def asymmetric(self) -> bool:
+        """Whether some paths take longer in one direction than back, as SimGrid routes a dragonfly."""
+        return self.words.get("topology") == "dragonfly" or "asymmetry" in self.words
+
 
 @dataclass(frozen=True, slots=True)
 class Simulation:

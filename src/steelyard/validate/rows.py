@@ -25,7 +25,8 @@ class Row(Struct, frozen=True, kw_only=True):
     `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
     `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
-    taken after the methods, None where the simulation ended before.
+    taken after the methods, None where the simulation ended before. `asymmetric`: some paths take longer in
+    one direction, which no exchange of messages can see.
     """
 
     op: str
@@ -41,6 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
     stated_error_ns: float
     inside_stated_error: bool
     noise: bool
+    asymmetric: bool
     ranks_per_host: int
     seed: int
     low_ns: float
@@ -168,6 +170,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         stated_error_ns=stated,
         inside_stated_error=is_inside(error, stated, truth_error),
         noise=simulation.machine.noise,
+        asymmetric=simulation.machine.asymmetric,
         ranks_per_host=simulation.per_host,
         seed=simulation.seed,
         low_ns=estimate.low,

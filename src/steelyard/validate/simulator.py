@@ -26,7 +26,8 @@ from steelyard.validate.design import Machine, Simulation, machine_words, place_
 _COMPILE_SECONDS = 300.0
 _HOSTS_SECONDS = 60.0
 _POLL_SECONDS = 0.5
-_ENGINE_SAYS = "steelyard: rank "
+# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first.
+_FAILURES = ("steelyard: rank ", "STEELYARD_PLATFORM", "Deadlock", "CRITICAL", "Segmentation")
 _OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
 # Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
 _SETTINGS = (
@@ -125,8 +126,7 @@ def simulate(
         seconds = time.monotonic() - begin
         if code is None:
             return Ran(seconds, f"not done within {limit_seconds:g} s", True)
-        failed = code != 0 or _ENGINE_SAYS in child.err  # MPI_Abort() of SMPI ends with code 0
-        return Ran(seconds, _reason(code, child.err) if failed else None, False)
+        return Ran(seconds, failure_reason(code, child.err), False)
 
 
 def _settings(simulation: Simulation) -> tuple[str, ...]:
@@ -145,12 +145,13 @@ def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -
     return [*argv, *(f"--cfg={setting}" for setting in settings), "--log=root.thresh:error"]
 
 
-def _reason(code: int, text: str) -> str:
-    """What went wrong, from the last words of the simulator: the engine's sentence where there is one."""
+def failure_reason(code: int, text: str) -> str | None:
+    """What went wrong, from the last words of the simulator; None when nothing did."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    words = (_ENGINE_SAYS, "STEELYARD_PLATFORM", "CRITICAL", "Segmentation")
-    said = [line for line in lines if any(word in line for word in words)]
-    return f"code {code}: {(said or lines or ['it said nothing'])[0][:200]}"
+    said = next((line for word in _FAILURES for line in lines if word in line), None)
+    if code == 0 and said is None:
+        return None
+    return f"code {code}: {(said or (lines or ['it said nothing'])[-1])[:200]}"
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

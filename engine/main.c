@@ -101,6 +101,8 @@ static int describe(const struct op *ops, size_t count)
         json_bool(&j, "synchronised", methods[i]->sync != SYNC_NEVER);
         json_int(&j, "min_ranks", methods[i]->least_ranks ? methods[i]->least_ranks : 1);
         param_rows_json(&j, "params", methods[i]->params);
+        json_bool(&j, "available", methods[i]->missing == NULL);
+        json_string(&j, "why_not", methods[i]->missing);
         json_close(&j, '}');
     }
     json_close(&j, ']');

@@ -54,6 +54,7 @@ enum sync_use {
 
 struct method {
     const char *name, *summary;
+    const char *missing; /* why there is none in this build; NULL when there is */
     bool suits[OP_CLASSES];
     bool flows[OP_FLOWS]; /* of collectives; all false: any */
     bool messages;        /* it times messages one by one, so the op needs `turn` */
@@ -98,6 +99,6 @@ int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_
 
 extern const struct method method_batch, method_root, method_rank, method_barrier, method_library_barrier,
     method_epoch, method_window, method_round_time, method_ack, method_bisected_ack, method_trigger,
-    method_trigger_ack, method_bounds, method_each;
+    method_trigger_ack, method_bounds, method_each, method_truth;
 
 #endif

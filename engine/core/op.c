@@ -34,7 +34,7 @@ void op_describe(const struct op *op, struct json *j)
     json_int(j, "parts", op->parts);
     json_open(j, "methods", '[');
     for (size_t i = 0; methods[i]; ++i)
-        if (method_suits(methods[i], op))
+        if (!methods[i]->missing && method_suits(methods[i], op))
             json_string(j, NULL, methods[i]->name);
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);

@@ -340,6 +340,8 @@ static int setup(struct run *r)
     const struct op *op = r->env.op;
     if (op->missing)
         return err_say(ERR_UNSUPPORTED, "%s", op->missing);
+    if (r->point->method->missing)
+        return err_say(ERR_UNSUPPORTED, "%s", r->point->method->missing);
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);

@@ -77,6 +77,10 @@ int clock_go_wild(struct clock *clock, uint64_t seed);
  * synchronisation should have found. Not of a clock that jumps. */
 int64_t clock_true(const struct clock *clock, int64_t local_ns);
 
+/* The true clock behind one that is skewed; the clock itself where it is not. Its readings count from the
+ * base of the source. It must not outlive `clock`. */
+struct clock clock_truth(const struct clock *clock);
+
 void clock_close(struct clock *clock);
 
 void clock_describe(struct json *j, double (*wtime)(void));

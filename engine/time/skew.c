@@ -118,6 +118,16 @@ int64_t clock_true(const struct clock *clock, int64_t local_ns)
     return llround(true_ns);
 }
 
+struct clock clock_truth(const struct clock *clock)
+{
+    struct clock truth = *clock;
+    if (clock->skew)
+        truth.read = clock->skew->read;
+    truth.skew = NULL;
+    truth.base = 0;
+    return truth;
+}
+
 void clock_close(struct clock *clock)
 {
     free(clock->skew);

@@ -27,7 +27,7 @@ from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan import Measure, Ops, Plan, clock_lacks, needs_mpi, ops_of, read_plan, resolve
 from steelyard.progress import listening
-from steelyard.units import parse_seconds
+from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 app = typer.Typer(
     name="steelyard",
@@ -377,6 +377,63 @@ def _results_folder(folder: Path) -> Path:
     if not folder.is_dir():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     return folder
+
+
+@app.command()
+def validate(
+    full: Annotated[bool, typer.Option("--full", help="the whole matrix: hours")] = False,
+    ranks: Annotated[str | None, typer.Option("-n", "--ranks", help="ranks: 16,60")] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="FILE|WORDS", help="a platform for SimGrid, or words for ours")
+    ] = None,
+    op: Annotated[list[str] | None, typer.Option(help="an op or a pattern; may be repeated")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="a method; may be repeated")] = None,
+    bytes_: Annotated[str | None, typer.Option("--bytes", help="sizes: 8,64Ki")] = None,
+    selector: Annotated[
+        list[str] | None, typer.Option(help="whose choice of algorithms: mpich, ompi, mvapich2, impi")
+    ] = None,
+    time_limit: Annotated[str, typer.Option(help="for one simulation")] = "5m",
+    seed: Annotated[int, typer.Option(min=0, help="for noise and clocks")] = 1,
+    out_: Annotated[Path | None, typer.Option("--out", help="keep records and validate.json there")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Every method against simulated ground truth; exit code 1 when a claim does not hold."""
+    from steelyard.validate import Wishes, check_claims, document, report_lines, user_machine
+    from steelyard.validate import validate as simulate_all
+
+    wishes = Wishes(
+        full=full,
+        ranks=parse_counts(ranks, "ranks") if ranks else None,
+        ops=tuple(op) if op else None,
+        methods=tuple(method) if method else None,
+        sizes=parse_sizes(bytes_) if bytes_ else None,
+        selectors=tuple(selector) if selector else None,
+        machine=user_machine(platform) if platform else None,
+        seed=seed,
+    )
+    try:
+        rows, missing = simulate_all(
+            wishes,
+            parse_seconds(time_limit),
+            out_,
+            lambda one: err.print(one.line, markup=False, soft_wrap=True),
+        )
+    except KeyboardInterrupt:
+        kept = f"; the rows so far are in {out_ / 'rows.jsonl'}" if out_ else ""
+        raise MeasurementError(f"stopped{kept}") from None
+    verdicts = check_claims(rows)
+    whole = document(rows, missing, verdicts, wishes)
+    if out_ is not None:
+        (out_ / "validate.json").write_bytes(msgspec.json.encode(whole))
+    if json:
+        _print_json(whole)
+    else:
+        for line in report_lines(rows, missing, verdicts):
+            out.print(line, markup=False, soft_wrap=isinstance(line, str))
+    if any(one.holds is False for one in verdicts):
+        raise typer.Exit(1)
+    if any(one.kind == "failed" for one in missing):
+        raise typer.Exit(3)
 
 
 @mpi_app.command("list")

@@ -24,13 +24,13 @@ from steelyard.errors import InputError, MeasurementError
 from steelyard.mpi import Mpi, cache_folder, mpi_environment, scripts_folder
 from steelyard.process import run
 
-Kind = Literal["mpi", "solo"]
+Kind = Literal["mpi", "solo", "simgrid"]
 _BUILD_SECONDS = 600.0
 _DESCRIBE_SECONDS = 60.0
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """An engine that can be started, and the MPI it is to run with (None: solo)."""
+    """An engine that can be started, and the MPI it is to run with (None: solo, or under the simulator)."""
 
     path: str
     kind: Kind
@@ -65,18 +65,33 @@ def mpi_engine(mpi: Mpi) -> Engine:
     return Engine(str(path), "mpi", mpi)
 
 
+def simulated_engine() -> Engine:
+    """The engine for SimGrid's simulator, started by smpirun. Raises InputError where there is none."""
+    for program in ("smpicc", "smpirun"):
+        if shutil.which(program) is None:
+            raise InputError(
+                f"there is no {program} on PATH, so nothing can be simulated; install SimGrid "
+                "(on Debian and Ubuntu: apt install libsimgrid-dev g++)"
+            )
+    return Engine(str(_built("simgrid", "smpicc", {})), "simgrid", None)
+
+
 def engine_environment(engine: Engine) -> dict[str, str]:
     """The variables that this engine needs to start, beyond ours."""
     return {} if engine.mpi is None else mpi_environment(engine.mpi)
 
 
-def describe(engine: Engine) -> dict[str, Any]:
+def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> dict[str, Any]:
     """What the engine says of itself: ops, params, methods, rules, clocks, and why what is missing is.
 
+    `launcher` comes before the engine where it cannot start by itself, and is started in the folder `cwd`.
     Raises MeasurementError when it does not start.
     """
     done = run(
-        [engine.path, "describe"], env=os.environ | engine_environment(engine), timeout=_DESCRIBE_SECONDS
+        [*launcher, engine.path, "describe"],
+        env=os.environ | engine_environment(engine),
+        timeout=_DESCRIBE_SECONDS,
+        cwd=cwd,
     )
     if done.code != 0:
         raise MeasurementError(
@@ -114,7 +129,7 @@ def build_command(folder: Path, kind: Kind, compiler: Sequence[str], output: Pat
     """The one command that builds an engine."""
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
-    if kind == "mpi":
+    if kind != "solo":
         definitions.append("-DSTEELYARD_MPI=1")
     sources = [str(path) for path in engine_sources(folder, kind)]
     return [*compiler, *build.compile, *definitions, f"-I{folder}", *sources, "-o", str(output), *build.link]
@@ -146,7 +161,7 @@ def _built(kind: Kind, compiler: str, extra: dict[str, str]) -> Path:
     environment = os.environ | extra
     words = shlex.split(compiler) if kind == "solo" else [compiler]
     home = cache_folder("engines", _key(folder, kind, words, environment))
-    path = home / f"steelyard-{kind}"
+    path = home / ("steelyard-solo" if kind == "solo" else "steelyard-mpi")
     if path.is_file():
         return path
     log = home / "build.log"
@@ -180,7 +195,7 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
         add(str(file.relative_to(folder)))
         add(file.read_bytes())
     underlying = compiler[0]
-    if kind == "mpi":
+    if kind != "solo":
         show = run([compiler[0], "-show"], env=environment, timeout=60).out
         words = shlex.split(show)
         underlying = words[0] if words else "cc"
@@ -206,7 +221,7 @@ def _libraries(words: Sequence[str]) -> list[Path]:
     """The MPI libraries that a wrapper's link line names: an upgrade in place must give a new engine."""
     folders = [word[2:] for word in words if word.startswith("-L")]
     folders += [match[1] for word in words if (match := re.match(r"(?:-Wl,)?(/.*)", word))]  # of -rpath
-    names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l.*mpi", word)]
+    names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|simgrid)", word)]
     paths = (Path(folder, name) for folder in dict.fromkeys(folders) for name in names)
     return sorted({path.resolve() for path in paths if path.is_file()})
 

@@ -87,8 +87,9 @@ class Taken:
 class Cell:
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
-    `clock_error` is the error that the clocks of a synchronised method state and `clock_bound` the certain
-    one, in ns; `by_closure`: several clocks were synchronised, and the closure found the error they state.
+    `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
+    another may be off by, in ns, and `clock_bound` what that is for certain; `by_closure`: several clocks
+    were synchronised, and the closure found the error that they state.
     """
 
     launch: int
@@ -210,10 +211,15 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         rejected=end.rejected if end else 0,
         verified=end.verified if end else None,
         taken=taken,
-        clock_error=max((max(sync.error_ns) for sync in run.syncs), default=None),
-        clock_bound=max((max(sync.bound_ns) for sync in run.syncs), default=None),
+        clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
+        clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
+
+
+def _between_ranks(errors: tuple[float, ...]) -> float:
+    """By how much a stop of one rank less a start of another may be off: both may, in opposite ways."""
+    return sum(sorted(errors)[-2:])
 
 
 def _taken(file: JobFile, run: PointRun) -> Taken:

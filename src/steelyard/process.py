@@ -200,6 +200,24 @@ class _Drain:
         self._thread.join(1.0)
 
 
+@contextlib.contextmanager
+def signals_as_exceptions() -> Iterator[None]:
+    """SIGTERM and SIGHUP become exceptions, for a main thread whose children run in other threads."""
+    numbers = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if threading.current_thread() is threading.main_thread()
+        and signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in numbers:
+        signal.signal(number, _exit_on_signal)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 

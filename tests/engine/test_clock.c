@@ -152,12 +152,31 @@ static void test_real(void)
     CHECK(llabs(clock.read(&clock) - INT64_C(1795000000123456001)) < 239); /* the grain of the double */
 }
 
+/* Behind a clock that is skewed stands the true one; a clock that is not is its own truth. */
+static void test_truth(void)
+{
+    struct fake_clock fake = fake_clock(0, 1);
+    fake.now = 1000;
+    fake.clock.base = 400;
+    CHECK(clock_now(&fake.clock) == 600);
+    CHECK(clock_skew(&fake.clock, 7) == 0);
+    CHECK(llabs(clock_now(&fake.clock) - 600) > 1000);
+    int64_t seen = clock_now(&fake.clock);
+    /* A copy cannot stand for the fake clock, whose time is behind it: its reading is asked with the
+     * original. */
+    const struct clock truth = clock_truth(&fake.clock);
+    CHECK(truth.skew == NULL && truth.base == 0 && truth.read(&fake.clock) == 1000);
+    CHECK(clock_true(&fake.clock, seen) == 1000);
+    clock_close(&fake.clock);
+}
+
 int main(void)
 {
     test_gauge();
     test_back();
     test_choose();
     test_counter();
+    test_truth();
     test_real();
     return test_result();
 }

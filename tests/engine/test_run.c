@@ -220,6 +220,9 @@ int main(void)
     w = (struct world){0};
     k = measure(&w, "", "needs another machine", 0);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "needs another machine") && w.setups == 0);
+    w = (struct world){.class = OP_COLLECTIVE};
+    k = measure(&w, "method=truth", NULL, 0);
+    CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "in simulation only") && w.setups == 0);
     w = (struct world){0};
     k = measure(&w, "", NULL, 2);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "needs 2 ranks, there is 1"));

@@ -121,7 +121,7 @@ def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: A
     append_records(path, [*records[:2], *syncs, *records[2:]])
     measured = load(folder)
     rows = rows_of(measured)
-    assert (rows[0].clock_error_ns, rows[0].clock_bound_ns) == (40.0, 2e3)
+    assert (rows[0].clock_error_ns, rows[0].clock_bound_ns) == (50.0, 2010.0)
     evidence = {doubt.name: doubt.evidence for doubt in doubts(measured, rows)}
     assert ("closed-clocks" in evidence) == found
     assert not found or "clocks ±40.0 ns, for certain ±2.00 us" in evidence["closed-clocks"]

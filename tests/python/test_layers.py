@@ -46,6 +46,7 @@ _MAY_HAVE_IF = {
     "base/*": "what processors and systems lack",
     "time/clock.c": "in simulation every clock is the simulated one",
     "time/counter.c": "what processors have",
+    "core/method_truth.c": "only in simulation is the truth known",
     "registry.c": "which families are in this engine, steelyard-mpi or steelyard-solo",
     "core/launch.c": "what the compiler says of itself and of the build, for the record",
 }
@@ -197,6 +198,10 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
+    "validate": (
+        ("validate", "validate.*"),
+        ("base", "records", "stats", "process", "engine"),
+    ),
     "cli": (("cli",), ("*",)),
 }
 # What one module may have besides, and why.

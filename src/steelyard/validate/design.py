@@ -1,0 +1,298 @@
+"""What is simulated: which op, on which machine, under which selection of algorithms; pure values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InputError
+
+TRUTH = "truth"
+SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
+# What smpi/barrier takes in SimGrid 3.32, without those that are selectors and without the one for two ranks.
+BARRIERS = (
+    "default",
+    "ompi_basic_linear",
+    "ompi_tree",
+    "ompi_bruck",
+    "ompi_recursivedoubling",
+    "ompi_doublering",
+    "mpich_smp",
+    "mvapich2_pair",
+)
+COLLECTIVES = (
+    "bcast",
+    "scatter",
+    "gather",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "barrier",
+)
+# The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms by name.
+_BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
+_MANY = 1024
+_SCAN_MOST = 64  # SMPI's scan sends P^2/2 messages at once
+_PER_HOST = {60: 4}  # ranks on a host, where it is not one
+_TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
+_NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
+_SIZES_QUICK = (8, 65536)
+_SIZES_FULL = (8, 1024, 65536, 1 << 20)
+# In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
+_METHOD_PARAMS = {"batch": {"reps": 32}}
+# Observations without noise, where each is like the other, and with it. 64 are one block of a synchronised
+# method, which is why the others take so many; an observation of `batch` is 32 calls.
+_COUNTS = {TRUTH: (8, 256), "barrier": (16, 256), "batch": (4, 16)}
+_COUNT = (64, 256)
+# Of these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
+_DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
+_HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
+_HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest size of these, and no scan
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A simulated machine: words for our own platform, or a file of the user's (`per_host` 0: as needed)."""
+
+    name: str
+    words: Mapping[str, float | str] = field(default_factory=dict)
+    file: Path | None = None
+    noise: bool = False
+
+    @property
+    def asymmetric(self) -> bool:
+        """Whether some paths take longer in one direction than back, as SimGrid routes a dragonfly."""
+        return self.words.get("topology") == "dragonfly" or "asymmetry" in self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """One start of the simulator: an op of one or more sizes, measured with every method that suits it.
+
+    `algorithms` are settings smpi/OP:NAME beyond the selector.
+    """
+
+    op: str
+    ranks: int
+    per_host: int
+    machine: Machine
+    selector: str
+    barrier: str | None
+    sizes: tuple[int, ...]
+    methods: tuple[str, ...]
+    seed: int
+    algorithms: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts its ranks are on."""
+        return -(-self.ranks // self.per_host)
+
+    @property
+    def title(self) -> str:
+        """One line for the progress."""
+        words = [self.op, f"{self.ranks} ranks", self.machine.name, self.selector]
+        words += [f"{self.per_host} per host"] * (self.per_host > 1) + [f"barrier {self.barrier}"] * (
+            self.barrier is not None
+        )
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for; None: as the form has it."""
+
+    full: bool = False
+    ranks: tuple[int, ...] | None = None
+    ops: tuple[str, ...] | None = None  # names and patterns
+    methods: tuple[str, ...] | None = None
+    sizes: tuple[int, ...] | None = None
+    selectors: tuple[str, ...] | None = None
+    machine: Machine | None = None
+    seed: int = 1
+
+
+def point_lines(simulation: Simulation) -> tuple[str, ...]:
+    """The engine's points: for each size the truth, each method, and the truth again, side by side.
+
+    A library that has changed its mind in between shows in two truths that differ.
+    """
+    lines: list[str] = []
+    for size in simulation.sizes:
+        for method in (TRUTH, *simulation.methods, TRUTH):
+            words = [f"point={len(lines)}", f"op={simulation.op}", f"method={method}", "rule=fixed"]
+            count = _COUNTS.get(method, _COUNT)[simulation.machine.noise]
+            words += [f"count={count}"] + [f"bytes={size}"] * (size > 0)
+            words += [f"{key}={value}" for key, value in _METHOD_PARAMS.get(method, {}).items()]
+            lines.append(" ".join(words))
+    return tuple(lines)
+
+
+def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulation, ...]:
+    """The matrix, the quick simulations first. `description` is what the simulated engine says of itself.
+
+    Raises InputError for an op, a method or a selector that there is not.
+    """
+    ops = _ops(wishes, description)
+    known = {row["name"] for row in description["methods"] if row["available"]} - {TRUTH}
+    for name in wishes.methods or ():
+        if name not in known:
+            raise InputError(
+                f"there is no method '{name}' to validate; give one of {', '.join(sorted(known))}"
+            )
+    for name in wishes.selectors or ():
+        if name not in (*SELECTORS, "default"):
+            raise InputError(f"there is no selector '{name}'; give one of {', '.join(SELECTORS)}, default")
+    cells = _full(wishes) if wishes.full else _quick(wishes)
+    found = []
+    for ranks, machine, selector, barrier, sizes in cells:
+        for name, op in ops.items():
+            base = name.rpartition(".")[2]
+            slow = base.removeprefix("i") == "scan" and ranks > _SCAN_MOST
+            if slow or (ranks >= _MANY and base not in _BY_NAME) or (barrier and not _uses_barrier(base, op)):
+                continue
+            heavy = not wishes.full and wishes.ops is None and ranks > _HEAVY_QUICK and base in _HEAVY
+            if heavy and base == "scan":
+                continue
+            methods = tuple(
+                method
+                for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
+                if method in known and method in (wishes.methods or known)
+                if barrier is None or base == "barrier" or method == "mpi-barrier"
+            )
+            found.append(
+                Simulation(
+                    op=name,
+                    ranks=ranks,
+                    per_host=_PER_HOST.get(ranks, 1),
+                    machine=machine,
+                    selector=selector,
+                    barrier=barrier,
+                    sizes=(sizes[:1] if heavy else sizes) if op["sized"] else (0,),
+                    methods=methods,
+                    seed=wishes.seed,
+                    algorithms=(f"smpi/{base}:{_BY_NAME[base]}",) if ranks >= _MANY else (),
+                )
+            )
+    found = [one for one in found if one.methods]
+    if not found:
+        raise InputError("no simulation is left; ask for fewer restrictions")
+    return tuple(sorted(found, key=_cost))
+
+
+def _cost(simulation: Simulation) -> float:
+    """About how long a simulation takes beside others: messages, and what congestion adds to large ones."""
+    base = simulation.op.rpartition(".")[2].removeprefix("i")
+    messages = simulation.ranks * (simulation.ranks if base in _DENSE else 8)
+    return messages * len(simulation.sizes) * (8 if simulation.machine.noise else 1)
+
+
+def _uses_barrier(base: str, op: Mapping[str, Any]) -> bool:
+    """Whether the library's barrier matters: to its own op, and to a method that calls it."""
+    return base == "barrier" or "mpi-barrier" in op["methods"]
+
+
+def _ops(wishes: Wishes, description: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The ops that are asked for, in the engine's order."""
+    rows = {op["name"]: op for op in description["ops"] if op["class"] == "collective" and op["available"]}
+    if wishes.ops is None:
+        wanted = {f"mpi.{name}" for name in COLLECTIVES}
+        return {name: op for name, op in rows.items() if name in wanted}
+    for pattern in wishes.ops:
+        if not any(fnmatchcase(name, pattern) for name in rows):
+            raise InputError(f"no collective op is called '{pattern}'; see 'steelyard list'")
+    return {name: op for name, op in rows.items() if any(fnmatchcase(name, one) for one in wishes.ops)}
+
+
+_Cell = tuple[int, Machine, str, str | None, tuple[int, ...]]  # ranks, machine, selector, barrier, sizes
+
+
+def _quick(wishes: Wishes) -> Iterable[_Cell]:
+    """16 and 60 ranks on a flat network; with noise at 16."""
+    ranks = wishes.ranks or (16, 60)
+    sizes = wishes.sizes or _SIZES_QUICK
+    selectors = wishes.selectors or ("mpich", "ompi")
+    machine = wishes.machine or flat_machine()
+    for count, selector in itertools.product(ranks, selectors):
+        yield count, machine, selector, None, sizes
+    if wishes.machine is None:
+        yield min(ranks), flat_machine(wishes.seed), selectors[0], None, sizes[:1]
+
+
+def _full(wishes: Wishes) -> Iterable[_Cell]:
+    """Not the whole product: every selector on the flat network; two of them on the others and with noise;
+    barriers where barriers matter; 1024 ranks by named algorithms.
+    """
+    ranks = wishes.ranks or (2, 4, 16, 60, 64, 256, _MANY)
+    sizes = wishes.sizes or _SIZES_FULL
+    two_sizes = wishes.sizes or _SIZES_QUICK
+    selectors = wishes.selectors or SELECTORS
+    some = [count for count in ranks if 16 <= count <= 64] or ranks[:1]
+    machine = wishes.machine or flat_machine()
+    for count, selector in itertools.product(ranks, selectors):
+        if count < _MANY:
+            yield count, machine, selector, None, sizes
+    for count in ranks:
+        if count >= _MANY:
+            yield count, machine, "default", None, sizes[:1]
+    for count, barrier in itertools.product(some, BARRIERS):
+        yield count, machine, selectors[0], barrier, sizes[:1]
+    if wishes.machine is not None:
+        return
+    others = [Machine(name, {"topology": name}) for name in _TOPOLOGIES]
+    for count, selector, other in itertools.product(
+        some, selectors[:2], (*others, flat_machine(wishes.seed))
+    ):
+        yield count, other, selector, None, two_sizes
+
+
+def flat_machine(noise_seed: int | None = None) -> Machine:
+    """All hosts on one switch; with a seed: noisy."""
+    if noise_seed is None:
+        return Machine("flat", {"topology": "flat"})
+    return Machine("flat with noise", {"topology": "flat", **_NOISE, "seed": noise_seed}, noise=True)
+
+
+def user_machine(text: str) -> Machine:
+    """What --platform names: a file for SimGrid, XML or compiled, or words for our own platform.
+
+    Raises InputError.
+    """
+    if "=" in text:
+        pairs = [word.partition("=") for word in text.split()]
+        if any(not name or not value for name, _, value in pairs):
+            raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
+        words: dict[str, float | str] = {name: value for name, _, value in pairs}
+        noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
+        return Machine(text, words, noise=noisy)
+    path = Path(text).absolute()
+    if not path.is_file():
+        raise InputError(f"there is no platform '{text}'; give an XML file or a compiled one for SimGrid")
+    return Machine(path.name, file=path, noise=path.suffix == ".so")
+
+
+def machine_words(machine: Machine, hosts: int) -> str:
+    """What our platform reads: STEELYARD_PLATFORM."""
+    return " ".join(f"{key}={value}" for key, value in {**machine.words, "hosts": hosts}.items())
+
+
+def place_ranks(hosts: Sequence[str], ranks: int, per_host: int) -> tuple[str, ...]:
+    """A host for each rank: the first `per_host` ranks on the first host, and so on.
+
+    Raises InputError where the platform is too small for that.
+    """
+    needed = -(-ranks // per_host)
+    if needed > len(hosts):
+        raise InputError(
+            f"the platform has {len(hosts)} hosts and {ranks} ranks with {per_host} on each need {needed}; "
+            "give fewer --ranks or a larger platform"
+        )
+    return tuple(hosts[rank // per_host] for rank in range(ranks))

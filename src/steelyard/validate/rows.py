@@ -1,0 +1,199 @@
+"""From the records of a simulation to rows: each method's estimate beside the truth."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from steelyard.observations import Cell, cell_of
+from steelyard.records import JobFile, PointRun, read_job
+from steelyard.stamps import FloatArray
+from steelyard.stats import block_interval
+from steelyard.stats.interval import Estimate
+from steelyard.validate.design import TRUTH, Simulation
+from steelyard.validate.simulator import Ran
+
+LEVEL = 0.95  # of the intervals of estimates and of the truth
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A method's estimate of one op and the truth, times in ns.
+
+    `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
+    `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
+    width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
+    taken after the methods, None where the simulation ended before. `asymmetric`: some paths take longer in
+    one direction, which no exchange of messages can see.
+    """
+
+    op: str
+    method: str
+    bytes: int
+    ranks: int
+    selector: str
+    barrier: str | None
+    platform: str
+    truth_ns: float
+    estimate_ns: float
+    error_pct: float
+    stated_error_ns: float
+    inside_stated_error: bool
+    noise: bool
+    asymmetric: bool
+    ranks_per_host: int
+    seed: int
+    low_ns: float
+    high_ns: float
+    truth_error_ns: float
+    truth_first_ns: float
+    truth_again_ns: float | None
+    clock_error_ns: float | None
+    skew_ns: float | None
+    count: int
+    rejected: int
+
+
+class NotRun(Struct, frozen=True, kw_only=True):
+    """What was planned and has no row: why, and whether for want of time alone (`slow`) or by a failure."""
+
+    op: str
+    method: str
+    bytes: int
+    ranks: int
+    selector: str
+    barrier: str | None
+    platform: str
+    why: str
+    kind: Literal["slow", "failed", "skipped"]
+
+
+def stated_error(half_width_ns: float, clock_error_ns: float | None, skew_ns: float | None) -> float:
+    """How far an estimate may be off by what its method knows, in ns.
+
+    A latency is the stop of one rank minus the start of another, which the clocks may make wrong by
+    `clock_error_ns`. Ranks that start `skew_ns`
+    apart, as seen on those clocks, make it longer by up to so much: had all started with the first, none
+    would have finished later. To it comes half the width of the interval that the scatter of the observations
+    leaves; without noise it is half a tick of the clock. A method that compares no clocks states the latter
+    alone, and so says nothing of its bias.
+    """
+    return (clock_error_ns or 0.0) + (skew_ns or 0.0) + half_width_ns
+
+
+def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
+    """Whether an estimate is as near to the truth as it says, the truth being known to `truth_error_ns`.
+
+    What scatters in both is independent, so the two add up as squares.
+    """
+    return abs(error_ns) <= math.hypot(stated_ns, truth_error_ns)
+
+
+def rows_of_simulation(
+    simulation: Simulation, records: Path, ran: Ran
+) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
+    """The rows that a simulation has left in its file of records, and what it has not come to."""
+    cells: dict[int, Cell] = {}
+
+    def visit(file: JobFile, run: PointRun) -> None:
+        cells[run.index] = cell_of(file, run)
+
+    read_job(records, visit)
+    rows: list[Row] = []
+    missing: list[NotRun] = []
+    width = len(simulation.methods) + 2
+    for index, size in enumerate(simulation.sizes):
+        first, *measured, again = (cells.get(index * width + offset) for offset in range(width))
+        for method, cell in zip(simulation.methods, measured, strict=True):
+            why, kind = _trouble((first, cell), ran)
+            if not why and _trouble((again,), ran)[1] == "failed":  # too slow for that is no loss
+                why, kind = _trouble((again,), ran)
+            if why:
+                missing.append(_not_run(simulation, method, size, why, kind))
+            else:
+                assert first is not None
+                assert cell is not None
+                rows.append(_row(simulation, method, size, cell, first, again))
+    return tuple(rows), tuple(missing)
+
+
+_Kind = Literal["slow", "failed", "skipped"]
+
+
+def _trouble(cells: tuple[Cell | None, ...], ran: Ran) -> tuple[str, _Kind]:
+    """Why cells are not to be used, "" where they are."""
+    for cell in cells:
+        if cell is None or cell.status == "unfinished":
+            if ran.too_slow:
+                return f"too slow: {ran.why}", "slow"
+            return ran.why or "the simulation ended without it", "failed"
+        if cell.status != "ok":
+            return cell.why or cell.status, "skipped" if cell.status == "skipped" else "failed"
+    return "", "failed"
+
+
+def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Kind) -> NotRun:
+    return NotRun(
+        op=simulation.op,
+        method=method,
+        bytes=size,
+        ranks=simulation.ranks,
+        selector=simulation.selector,
+        barrier=simulation.barrier,
+        platform=simulation.machine.name,
+        why=why,
+        kind=kind,
+    )
+
+
+def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None) -> Row:
+    """One method's estimate; the truth is that of before and after it together."""
+    later = again if again is not None and again.status == "ok" else None
+    estimate = _estimate(cell.values, cell.taken.tick)
+    truth = _estimate(
+        np.concatenate([one.values for one in (first, later) if one is not None]), first.taken.tick
+    )
+    error = estimate.value - truth.value
+    stated = stated_error(_half_width(estimate), cell.clock_error, cell.taken.skew)
+    truth_error = _half_width(truth)
+    return Row(
+        op=simulation.op,
+        method=method,
+        bytes=size,
+        ranks=simulation.ranks,
+        selector=simulation.selector,
+        barrier=simulation.barrier,
+        platform=simulation.machine.name,
+        truth_ns=truth.value,
+        estimate_ns=estimate.value,
+        error_pct=100 * error / truth.value,
+        stated_error_ns=stated,
+        inside_stated_error=is_inside(error, stated, truth_error),
+        noise=simulation.machine.noise,
+        asymmetric=simulation.machine.asymmetric,
+        ranks_per_host=simulation.per_host,
+        seed=simulation.seed,
+        low_ns=estimate.low,
+        high_ns=estimate.high,
+        truth_error_ns=truth_error,
+        truth_first_ns=_estimate(first.values, first.taken.tick).value,
+        truth_again_ns=_estimate(later.values, later.taken.tick).value if later else None,
+        clock_error_ns=cell.clock_error,
+        skew_ns=cell.taken.skew,
+        count=int(cell.values.size),
+        rejected=cell.rejected,
+    )
+
+
+def _estimate(values: FloatArray, tick: float) -> Estimate:
+    return block_interval(values, tick, LEVEL).estimate
+
+
+def _half_width(estimate: Estimate) -> float:
+    return max(estimate.high - estimate.value, estimate.value - estimate.low)
+
+
+__all__ = ["TRUTH", "NotRun", "Row", "is_inside", "rows_of_simulation", "stated_error"]

@@ -1,0 +1,121 @@
+"""Simulations side by side on the cores that there are, each within its time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from steelyard.errors import InputError
+from steelyard.process import signals_as_exceptions
+from steelyard.validate.design import Simulation, Wishes, simulations
+from steelyard.validate.rows import NotRun, Row, rows_of_simulation
+from steelyard.validate.simulator import (
+    Ran,
+    Simulator,
+    describe_simulated,
+    find_simulator,
+    host_names,
+    simulate,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One simulation of `total` has ended, the `number`th."""
+
+    number: int
+    total: int
+    simulation: Simulation
+    ran: Ran
+    rows: tuple[Row, ...]
+    missing: tuple[NotRun, ...]
+
+    @property
+    def line(self) -> str:
+        """One line of progress."""
+        words = f"{len(self.rows)} rows" if self.rows else "no rows"
+        if self.missing:
+            words += f", {len(self.missing)} not run: {self.missing[0].why}"
+        return f"[{self.number}/{self.total}] {self.simulation.title}: {words} ({self.ran.seconds:.1f} s)"
+
+
+Listener = Callable[[Finished], None]
+
+
+def validate(
+    wishes: Wishes, limit_seconds: float, out: Path | None, listener: Listener
+) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
+    """Simulate what is wished for; the rows, and what was not run. `out` keeps the records.
+
+    `limit_seconds` is for one simulation. Raises InputError without a simulator or for impossible wishes.
+    """
+    with signals_as_exceptions(), _folder(out) as folder:
+        simulator = find_simulator()
+        planned = simulations(wishes, describe_simulated(simulator, folder))
+        planned = _fit(planned, simulator)
+        return _run_all(simulator, planned, folder, limit_seconds, listener)
+
+
+def _run_all(
+    simulator: Simulator,
+    planned: Sequence[Simulation],
+    folder: Path,
+    limit_seconds: float,
+    listener: Listener,
+) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
+    rows: dict[int, tuple[Row, ...]] = {}
+    missing: dict[int, tuple[NotRun, ...]] = {}
+    stop = threading.Event()
+
+    def work(index: int) -> tuple[int, Ran, tuple[Row, ...], tuple[NotRun, ...]]:
+        records = folder / f"simulation-{index + 1:04}.jsonl"
+        ran = simulate(simulator, planned[index], records, limit_seconds, stop)
+        found, lost = rows_of_simulation(planned[index], records, ran)
+        return index, ran, found, lost
+
+    pool = ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0)))
+    try:
+        futures = [pool.submit(work, index) for index in range(len(planned))]
+        for number, future in enumerate(as_completed(futures), start=1):
+            index, ran, rows[index], missing[index] = future.result()
+            with (folder / "rows.jsonl").open("ab") as kept:  # what is done stays, if this is interrupted
+                kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
+            listener(Finished(number, len(planned), planned[index], ran, rows[index], missing[index]))
+    finally:  # Ctrl-C or SIGTERM: what runs is ended, what waits is dropped
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+    order = sorted(rows)
+    return tuple(row for i in order for row in rows[i]), tuple(one for i in order for one in missing[i])
+
+
+def _fit(planned: Sequence[Simulation], simulator: Simulator) -> tuple[Simulation, ...]:
+    """On a platform of the user's, more ranks on a host where there are too few hosts."""
+    machine = planned[0].machine
+    if machine.file is None:
+        return tuple(planned)
+    hosts = len(host_names(simulator, machine, 0))
+    return tuple(replace(one, per_host=max(one.per_host, -(-one.ranks // hosts))) for one in planned)
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """A folder for records: the user's, or one that does not stay."""
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="steelyard-validate-") as temporary:
+            yield Path(temporary)
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.glob("simulation-*")):
+            raise InputError(f"'{out}' holds another validation; give --out a new folder")
+    except OSError as error:
+        raise InputError(f"'{out}' cannot be made: {error.strerror}; give --out another folder") from None
+    yield out

@@ -1,0 +1,189 @@
+"""SimGrid: our platform compiled for it, hosts asked of it, and one simulation run to its end."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steelyard import __version__
+from steelyard.engine import Engine, describe, simulated_engine
+from steelyard.errors import InputError
+from steelyard.mpi import cache_folder
+from steelyard.process import Child, run
+from steelyard.records import SCHEMA, Job, append_records
+from steelyard.validate.design import Machine, Simulation, machine_words, place_ranks, point_lines
+
+_COMPILE_SECONDS = 300.0
+_HOSTS_SECONDS = 60.0
+_POLL_SECONDS = 0.5
+# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first.
+_FAILURES = ("steelyard: rank ", "STEELYARD_PLATFORM", "Deadlock", "CRITICAL", "Segmentation")
+_OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
+# Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
+_SETTINGS = (
+    "smpi/simulate-computation:no",
+    "smpi/wtime:0",
+    "smpi/test:1e-7",
+    "smpi/iprobe:1e-7",
+    "smpi/grow-injected-times:no",
+    "surf/precision:1e-12",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulator:
+    """What it takes to simulate: the engine, our platform, and a program that names a platform's hosts."""
+
+    engine: Engine
+    platform: Path
+    lister: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A simulation that has ended, or was ended: how long it took; `why` says what was wrong, if anything."""
+
+    seconds: float
+    why: str | None
+    too_slow: bool
+
+
+def find_simulator() -> Simulator:
+    """Find or build all of it. Raises InputError: what is missing, and what to install."""
+    engine = simulated_engine()
+    platform = _compiled("platform", ("-shared", "-fPIC"), ".so")
+    return Simulator(engine, platform, _compiled("hosts", (), ""))
+
+
+def describe_simulated(simulator: Simulator, folder: Path) -> dict[str, Any]:
+    """What the simulated engine says of itself; `folder` is for scratch. Raises MeasurementError."""
+    hosts = folder / "one-host"
+    hosts.write_text("node-0\n")
+    launcher = _smpirun(1, hosts, simulator.platform, ("smpi/wtime:0",))
+    return describe(simulator.engine, launcher, folder)
+
+
+def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
+    """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
+    if machine.file is None:
+        return tuple(f"node-{index}" for index in range(hosts))
+    argv = [
+        str(simulator.lister),
+        str(machine.file),
+        "--log=root.thresh:critical",
+        "--cfg=network/model:SMPI",
+    ]
+    done = run(argv, timeout=_HOSTS_SECONDS)
+    names = done.out.split()
+    if done.code != 0 or not names:
+        reason = (done.err.strip().splitlines() or ["it names no host"])[-1]
+        raise InputError(f"SimGrid cannot read the platform {machine.file}: {reason}")
+    return tuple(sorted(names, key=_natural))
+
+
+def simulate(
+    simulator: Simulator,
+    simulation: Simulation,
+    records: Path,
+    limit_seconds: float,
+    stop: threading.Event,
+) -> Ran:
+    """Run one simulation, its records into the file `records`; ended when it takes too long or at `stop`."""
+    names = host_names(simulator, simulation.machine, simulation.hosts)
+    hosts, points = records.with_suffix(".hosts"), records.with_suffix(".points")
+    hosts.write_text(
+        "".join(f"{name}\n" for name in place_ranks(names, simulation.ranks, simulation.per_host))
+    )
+    points.write_text("".join(f"{line}\n" for line in point_lines(simulation)))
+    seed = str(simulation.seed)
+    platform = simulation.machine.file or simulator.platform
+    argv = [
+        *_smpirun(simulation.ranks, hosts, platform, _settings(simulation)),
+        *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
+        *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
+    ]
+    words = machine_words(simulation.machine, simulation.hosts)
+    append_records(
+        records,
+        [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],
+    )
+    begin = time.monotonic()
+    environment = os.environ | {"STEELYARD_PLATFORM": words}
+    with Child(argv, env=environment, cwd=records.parent, tidy=False) as child:
+        code = None
+        while code is None and not stop.is_set() and time.monotonic() < begin + limit_seconds:
+            code = child.wait(_POLL_SECONDS)
+        seconds = time.monotonic() - begin
+        if code is None:
+            return Ran(seconds, f"not done within {limit_seconds:g} s", True)
+        return Ran(seconds, failure_reason(code, child.err), False)
+
+
+def _settings(simulation: Simulation) -> tuple[str, ...]:
+    """The options of SimGrid for one simulation; a later one wins."""
+    found = [*_SETTINGS, f"smpi/coll-selector:{simulation.selector}", *simulation.algorithms]
+    if simulation.barrier is not None:
+        found.append(f"smpi/barrier:{simulation.barrier}")
+    if simulation.machine.file is not None:  # a compiled platform that says otherwise wins
+        found += [f"smpi/{end}:0:{_OVERHEAD_S}:0" for end in ("os", "or", "ois")]
+    return tuple(found)
+
+
+def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -> list[str]:
+    """The launcher, to be started in the folder of `hosts`: SimGrid takes no path with a blank or a comma."""
+    argv = ["smpirun", "-np", str(ranks), "-hostfile", hosts.name, "-platform", str(platform)]
+    return [*argv, *(f"--cfg={setting}" for setting in settings), "--log=root.thresh:error"]
+
+
+def failure_reason(code: int, text: str) -> str | None:
+    """What went wrong, from the last words of the simulator; None when nothing did."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = next((line for word in _FAILURES for line in lines if word in line), None)
+    if code == 0 and said is None:
+        return None
+    return f"code {code}: {(said or (lines or ['it said nothing'])[-1])[:200]}"
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """node-2 before node-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
+    """Our C++ source of that name compiled against libsimgrid, from the cache or anew. Raises InputError."""
+    compiler = next((word for word in ("g++", "c++", "clang++") if shutil.which(word)), None)
+    if compiler is None:
+        raise InputError("there is no C++ compiler to build the simulated machine with; install g++")
+    source = Path(__file__).with_name(f"{name}.cpp")
+    shown = shlex.split(run(["smpicc", "-show"], timeout=_HOSTS_SECONDS).out)
+    places = [word for word in shown if re.match(r"-[IL]/|-Wl,-rpath", word) and word != "-I/usr/include"]
+    command = [compiler, "-std=c++17", "-O2", *flags, str(source), *places, "-lsimgrid"]
+    digest = hashlib.sha256(source.read_bytes())
+    for text in (__version__, shlex.join(command), run([compiler, "--version"]).out, _version()):
+        digest.update(text.encode() + b"\0")
+    home = cache_folder("simulator", digest.hexdigest()[:16])
+    path = home / f"{name}{suffix}"
+    if path.is_file():
+        return path
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
+        new = Path(temporary) / path.name
+        done = run([*command, "-o", str(new)], timeout=_COMPILE_SECONDS)
+        if done.code != 0:
+            reason = next((line for line in done.err.splitlines() if "error" in line), done.err.strip())
+            raise InputError(f"{source.name} could not be compiled with {compiler}: {reason}")
+        new.replace(path)
+    return path
+
+
+def _version() -> str:
+    return run(["smpicc", "-version"], timeout=_HOSTS_SECONDS).out

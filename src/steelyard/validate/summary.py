@@ -1,0 +1,155 @@
+"""The outcome of a validation: a document, and tables for a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from rich.table import Table
+from rich.text import Text
+
+from steelyard import __version__
+from steelyard.units import format_bytes
+from steelyard.validate.claims import Verdict, row_words
+from steelyard.validate.design import Wishes
+from steelyard.validate.rows import NotRun, Row
+
+_SHOWN_FAILING = 10  # rows of a claim that a terminal can take
+
+
+class Bias(Struct, frozen=True, kw_only=True):
+    """How far a method is off over its rows: error in % of the truth, share inside the stated error."""
+
+    method: str
+    noise: bool
+    ranks_per_host: str
+    rows: int
+    min_pct: float
+    median_pct: float
+    max_pct: float
+    inside_share: float
+    worst_stated_pct: float
+    worst_stated_ns: float
+
+
+def biases(rows: Sequence[Row]) -> tuple[Bias, ...]:
+    """A line for each method without and with noise, and for one and for several ranks on a host."""
+    groups: dict[tuple[str, bool, bool], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.method, row.noise, row.ranks_per_host > 1), []).append(row)
+    return tuple(
+        _bias(method, noise, members)
+        for (method, noise, _), members in sorted(groups.items(), key=lambda item: item[0])
+    )
+
+
+def _bias(method: str, noise: bool, rows: Sequence[Row]) -> Bias:
+    errors = np.array([row.error_pct for row in rows])
+    return Bias(
+        method=method,
+        noise=noise,
+        ranks_per_host=", ".join(str(count) for count in sorted({row.ranks_per_host for row in rows})),
+        rows=len(rows),
+        min_pct=float(errors.min()),
+        median_pct=float(np.median(errors)),
+        max_pct=float(errors.max()),
+        inside_share=float(np.mean([row.inside_stated_error for row in rows])),
+        worst_stated_pct=max(100 * row.stated_error_ns / row.truth_ns for row in rows),
+        worst_stated_ns=max(row.stated_error_ns for row in rows),
+    )
+
+
+def document(
+    rows: Sequence[Row], missing: Sequence[NotRun], verdicts: Sequence[Verdict], wishes: Wishes
+) -> dict[str, Any]:
+    """What --json prints and validate.json holds."""
+    return {
+        "schema": 1,
+        "version": __version__,
+        "seed": wishes.seed,
+        "full": wishes.full,
+        "rows": rows,
+        "not_run": missing,
+        "methods": biases(rows),
+        "claims": verdicts,
+    }
+
+
+def report_lines(
+    rows: Sequence[Row], missing: Sequence[NotRun], verdicts: Sequence[Verdict]
+) -> Iterator[Table | str]:
+    """What a terminal shows, from top to bottom."""
+    if rows:
+        yield bias_table(rows)
+        yield ""
+    yield claim_table(verdicts)
+    yield from failing_lines(verdicts)
+    yield from not_run_lines(missing)
+
+
+def bias_table(rows: Sequence[Row]) -> Table:
+    """The errors of each method against the truth."""
+    table = _table("error against the simulated truth")
+    for column in ("method", "noise", "per host"):
+        table.add_column(column, no_wrap=True)
+    for column in ("rows", "min %", "median %", "max %", "inside stated", "worst stated"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in biases(rows):
+        table.add_row(
+            one.method,
+            "yes" if one.noise else "no",
+            one.ranks_per_host,
+            str(one.rows),
+            *(f"{value:+.2f}" for value in (one.min_pct, one.median_pct, one.max_pct)),
+            f"{100 * one.inside_share:.0f} %",
+            f"{one.worst_stated_pct:.2g} %, {one.worst_stated_ns:.3g} ns",
+        )
+    return table
+
+
+def claim_table(verdicts: Sequence[Verdict]) -> Table:
+    """What the methods are held to, and whether they keep it."""
+    table = _table("claims")
+    table.add_column("", no_wrap=True)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    table.add_column("where", no_wrap=True)
+    words = {True: Text("holds", "green"), False: Text("FAILS", "bold red"), None: Text("-", "dim")}
+    for one in verdicts:
+        table.add_row(words[one.holds], one.name, one.sentence, one.evidence)
+    return table
+
+
+def failing_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """The rows that a claim fails on, the worst first, and not more than a terminal can take."""
+    lines = []
+    for one in verdicts:
+        lines += [f"{one.name}: {row_words(row)}" for row in one.failing[:_SHOWN_FAILING]]
+        if len(one.failing) > _SHOWN_FAILING:
+            lines.append(f"{one.name}: and {len(one.failing) - _SHOWN_FAILING} more rows")
+    return lines
+
+
+def not_run_lines(missing: Sequence[NotRun]) -> list[str]:
+    """What has no row, alike things together: nothing is dropped silently."""
+    groups: Counter[str] = Counter()
+    for one in missing:
+        size = f" {format_bytes(one.bytes)}" if one.bytes else ""
+        barrier = f", barrier {one.barrier}" if one.barrier else ""
+        where = f"{one.op}{size}, {one.ranks} ranks, {one.platform}, {one.selector}{barrier}"
+        groups[f"not run: {where}: {one.why}"] += 1
+    return [f"{text} ({count} method{'s' * (count > 1)})" for text, count in groups.items()]
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )

@@ -153,7 +153,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
 class Sync(_Record, frozen=True, tag="sync"):
     """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
 
-    `error_ns` says how well that is known: what the closure saw between pairs, or `bound_ns`, the certain one.
+    `error_ns` says how well that is known: what the closure saw between pairs, or `bound_ns`, for certain.
     """
 
     index: Count

@@ -99,16 +99,17 @@ def test_a_cut_line_is_told(tmp_path: Path) -> None:
 def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: Any, found: bool) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=1)
     path = next((folder / "records").glob("*.jsonl"))
-    columns = {"offset_ns": (0.0, 5e3), "drift_ppm": (0.0, 9.0), "error_ns": (10.0, 40.0)}
     syncs = [
         Sync(
             index=index,
             algorithm="tree",
             domains=domains,
             at_ns=(10**12 * index,) * 2,
+            offset_ns=(0.0, 5e3),
+            drift_ppm=(0.0, 9.0),
+            error_ns=(10.0, 40.0),
             bound_ns=(10.0, 2e3),
             error_basis=basis,
-            **columns,
         )
         for index in (0, 1)
     ]

@@ -260,12 +260,12 @@ def test_the_full_matrix_crosses_what_matters() -> None:
 
 
 def test_a_method_that_calls_the_librarys_barrier_meets_all_barriers() -> None:
-    ops = [dict(op, methods=[*op["methods"], "mpi-barrier"]) for op in _DESCRIPTION["ops"]]
-    methods = [*_DESCRIPTION["methods"], {"name": "mpi-barrier", "available": True}]
+    ops = [dict(op, methods=[*op["methods"], "library-barrier"]) for op in _DESCRIPTION["ops"]]
+    methods = [*_DESCRIPTION["methods"], {"name": "library-barrier", "available": True}]
     planned = simulations(Wishes(full=True), {"ops": ops, "methods": methods})
     crossed = [one for one in planned if one.barrier and one.op == "mpi.bcast"]
     assert {one.barrier for one in crossed} == set(BARRIERS)
-    assert {one.methods for one in crossed} == {("mpi-barrier",)}
+    assert {one.methods for one in crossed} == {("library-barrier",)}
 
 
 def test_wishes_restrict_the_quick_form() -> None:

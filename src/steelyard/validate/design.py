@@ -24,6 +24,7 @@ BARRIERS = (
     "mpich_smp",
     "mvapich2_pair",
 )
+_LIBRARY_BARRIER = ("library-barrier", "mpi-barrier")  # methods that call the library's
 COLLECTIVES = (
     "bcast",
     "scatter",
@@ -166,7 +167,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                 method
                 for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
                 if method in known and method in (wishes.methods or known)
-                if barrier is None or base == "barrier" or method == "mpi-barrier"
+                if barrier is None or base == "barrier" or method in _LIBRARY_BARRIER
             )
             found.append(
                 Simulation(
@@ -197,7 +198,7 @@ def _cost(simulation: Simulation) -> float:
 
 def _uses_barrier(base: str, op: Mapping[str, Any]) -> bool:
     """Whether the library's barrier matters: to its own op, and to a method that calls it."""
-    return base == "barrier" or "mpi-barrier" in op["methods"]
+    return base == "barrier" or any(method in op["methods"] for method in _LIBRARY_BARRIER)
 
 
 def _ops(wishes: Wishes, description: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

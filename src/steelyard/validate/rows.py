@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +13,9 @@ from msgspec import Struct
 
 from steelyard.observations import Cell, cell_of
 from steelyard.records import JobFile, PointRun, read_job
-from steelyard.stamps import FloatArray
 from steelyard.stats import block_interval
 from steelyard.stats.interval import Estimate
-from steelyard.validate.design import TRUTH, Simulation
+from steelyard.validate.design import Simulation
 from steelyard.validate.simulator import Ran
 
 LEVEL = 0.95  # of the intervals of estimates and of the truth
@@ -149,15 +150,33 @@ def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Ki
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a cell says: an estimate in ns, what its clocks may be off, how far apart its ranks started."""
+
+    estimate: Estimate
+    clock_error: float | None
+    skew: float | None
+
+
+def _seen(cells: Sequence[Cell]) -> _Seen:
+    """Cells of one method taken together. All that this module knows of a cell's make is here."""
+    values = np.concatenate([cell.values for cell in cells])
+    return _Seen(
+        estimate=block_interval(values, cells[0].taken.tick, LEVEL).estimate,
+        clock_error=cells[0].clock_error,
+        skew=cells[0].taken.skew,
+    )
+
+
 def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None) -> Row:
     """One method's estimate; the truth is that of before and after it together."""
     later = again if again is not None and again.status == "ok" else None
-    estimate = _estimate(cell.values, cell.taken.tick)
-    truth = _estimate(
-        np.concatenate([one.values for one in (first, later) if one is not None]), first.taken.tick
-    )
+    seen = _seen([cell])
+    estimate = seen.estimate
+    truth = _seen([one for one in (first, later) if one is not None]).estimate
     error = estimate.value - truth.value
-    stated = stated_error(_half_width(estimate), cell.clock_error, cell.taken.skew)
+    stated = stated_error(_half_width(estimate), seen.clock_error, seen.skew)
     truth_error = _half_width(truth)
     return Row(
         op=simulation.op,
@@ -179,21 +198,14 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         low_ns=estimate.low,
         high_ns=estimate.high,
         truth_error_ns=truth_error,
-        truth_first_ns=_estimate(first.values, first.taken.tick).value,
-        truth_again_ns=_estimate(later.values, later.taken.tick).value if later else None,
-        clock_error_ns=cell.clock_error,
-        skew_ns=cell.taken.skew,
+        truth_first_ns=_seen([first]).estimate.value,
+        truth_again_ns=_seen([later]).estimate.value if later else None,
+        clock_error_ns=seen.clock_error,
+        skew_ns=seen.skew,
         count=int(cell.values.size),
         rejected=cell.rejected,
     )
 
 
-def _estimate(values: FloatArray, tick: float) -> Estimate:
-    return block_interval(values, tick, LEVEL).estimate
-
-
 def _half_width(estimate: Estimate) -> float:
     return max(estimate.high - estimate.value, estimate.value - estimate.low)
-
-
-__all__ = ["TRUTH", "NotRun", "Row", "is_inside", "rows_of_simulation", "stated_error"]

@@ -27,7 +27,7 @@ _IFF_TAP_NO_PI = 0x1002
 _LONGEST_FRAME = 1 << 16
 _AT_ONCE = 64  # frames taken from one host before the others have their turn
 
-# A host's own name, names of all hosts, network devices (/sys), shared memory, temporary files; then it waits.
+# A host's name, the names of all, network devices (/sys), shared memory, temporary files; then it waits.
 _HOST = """set -e
 echo "$1" > /proc/sys/kernel/hostname
 mount --bind "$2/hosts" /etc/hosts
@@ -76,7 +76,10 @@ def main() -> None:
 
 def _make(folder: Path, wanted: list[dict[str, Any]], delays: list[list[int]] | None) -> _Hub | None:
     addresses = [f"{_NETWORK}.{i + 1}" for i in range(len(wanted))]
-    lines = ["127.0.0.1 localhost", *(f"{a} {host['name']}" for a, host in zip(addresses, wanted, strict=True))]
+    lines = [
+        "127.0.0.1 localhost",
+        *(f"{a} {host['name']}" for a, host in zip(addresses, wanted, strict=True)),
+    ]
     (folder / "hosts").write_text("\n".join(lines) + "\n")
     (folder / "tmp").mkdir()
     agent = folder / "agent"

@@ -22,7 +22,16 @@ from pathlib import Path
 
 from steelyard.mpi import Mpi, mpi_environment
 
-_UNSHARED = ("--pid", "--net", "--mount", "--propagation", "private", "--fork", "--kill-child", "--mount-proc")
+_UNSHARED = (
+    "--pid",
+    "--net",
+    "--mount",
+    "--propagation",
+    "private",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+)
 _PROGRAMS = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
 _END_SECONDS = 10.0
 
@@ -70,7 +79,7 @@ class Hosts:
     def mpiexec(self, mpi: Mpi, ranks_per_host: int = 1) -> Start:
         """Start ranks on all hosts, from the first host. Raises KeyError for a family without a row."""
         major = int(mpi.version.partition(".")[0])
-        argv, environment = _LAUNCHERS[mpi.family](self, major, ranks_per_host)
+        argv, environment = FAMILIES[mpi.family](self, major, ranks_per_host)
         ranks = str(ranks_per_host * len(self.hosts))
         prefix = (*self.on(self.hosts[0]), mpi.mpiexec, *argv, "-n", ranks)
         return Start(prefix, mpi_environment(mpi) | environment)
@@ -79,7 +88,9 @@ class Hosts:
 def _openmpi(bed: Hosts, major: int, per_host: int) -> tuple[list[str], dict[str, str]]:
     """A waiting rank gives way: kernel threads that carry the messages need the cores too."""
     to_launcher = "--mca" if major < 5 else "--prtemca"
-    agent, interface = ("plm_rsh_agent", "oob_tcp_if_include") if major < 5 else ("plm_ssh_agent", "prte_if_include")
+    agent, interface = (
+        ("plm_rsh_agent", "oob_tcp_if_include") if major < 5 else ("plm_ssh_agent", "prte_if_include")
+    )
     argv = [to_launcher, agent, bed.agent, to_launcher, interface, "eth0", "--bind-to", "none"]
     argv += ["--mca", "btl", "tcp,self,vader" if major < 5 else "tcp,self,sm", "--mca", "pml", "ob1"]
     argv += ["--mca", "btl_tcp_if_include", "eth0", "--mca", "mpi_yield_when_idle", "1"]
@@ -89,14 +100,17 @@ def _openmpi(bed: Hosts, major: int, per_host: int) -> tuple[list[str], dict[str
 
 
 def _mpich(bed: Hosts, major: int, per_host: int) -> tuple[list[str], dict[str, str]]:
-    """UCX tries every transport that a machine might have, which takes minutes, unless told."""
-    del major
+    """UCX tries every transport that a machine might have, which takes minutes, unless told.
+
+    MPICH 5 sleeps for a moment when it waits; 4 may never give its core away, and needs one for each rank.
+    """
     argv = ["-launcher", "rsh", "-launcher-exec", bed.agent, "-bind-to", "none"]
     argv += ["-hosts", ",".join(host.name for host in bed.hosts), "-ppn", str(per_host)]
-    return argv, {"UCX_TLS": "tcp,self"}
+    heavy = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"} if major >= 5 else {}
+    return argv, {"UCX_TLS": "tcp,self"} | heavy
 
 
-_LAUNCHERS = {"openmpi": _openmpi, "mpich": _mpich}
+FAMILIES = {"openmpi": _openmpi, "mpich": _mpich}
 
 
 @functools.lru_cache
@@ -117,7 +131,9 @@ def why_not(*, hub: bool = False) -> str | None:
     if done.returncode == 0:
         return None
     said = (done.stderr.strip().splitlines() or ["it does not say why"])[-1]
-    return f"this system does not let namespaces, mounts or interfaces be made for a test bed of hosts: {said}"
+    return (
+        f"this system does not let namespaces, mounts or interfaces be made for a test bed of hosts: {said}"
+    )
 
 
 @contextlib.contextmanager

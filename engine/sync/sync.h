@@ -11,7 +11,7 @@
 /* What one synchronisation says of one rank. */
 struct sync_point {
     struct clock_map map;
-    double error_ns; /* from the closure between pairs that the tree does not use, and the tick */
+    double error_ns; /* from the closure between random pairs, what of the bound asymmetry may be, the tick */
     double bound_ns; /* certain: half the round trips on the way to rank 0, whatever the paths' asymmetry */
     int64_t true_ns; /* in tests with skewed clocks: the true time of map.at_ns */
 };

@@ -25,6 +25,7 @@ from steelyard.process import run
 from steelyard.records import JobFile, PointRun, Sync, read_records, with_obs
 
 _DRIFT = 2 * 20e-6  # two clocks of up to 20 ppm, while the pair exchanges messages
+_CLOSED = 100  # ns: what a closure without any noise disagrees by at most
 _OPS = (
     "mpi.bcast bytes=8",
     "mpi.reduce bytes=8",
@@ -118,11 +119,11 @@ def test_in_simulation_the_stated_error_holds_the_truth(simulated: Path, tmp_pat
     for error, sync, rank in _errors(syncs):
         assert abs(error) <= sync.error_ns[rank]
         assert abs(error) <= sync.bound_ns[rank] + _DRIFT * sync.cost_ns
-        assert sync.error_ns[rank] < 100
+        assert sync.error_ns[rank] < _CLOSED + sync.bound_ns[rank] / 4  # paths may be asymmetric by so much
     skewed = _medians(read)
     assert skewed.keys() == true.keys()
     for op, (latency, stated) in skewed.items():
-        assert abs(latency - true[op][0]) <= max(0.01 * true[op][0], stated), op
+        assert abs(latency - true[op][0]) <= max(0.01 * true[op][0], min(stated, _CLOSED)), op
 
 
 def test_under_one_clock_ranks_are_found_to_share_it(simulated: Path, tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ _TCP_NS = 5000  # no synchronisation may then be off by more
 _DAY = 86400
 
 
+class _Busy(Exception):  # noqa: N818 (it is none)
+    """A launch that did not finish because, with others on the cores, messages wait for time slices."""
+
+
 class Found(NamedTuple):
     """An offset in a record, and by how much it is wrong."""
 
@@ -67,14 +71,19 @@ def _launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> 
         done = run([*command, "--points", str(words)], env=os.environ | start.environment, timeout=_SECONDS)
     except MeasurementError as error:
         if (load := os.getloadavg()[0]) > 2 * cores:
-            pytest.skip(
-                f"others use the cores (load {load:.0f}), messages wait for whole time slices: {error}"
-            )
+            raise _Busy(f"others use the cores (load {load:.0f}): {error}") from None
         raise
     assert done.code == 0, done.out + done.err
     syncs = [record for record in read_records(out).records if isinstance(record, Sync)]
     assert len(syncs) >= 2 * points
     return syncs
+
+
+def _launch_once(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> list[Sync]:
+    try:
+        return _launch(bed, mpi, out, points, per_host)
+    except _Busy as error:
+        pytest.skip(str(error))
 
 
 def _compare(bed: Hosts, syncs: list[Sync], per_host: int = 1) -> Iterator[Found]:
@@ -91,19 +100,26 @@ def test_every_offset_is_inside_its_stated_error(
     if mpi.family not in testbed.FAMILIES:
         pytest.skip(f"the test bed does not start {mpi.family}")
     found: list[Found] = []
+    busy: list[_Busy] = []
     with hosts(len(offsets_s), offsets_s) as bed:
         assert [host.offset_ns for host in bed.hosts] == [(s - offsets_s[0]) * 10**9 for s in offsets_s]
         for _ in range(_LAUNCHES):
-            syncs = _launch(bed, mpi, tmp_path / "records.jsonl", points=10 if _LAUNCHES == 1 else 50)
+            try:
+                syncs = _launch(bed, mpi, tmp_path / "records.jsonl", points=10)
+            except _Busy as error:
+                busy.append(error)
+                continue
             assert {sync.domains for sync in syncs} == {len(offsets_s)}
             found += _compare(bed, syncs)
+    if not found:
+        pytest.skip(str(busy[0]))
     others = [f for f in found if f.rank > 0]
     inside = sum(abs(f.wrong_ns) <= f.stated_ns for f in others)
     wrong = [abs(f.wrong_ns) for f in others]
     stated = [f.stated_ns for f in others]
     quiet = [f for f in others if f.certain_ns < _QUIET_NS]
     print(
-        f"{mpi.name} {offsets_s}: {_LAUNCHES} launches, {inside} of {len(others)} offsets inside; "
+        f"{mpi.name} {offsets_s}: {_LAUNCHES - len(busy)} of {_LAUNCHES} launches finished, {inside} of {len(others)} offsets inside; "
         f"true error median {statistics.median(wrong):.0f} ns, worst {max(wrong):.0f} ns; "
         f"stated median {statistics.median(stated):.0f} ns, worst {max(stated):.0f} ns; "
         f"certain bound median {statistics.median(f.certain_ns for f in others):.0f} ns; "
@@ -119,7 +135,7 @@ def test_ranks_of_a_host_share_its_clock(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.family not in testbed.FAMILIES:
         pytest.skip(f"the test bed does not start {mpi.family}")
     with hosts(2, (250, 0)) as bed:
-        syncs = _launch(bed, mpi, tmp_path / "records.jsonl", points=2, per_host=2)
+        syncs = _launch_once(bed, mpi, tmp_path / "records.jsonl", points=2, per_host=2)
         found = list(_compare(bed, syncs, per_host=2))
     assert {sync.domains for sync in syncs} == {2}
     for sync in syncs:
@@ -139,7 +155,9 @@ def test_asymmetric_delays_deceive_all_but_the_certain_bound(tmp_path: Path) -> 
     out_ns, back_ns = 2e6, 0.5e6
     with hosts(2, (250, 750), {(0, 1): out_ns / 1e9, (1, 0): back_ns / 1e9}) as bed:
         found = [
-            f for f in _compare(bed, _launch(bed, mpi, tmp_path / "records.jsonl", points=5)) if f.rank == 1
+            f
+            for f in _compare(bed, _launch_once(bed, mpi, tmp_path / "records.jsonl", points=5))
+            if f.rank == 1
         ]
     wrong = statistics.median(f.wrong_ns for f in found)
     assert wrong == pytest.approx((out_ns - back_ns) / 2, abs=0.2e6)

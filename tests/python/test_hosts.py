@@ -119,7 +119,8 @@ def test_every_offset_is_inside_its_stated_error(
     stated = [f.stated_ns for f in others]
     quiet = [f for f in others if f.certain_ns < _QUIET_NS]
     print(
-        f"{mpi.name} {offsets_s}: {_LAUNCHES - len(busy)} of {_LAUNCHES} launches finished, {inside} of {len(others)} offsets inside; "
+        f"{mpi.name} {offsets_s}: {_LAUNCHES - len(busy)} of {_LAUNCHES} launches finished; "
+        f"{inside} of {len(others)} offsets inside; "
         f"true error median {statistics.median(wrong):.0f} ns, worst {max(wrong):.0f} ns; "
         f"stated median {statistics.median(stated):.0f} ns, worst {max(stated):.0f} ns; "
         f"certain bound median {statistics.median(f.certain_ns for f in others):.0f} ns; "

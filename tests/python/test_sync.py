@@ -119,7 +119,7 @@ def test_in_simulation_the_stated_error_holds_the_truth(simulated: Path, tmp_pat
     for error, sync, rank in _errors(syncs):
         assert abs(error) <= sync.error_ns[rank]
         assert abs(error) <= sync.bound_ns[rank] + _DRIFT * sync.cost_ns
-        assert sync.error_ns[rank] < _CLOSED + sync.bound_ns[rank] / 4  # paths may be asymmetric by so much
+        assert sync.error_ns[rank] < _CLOSED + sync.bound_ns[rank] / 3  # paths may be asymmetric by so much
     skewed = _medians(read)
     assert skewed.keys() == true.keys()
     for op, (latency, stated) in skewed.items():

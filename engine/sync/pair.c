@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { DISCARDED = 2 }; /* the first exchanges wait for the partner to come */
 
@@ -17,6 +19,8 @@ void pair_add(struct pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t receive
     p->begin_ns = p->count == 0 ? sent_ns : p->begin_ns;
     p->end_ns = received_ns;
     p->last_ns = most - least;
+    if (p->count < PAIR_KEPT)
+        p->round_trips[p->count] = p->last_ns;
     ++p->count;
     ++p->since_shortest;
     if (p->last_ns < p->shortest_ns) {
@@ -47,6 +51,21 @@ double pair_bound(const struct pair *p, int64_t tick_ns)
     return (p->high - p->low) / 2 + drifted(p) / 2 + (double)tick_ns;
 }
 
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double pair_scatter(const struct pair *p)
+{
+    double sorted[PAIR_KEPT];
+    size_t count = p->count < PAIR_KEPT ? (size_t)p->count : PAIR_KEPT;
+    memcpy(sorted, p->round_trips, count * sizeof sorted[0]);
+    qsort(sorted, count, sizeof sorted[0], compare);
+    return count > 0 ? (sorted[count / 2] - sorted[0]) / 2 : 0;
+}
+
 double pair_contradiction(const struct pair *p, int64_t tick_ns)
 {
     /* Both sides may have drifted the whole way, and either stamp been cut to its tick. */
@@ -71,6 +90,7 @@ int pair_ask(struct sync *s, int partner, bool (*enough)(const struct sync *, co
     more = 0;
     if (!err)
         err = team_send(s->team, partner, &more, sizeof more);
+    s->scatter_ns = fmax(s->scatter_ns, pair_scatter(p));
     double contradiction = pair_contradiction(p, s->clock->tick_ns);
     if (!err && contradiction > 0 && !s->doubt[0])
         snprintf(s->doubt, sizeof s->doubt,

@@ -4,6 +4,8 @@
 
 #include "sync/sync.h"
 
+enum { PAIR_KEPT = 32 };
+
 /* Of exchanges, on the side that asks. The partner read its clock after the question was sent and before the
  * answer came, so that each exchange bounds the offset (local minus the partner's time) from both sides,
  * without any assumption; all of them do so together, but for what the clocks drift meanwhile. */
@@ -13,6 +15,7 @@ struct pair {
     int64_t count, since_shortest; /* exchanges; those after the one with the shortest round trip */
     double shortest_ns, middle;    /* that round trip, and the offset in the middle of its bounds */
     double last_ns;                /* the latest round trip */
+    double round_trips[PAIR_KEPT]; /* the first ones */
 };
 
 /* What two clocks may drift apart: NTP slews a clock by 500 ppm at most, and quartz is some 50 ppm off. What
@@ -28,6 +31,10 @@ void pair_add(struct pair *pair, int64_t sent_ns, int64_t stamp_ns, int64_t rece
 double pair_offset(const struct pair *pair);
 int64_t pair_time(const struct pair *pair);
 double pair_bound(const struct pair *pair, int64_t tick_ns);
+
+/* Half of what the median round trip has over the shortest. A path that scatters, as through a kernel, need
+ * not be alike in both directions, and no exchange of messages can see whether it is. */
+double pair_scatter(const struct pair *pair);
 
 /* By how many ns the exchanges contradict each other beyond drift and tick; not positive when they do not. */
 double pair_contradiction(const struct pair *pair, int64_t tick_ns);

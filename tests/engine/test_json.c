@@ -17,6 +17,8 @@ static void test_document(void)
     json_string(&j, "nothing", NULL);
     json_int(&j, "least", INT64_MIN);
     json_double(&j, "third", 1.0 / 3);
+    json_double(&j, "tenth", 0.1);
+    json_double(&j, "months", 3456000000000123.0);
     json_double(&j, "infinite", INFINITY);
     json_bool(&j, "yes", true);
     json_open(&j, "list", '[');
@@ -31,7 +33,8 @@ static void test_document(void)
         strcmp(
             j.text,
             "{\"text\":\"a\\\"b\\\\c\\u000a\\u0001\\u00c3\",\"nothing\":null,\"least\":-9223372036854775808,"
-            "\"third\":0.333333333333,\"infinite\":null,\"yes\":true,\"list\":[1,[],2]}") == 0);
+            "\"third\":0.3333333333333333,\"tenth\":0.1,\"months\":3456000000000123,"
+            "\"infinite\":null,\"yes\":true,\"list\":[1,[],2]}") == 0);
     json_reset(&j);
     json_open(&j, NULL, '[');
     for (int i = 0; i < 10000; ++i) /* grows several times */

@@ -31,6 +31,7 @@ struct place {
     double clock_cost_ns;
     int64_t clock_tick_ns;
     char clock_doubt[CLOCK_DOUBT_MAX];
+    int64_t clock_base_ns;
 };
 
 static void cpu_list(const cpu_set_t *set, char *text, size_t size)
@@ -58,6 +59,7 @@ static void place_read(struct place *place, const struct clock *clock)
         cpu_list(&allowed, place->cpus, sizeof place->cpus);
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
+    place->clock_base_ns = clock->base;
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
@@ -71,6 +73,7 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "cpu", place->cpu);
     json_double(j, "clock_cost_ns", place->clock_cost_ns);
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
+    json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
     json_close(j, '}');
 }

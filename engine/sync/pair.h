@@ -32,9 +32,10 @@ double pair_offset(const struct pair *pair);
 int64_t pair_time(const struct pair *pair);
 double pair_bound(const struct pair *pair, int64_t tick_ns);
 
-/* Half of what the median round trip has over the shortest. A path that scatters, as through a kernel, need
- * not be alike in both directions, and no exchange of messages can see whether it is. */
-double pair_scatter(const struct pair *pair);
+/* What of the bound the offset may be off by unseen. Where round trips scatter there is software on the way,
+ * which need not take as long in one direction as in the other: a third of the bound is one way that takes
+ * twice the other. Where they do not, nothing. */
+double pair_unseen(const struct pair *pair, int64_t tick_ns);
 
 /* By how many ns the exchanges contradict each other beyond drift and tick; not positive when they do not. */
 double pair_contradiction(const struct pair *pair, int64_t tick_ns);

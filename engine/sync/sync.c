@@ -124,10 +124,9 @@ static int share_domains(struct sync *s)
 }
 
 /* Ranks that share rank 0's clock are off by its tick alone. For all others the worst that any pair saw
- * counts, not that of their own pairs: two clocks that are wrong alike agree. So does the worst scatter of
- * any pair: with two clocks the closure sees the very path that the offset came by. What is certain is so
- * anyway.
- */
+ * counts, not that of their own pairs: two clocks that are wrong alike agree. So does the worst that any pair
+ * may hide: with two clocks the closure goes the very path that the offset came by. What is certain is so
+ * anyway. */
 static void state_error(struct sync *s, int64_t worst)
 {
     double tick = (double)s->clock->tick_ns;
@@ -142,14 +141,14 @@ int sync_take(struct sync *s)
     int64_t worst = 0;
     int me = leader_index(s);
     s->begin_ns = clock_now(s->clock);
-    s->scatter_ns = 0;
+    s->unseen_ns = 0;
     s->doubt[0] = '\0';
     int err = team_barrier(s->team);
     if (!err && me >= 0)
         err = relate(s, me, &worst);
     if (!err)
         err = share_domains(s);
-    worst = s->doubt[0] ? INT64_MAX : llround(fmax(CLOSURE_FACTOR * (double)worst, s->scatter_ns));
+    worst = s->doubt[0] ? INT64_MAX : llround(fmax(CLOSURE_FACTOR * (double)worst, s->unseen_ns));
     if (!err)
         err = team_max(s->team, &worst);
     if (err)

@@ -32,7 +32,7 @@ struct sync {
     struct sync_point mine;    /* the latest */
     struct sync_point *all;    /* on rank 0: the latest of every rank */
     int64_t begin_ns, cost_ns; /* of the latest; the cost on rank 0 */
-    double scatter_ns;         /* of the latest: the worst of this rank's pairs */
+    double unseen_ns;          /* of the latest: what the worst of this rank's pairs may hide */
     int64_t count;             /* so far, without those that were refused */
     char doubt[ERR_TEXT_MAX];  /* why my clock and another cannot be related; "": they can */
     struct clock_map anchor;   /* `tree`: where the base line of the drift begins */

@@ -71,6 +71,7 @@ class Place(_Part, frozen=True):
     cpu: int = -1
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
+    clock_base_ns: int = 0  # what the source said when stamps were 0
     clock_doubt: str | None = None  # why it is not sound
 
 

@@ -21,6 +21,7 @@ import pytest
 
 import hosts as testbed
 from hosts import Hosts, hosts
+from steelyard import records
 from steelyard.engine import mpi_engine
 from steelyard.errors import InputError, MeasurementError
 from steelyard.machine import read_machine
@@ -39,6 +40,13 @@ class _Busy(Exception):  # noqa: N818 (it is none)
     """A launch that did not finish because, with others on the cores, messages wait for time slices."""
 
 
+class Synced(NamedTuple):
+    """The synchronisations of a launch, and what each rank's clock said when its stamps were 0."""
+
+    syncs: list[Sync]
+    base_ns: list[int]
+
+
 class Found(NamedTuple):
     """An offset in a record, and by how much it is wrong."""
 
@@ -54,7 +62,7 @@ def _bed_possible() -> None:
         pytest.skip(why)
 
 
-def _launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> list[Sync]:
+def _launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> Synced:
     """Each point is one observation between two synchronisations."""
     engine = mpi_engine(mpi)
     cores = len(read_machine().cores)
@@ -74,22 +82,26 @@ def _launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> 
             raise _Busy(f"others use the cores (load {load:.0f}): {error}") from None
         raise
     assert done.code == 0, done.out + done.err
-    syncs = [record for record in read_records(out).records if isinstance(record, Sync)]
+    read = read_records(out).records
+    syncs = [record for record in read if isinstance(record, Sync)]
     assert len(syncs) >= 2 * points
-    return syncs
+    (launch,) = (record for record in read if isinstance(record, records.Launch))
+    return Synced(syncs, [place.clock_base_ns for place in launch.places])
 
 
-def _launch_once(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> list[Sync]:
+def _launch_once(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> Synced:
     try:
         return _launch(bed, mpi, out, points, per_host)
     except _Busy as error:
         pytest.skip(str(error))
 
 
-def _compare(bed: Hosts, syncs: list[Sync], per_host: int = 1) -> Iterator[Found]:
-    for sync in syncs:
+def _compare(bed: Hosts, synced: Synced, per_host: int = 1) -> Iterator[Found]:
+    """Stamps count from a base of their host's clock, so an offset is less what the bases differ by."""
+    for sync in synced.syncs:
         for rank, offset in enumerate(sync.offset_ns):
-            wrong = offset - bed.hosts[rank // per_host].offset_ns
+            known = bed.hosts[rank // per_host].offset_ns - (synced.base_ns[rank] - synced.base_ns[0])
+            wrong = offset - known
             yield Found(wrong, sync.error_ns[rank], sync.bound_ns[rank], rank)
 
 
@@ -103,12 +115,12 @@ def test_every_offset_is_inside_its_errors(mpi: Mpi, offsets_s: tuple[int, ...],
         assert [host.offset_ns for host in bed.hosts] == [(s - offsets_s[0]) * 10**9 for s in offsets_s]
         for _ in range(_LAUNCHES):
             try:
-                syncs = _launch(bed, mpi, tmp_path / "records.jsonl", points=10)
+                synced = _launch(bed, mpi, tmp_path / "records.jsonl", points=10)
             except _Busy as error:
                 busy.append(error)
                 continue
-            assert {sync.domains for sync in syncs} == {len(offsets_s)}
-            found += _compare(bed, syncs)
+            assert {sync.domains for sync in synced.syncs} == {len(offsets_s)}
+            found += _compare(bed, synced)
     if not found:
         pytest.skip(str(busy[0]))
     others = [f for f in found if f.rank > 0]
@@ -135,10 +147,10 @@ def test_ranks_of_a_host_share_its_clock(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.family not in testbed.FAMILIES:
         pytest.skip(f"the test bed does not start {mpi.family}")
     with hosts(2, (250, 0)) as bed:
-        syncs = _launch_once(bed, mpi, tmp_path / "records.jsonl", points=2, per_host=2)
-        found = list(_compare(bed, syncs, per_host=2))
-    assert {sync.domains for sync in syncs} == {2}
-    for sync in syncs:
+        synced = _launch_once(bed, mpi, tmp_path / "records.jsonl", points=2, per_host=2)
+        found = list(_compare(bed, synced, per_host=2))
+    assert {sync.domains for sync in synced.syncs} == {2}
+    for sync in synced.syncs:
         assert sync.offset_ns[:2] == (0, 0)
         assert sync.offset_ns[2] == sync.offset_ns[3]
     assert all(abs(f.wrong_ns) <= f.certain_ns for f in found)

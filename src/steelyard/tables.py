@@ -10,7 +10,15 @@ from rich.text import Text
 
 from steelyard.results import Row
 from steelyard.units import format_bytes
-from steelyard.wording import notes, rate_words, relative_words, row_line, time_words
+from steelyard.wording import (
+    bandwidth_words,
+    notes,
+    relative_words,
+    row_line,
+    shared_nature,
+    time_words,
+    value_words,
+)
 
 __all__ = ["results_tables", "row_line"]
 
@@ -45,6 +53,8 @@ def _table(name: str, rows: list[Row]) -> Table:
     if len({row.op for row in rows}) == 1:
         name = rows[0].op
     varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
+    if known := shared_nature(rows):
+        axes = [{**one, "method": f"{one['method']} ({known})"} for one in axes]
     shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
     counts = {row.launch_count for row in rows if row.launch_count}
     if len(counts) == 1:
@@ -63,7 +73,7 @@ def _table(name: str, rows: list[Row]) -> Table:
     )
     for axis in varying:
         table.add_column(axis, no_wrap=True)
-    cells = [_cells(row) for row in rows]
+    cells = [_cells(row, known) for row in rows]
     empty = {"bytes": not any(row.bytes for row in rows), "launches": len(counts) < 2}
     empty["bandwidth"] = all(row.bandwidth is None for row in rows)
     columns = [column for column in cells[0] if not empty.get(column)]
@@ -98,18 +108,18 @@ def _level_words(levels: set[float]) -> str:
     return f"{low:.3g} %" if high - low < 0.1 else f"{low:.0f} to {high:.0f} %"
 
 
-def _cells(row: Row) -> dict[str, Text]:
-    """The columns, in their order."""
+def _cells(row: Row, known: str) -> dict[str, Text]:
+    """The columns, in their order; `known` is the nature that the title has told."""
     flag = row.status if row.status != "ok" else row.flag or ""
     style = STATUS_STYLES.get(row.status) or FLAG_STYLES.get(flag, "")
     return {
         "bytes": Text(format_bytes(row.bytes)),
-        "median": Text(time_words(row.median), style="bold"),
+        "median": Text(value_words(row), style="bold"),
         "interval": Text(relative_words(row)),
         "min": Text(time_words(row.min)),
         "p99": Text(time_words(row.p99)),
-        "bandwidth": Text(rate_words(row.bandwidth)),
+        "bandwidth": Text(bandwidth_words(row)),
         "launches": Text(str(row.launch_count)),
         "flag": Text(flag, style=style),
-        "notes": Text("; ".join(notes(row))),
+        "notes": Text("; ".join(notes(row, known))),
     }

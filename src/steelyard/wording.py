@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from steelyard.groups import COLLECTIVES, base_op
 from steelyard.results import Row
 from steelyard.units import format_bytes, format_rate, format_time
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
+OFTEN = 0.9  # a rank that is last in more of the observations is named
+LEAST_PAID = 0.02  # of a message, from which what its clock cost is named
+GREW = 2.0  # times: windows that grew less may have been as wide in another launch from the first
+MOST_ERROR = 10.0  # medians: of a wider error the interval beside it says enough
+AT_MOST, AT_LEAST = "≤", "≥"
 
 
 def row_name(row: Row, mpi: bool = True) -> str:
@@ -58,22 +67,214 @@ def rate_words(value: float | None) -> str:
     return "–" if value is None else format_rate(value)
 
 
-def notes(row: Row) -> list[str]:
-    """What to know of a row beside its numbers: reason, modes, yields, slowest rank, rejected."""
+def value_words(row: Row) -> str:
+    """The median, `480 ns`, or `≤ 1.18 us` where it is a bound and no estimate; a dash for none."""
+    sign = method_words(row).sign
+    return f"{sign} {format_time(row.median)}" if sign and row.median is not None else time_words(row.median)
+
+
+def bandwidth_words(row: Row) -> str:
+    """The bandwidth, `≥ 1.20 GB/s` where its time is an upper bound; a dash where there is none."""
+    sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(method_words(row).sign)
+    return f"{sign} {format_rate(row.bandwidth)}" if sign and row.bandwidth else rate_words(row.bandwidth)
+
+
+def is_collective(row: Row) -> bool:
+    """Whether the op is a collective, in any form, of several ranks."""
+    return row.ranks > 1 and base_op(row.op)[0].rpartition(".")[2] in COLLECTIVES
+
+
+def _nothing(_: Row) -> Iterator[str]:
+    return iter(())
+
+
+def _synchronised_words(row: Row) -> Iterator[str]:
+    """`466 – 480 ns ±23 ns`, `skew 14 ns`, `windows grew from 3.40 us to 12.0 us`."""
+    if row.median is not None and row.low_ns is not None and row.error_ns is not None:
+        low, high = format_time(min(row.low_ns, row.median)), format_time(row.median)
+        took = high if low == high else interval_words(min(row.low_ns, row.median), row.median)
+        if row.error_ns <= MOST_ERROR * row.median:
+            took += f" ±{format_time(row.error_ns)}"
+        yield took
+    else:
+        yield from _clock_words(row)
+    if row.skew_ns is not None:
+        yield f"skew {format_time(row.skew_ns)}"
+    if row.window_ns is not None and row.window_ns[1] >= GREW * row.window_ns[0]:
+        first, widest = map(format_time, row.window_ns)
+        yield f"windows grew from {first} to {widest}"
+
+
+def _clock_words(row: Row) -> Iterator[str]:
+    if row.clock_error_ns is not None:
+        yield f"clocks ±{format_time(row.clock_error_ns)}"
+
+
+def _message_words(row: Row) -> Iterator[str]:
+    """`there 251 ns, back 262 ns`, `clocks ±23 ns`, `the clock costs 22 ns a message, taken off`."""
+    if row.ways is not None:
+        there, back = map(format_time, row.ways)
+        yield f"there {there}, back {back}"
+    yield from _clock_words(row)
+    if row.overhead and row.median is not None and row.overhead >= LEAST_PAID * row.median:
+        yield f"the clock costs {format_time(row.overhead)} a message, taken off"
+
+
+def _path_words(row: Row) -> Iterator[str]:
+    """`rank 0 → rank 15, 8 loops`."""
+    if row.path is not None:
+        loops = f"{row.path.loops} loop{'' if row.path.loops == 1 else 's'}"
+        yield f"rank {row.path.late} → rank {row.path.observer}, {loops}"
+
+
+def _bounds_words(row: Row) -> Iterator[str]:
+    """`at least 126 ns, at most 1.18 us`."""
+    if row.median is not None:
+        least = f"at least {format_time(row.low_ns)}, " if row.low_ns is not None else ""
+        yield f"{least}at most {format_time(row.median)}"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodWords:
+    """What the number of a method is.
+
+    `meaning` is for a reader who has never heard of it; `nature` says in a few words why it is not simply
+    what the operation takes, of collectives alone where `is_of_collectives`; `sign` is that of a bound;
+    `details` says more of a row. Where a method is blind to which rank is last, `sees_ranks` is false.
+    """
+
+    meaning: str
+    nature: str = ""
+    is_of_collectives: bool = False
+    sign: str = ""
+    details: Callable[[Row], Iterator[str]] = _nothing
+    sees_ranks: bool = True
+
+
+_LATENCY = "From when the first rank starts until the last has completed, on one clock"
+_PATH = "One rank starts last, one reports that it is done, without a common clock; their messages are off."
+METHODS = {
+    "batch": MethodWords(
+        "Repetitions back to back between two stamps. A collective overlaps with itself there: what is "
+        "measured is its throughput.",
+        nature="throughput, not latency",
+        is_of_collectives=True,
+    ),
+    "root": MethodWords(
+        "What the call costs rank 0 when it is repeated back to back.", nature="overhead, not a latency"
+    ),
+    "rank": MethodWords(
+        "What the call costs the rank that pays most when it is repeated back to back.",
+        nature="overhead, not a latency",
+    ),
+    "barrier": MethodWords(
+        "One call after each barrier of our own, the longest of the ranks' own times: off by as much as "
+        "ranks leave the barrier apart.",
+        nature="biased by the barrier",
+    ),
+    "library-barrier": MethodWords(
+        "One call after each MPI_Barrier, as OSU and IMB do it, the longest of the ranks' own times: off by "
+        "as much as ranks leave the library's barrier apart.",
+        nature="biased by the barrier",
+    ),
+    "truth": MethodWords("In simulation: all ranks enter at one true instant, until the last has left."),
+    "epoch": MethodWords(
+        f"{_LATENCY} that is set before and after each block, at random instants. Written as from the last "
+        "start, to from the first start, ± what sample and clocks leave open.",
+        details=_synchronised_words,
+    ),
+    "window": MethodWords(
+        f"{_LATENCY} that is set once and goes stale, in windows side by side.", details=_synchronised_words
+    ),
+    "round-time": MethodWords(
+        f"{_LATENCY}; rank 0 tells all the instant before each call.", details=_synchronised_words
+    ),
+    "each": MethodWords(
+        "Every message by itself, one way, from the sender's stamp to the receiver's on one clock. Where "
+        "there and back differ by less than the clocks may be off, they may well be alike.",
+        details=_message_words,
+        sees_ranks=False,
+    ),
+    "ack": MethodWords(
+        f"{_PATH} Each rank was tried. A lower bound of the latency.",
+        nature="a lower bound",
+        sign=AT_LEAST,
+        details=_path_words,
+        sees_ranks=False,
+    ),
+    "bisected-ack": MethodWords(
+        f"{_PATH} The rank that reports last was sought by halving. A lower bound of the latency.",
+        nature="a lower bound",
+        sign=AT_LEAST,
+        details=_path_words,
+        sees_ranks=False,
+    ),
+    "trigger": MethodWords(
+        f"{_PATH} The rank whose late start matters most was sought by halving. A lower bound of the "
+        "latency.",
+        nature="a lower bound",
+        sign=AT_LEAST,
+        details=_path_words,
+        sees_ranks=False,
+    ),
+    "trigger-ack": MethodWords(
+        f"{_PATH} Both ranks were sought by turns. A lower bound of the latency.",
+        nature="a lower bound",
+        sign=AT_LEAST,
+        details=_path_words,
+        sees_ranks=False,
+    ),
+    "bounds": MethodWords(
+        "At most what a call and a barrier take together, at least what calls back to back take each. The "
+        "truth lies between; neither end is an estimate.",
+        nature="not an estimate",
+        sign=AT_MOST,
+        details=_bounds_words,
+        sees_ranks=False,
+    ),
+}
+_UNKNOWN = MethodWords("A method that this version has no words for.", details=_clock_words)
+
+
+def method_words(row: Row) -> MethodWords:
+    """The line of the table for a row's method."""
+    return METHODS.get(row.method, _UNKNOWN)
+
+
+def nature(row: Row) -> str:
+    """Why a row's number is not simply what the operation takes: `throughput, not latency`; or nothing."""
+    words = method_words(row)
+    fits = is_collective(row) if words.is_of_collectives else row.ranks > 1
+    return words.nature if fits else ""
+
+
+def shared_nature(rows: Iterable[Row]) -> str:
+    """The nature of all rows, of one method, where they have one and the same; else nothing."""
+    natures = {(row.method, nature(row)) for row in rows}
+    return natures.pop()[1] if len(natures) == 1 else ""
+
+
+def notes(row: Row, known: str = "") -> list[str]:
+    """What to know of a row beside its numbers: reason, what the method says, modes, yields, ranks, rejected.
+
+    `known` is a nature that the reader has been told already.
+    """
     found = []
     if row.why:
         found.append(row.why)
+    if row.median is not None:
+        found += [nature(row)] if nature(row) not in ("", known) else []
+        found += method_words(row).details(row)
     if len(row.modes) > 1:
         found.append(f"{len(row.modes)} modes: {mode_words(row)}")
-    if row.clock_error_ns is not None:
-        found.append(f"clocks ±{format_time(row.clock_error_ns)}")
     if "NOISY" in row.flags and len(row.modes) == 1 and row.slow_share is not None:
         found.append(f"{100 * row.slow_share:.0f} % above 3 medians")
     if "DRIFT" in row.flags and row.flag != "DRIFT":
         found.append("drifts")
     if row.yields_per_op is not None and row.yields_per_op >= YIELDS:
         found.append(f"{row.yields_per_op:.3g} yields/op")
-    if row.slowest_share is not None and row.ranks > 2 and row.slowest_share > 0.9:
+    seen = row.slowest_share is not None and row.ranks > 2 and method_words(row).sees_ranks
+    if seen and row.slowest_share is not None and row.slowest_share > OFTEN:
         found.append(f"rank {row.slowest_rank} slowest in {100 * row.slowest_share:.0f} %")
     if row.rejected:
         found.append(f"{row.rejected} rejected")
@@ -84,8 +285,8 @@ def row_line(row: Row) -> str:
     """A row as one plain line, for progress: `mpi.bcast 8 B on 4 ranks: 1.42 us ±2.1 % SETTLED`."""
     if row.median is None:
         return f"{row_name(row)}: {row.status}" + (f", {row.why}" if row.why else "")
-    words = [f"{row_name(row)}: {format_time(row.median)}", relative_words(row)]
+    words = [f"{row_name(row)}: {value_words(row)}", relative_words(row)]
     if row.bandwidth is not None:
-        words.append(format_rate(row.bandwidth))
+        words.append(bandwidth_words(row))
     words.append(row.status if row.status != "ok" else row.flag or "")
     return " ".join(words) + "".join(f"; {note}" for note in notes(row))

@@ -22,6 +22,8 @@ from steelyard.records import (
     Place,
     Point,
     Record,
+    Sync,
+    WatchedPath,
     append_records,
 )
 
@@ -32,7 +34,12 @@ Series = Callable[[np.random.Generator, int], NDArray[np.float64]]  # (generator
 
 @dataclass(frozen=True, slots=True)
 class FakePoint:
-    """A point and the times it takes. `ends` maps a launch to an end record that is not `ok`."""
+    """A point and the times it takes. `ends` maps a launch to an end record that is not `ok`.
+
+    `pace` is what each rank takes relative to the values; without it the last rank takes them, the others a
+    tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
+    are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
+    """
 
     op: str
     values: Series
@@ -41,7 +48,14 @@ class FakePoint:
     mpi: str | None = "mpich-4.0.2"
     reps: int = 100
     parts: int = 1
-    report: Literal["root", "slowest"] = "slowest"
+    report: Literal["root", "slowest", "message"] = "slowest"
+    method: str = "batch"
+    pace: tuple[float, ...] = ()
+    clock_error: float | None = None
+    skew: float = 0.0
+    windows: tuple[int, ...] = ()
+    path: WatchedPath | None = None
+    low: float | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
     rejected: int = 0
@@ -135,7 +149,7 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "bytes": point.bytes,
         "ranks": point.ranks,
         "threads": 1,
-        "method": "batch",
+        "method": point.method,
         "rule": "median",
         "params": {},
         "mpi": point.mpi,
@@ -182,6 +196,9 @@ def _heads(
     return job, start
 
 
+LOW_REPS = 50
+
+
 def _point_records(rng: np.random.Generator, launch: int, index: int, point: FakePoint) -> list[Record]:
     head = Point(
         point=index,
@@ -189,34 +206,25 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         bytes=point.bytes,
         ranks=point.ranks,
         threads=1,
-        method="batch",
+        method=point.method,
         rule="median",
         reps=point.reps,
         parts=point.parts,
         report=point.report,
         moved_bytes=point.bytes * point.parts,
+        low_reps=1 if point.low is None else LOW_REPS,
+        path=point.path,
     )
     if launch in point.ends:
         return [head, msgspec.structs.replace(point.ends[launch], point=index)]
-    scale = point.reps * point.parts
     values = point.values(rng, launch)
     records: list[Record] = [head]
-    for first in range(0, values.size, CHUNK):
-        part = values[first : first + CHUNK]
-        start, stop = stamps(rng, part * scale, point.ranks)
-        if point.report == "root":
-            start, stop = start[::-1], stop[::-1]
-        yields = [round(point.yields_per_op * part.size * scale / point.ranks)] * point.ranks
-        records.append(
-            Obs(
-                point=index,
-                first=first,
-                count=part.size,
-                start_ns=start.tolist(),
-                stop_ns=stop.tolist(),
-                yields=yields,
-            )
-        )
+    if point.clock_error is not None:
+        records += [_sync(2 * index + after, point, at_ns=after * 10**15) for after in (0, 1)]
+    records += [
+        _obs(rng, index, point, number, values[first : first + CHUNK])
+        for number, first in enumerate(range(0, values.size, CHUNK))
+    ]
     end = End(
         point=index,
         status="ok",
@@ -228,19 +236,71 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
     return [*records, end]
 
 
+def _sync(index: int, point: FakePoint, at_ns: int) -> Sync:
+    """Clocks that agree, and state an error."""
+    zeros, errors = (0.0,) * point.ranks, (point.clock_error or 0.0,) * point.ranks
+    return Sync(
+        index=index,
+        algorithm="tree",
+        domains=1,
+        at_ns=(at_ns,) * point.ranks,
+        offset_ns=zeros,
+        drift_ppm=zeros,
+        error_ns=errors,
+        bound_ns=errors,
+    )
+
+
+def _obs(
+    rng: np.random.Generator, index: int, point: FakePoint, number: int, values: NDArray[np.float64]
+) -> Obs:
+    """Chunk `number` of a point."""
+    scale = point.reps * point.parts
+    shown = values * scale
+    if point.path is not None:
+        shown = shown + point.path.late_ns + point.path.observer_ns
+    if point.low is not None:  # the two kinds take turns
+        shown = np.stack([shown, np.full(shown.size, point.low * LOW_REPS)], axis=1).ravel()
+    start, stop = stamps(rng, shown, point.ranks, point.pace, point.skew)
+    if point.report == "root":
+        start, stop = start[::-1], stop[::-1]
+    if point.report == "message":  # an instant on each rank: the sender's is the first
+        sender = (np.arange(shown.size) + number * CHUNK) % 2
+        instants = np.where(sender == np.arange(point.ranks)[:, None], start, stop[-1])
+        start = stop = instants
+    yields = [round(point.yields_per_op * shown.size * scale / point.ranks)] * point.ranks
+    is_synchronised = point.clock_error is not None
+    return Obs(
+        point=index,
+        first=number * CHUNK,
+        count=shown.size,
+        start_ns=start.tolist(),
+        stop_ns=stop.tolist(),
+        yields=yields,
+        sync_before=2 * index if is_synchronised else None,
+        sync_after=2 * index + 1 if is_synchronised else None,
+        window_ns=point.windows[min(number, len(point.windows) - 1)] if point.windows else None,
+        low=tuple(range(1, shown.size, 2)) if point.low is not None else (),
+    )
+
+
 def stamps(
-    rng: np.random.Generator, durations: NDArray[np.float64], ranks: int
+    rng: np.random.Generator,
+    durations: NDArray[np.float64],
+    ranks: int,
+    pace: tuple[float, ...] = (),
+    skew: float = 0.0,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Starts and stops as a clock of 10 ns shows them, shape (ranks, count).
 
-    The last rank takes `durations`, the others a tenth less.
+    Rank r takes `pace[r]` of `durations`; without it the last rank takes them, the others a tenth less.
     """
     start = np.empty((ranks, durations.size), dtype=np.int64)
     stop = np.empty_like(start)
     gaps = durations + 1000 + rng.uniform(0, 1000, durations.size)
     true = np.concatenate(([0.0], np.cumsum(gaps)[:-1])) + rng.uniform(0, 1e6)
     for rank in range(ranks):
-        own = durations if rank == ranks - 1 else 0.9 * durations
-        start[rank] = np.floor(true / TICK_NS) * TICK_NS
-        stop[rank] = np.floor((true + own + COST_NS) / TICK_NS) * TICK_NS
+        own = pace[rank] if pace else 1.0 if rank == ranks - 1 else 0.9
+        start[rank] = np.floor((true + skew * rank) / TICK_NS) * TICK_NS
+        stop[rank] = np.floor((true + skew * rank + own * durations + COST_NS) / TICK_NS) * TICK_NS
     return start, stop

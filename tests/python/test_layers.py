@@ -185,7 +185,10 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "results": (("results",), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
-    "pictures": (("plots", "report", "report.*"), ("base", "records", "results", "words", "checks")),
+    "pictures": (
+        ("plots", "plots.*", "report", "report.*"),
+        ("base", "records", "stats", "results", "words", "checks"),
+    ),
     "process": (("process",), ("base",)),
     "machine": (("machine",), ("base",)),
     "engine": (("mpi", "engine"), ("base", "process")),

@@ -112,8 +112,11 @@ def test_the_page_says_what_it_must(page: str) -> None:
 
 
 def test_each_picture_has_its_place(page: str) -> None:
-    """Two charts, four distributions and the launches of allreduce; one and one of the rest."""
-    assert page.count('data-root-id="') == (2 + 4 + 1) + (1 + 1) + (1 + 1)
+    """Charts, distributions, histograms, tails, ranks and launches of allreduce, of barrier, of mutex."""
+    lines, sizes = 4, len(SIZES)
+    allreduce = 2 + sizes + lines + sizes + 2 * lines + 1
+    barrier, mutex = 1 + 1 + 1 + 1 + 2, 1 + 1 + 1 + 1
+    assert page.count('data-root-id="') == allreduce + barrier + mutex
 
 
 def test_several_folders_are_told_apart(folder: Path, tmp_path: Path) -> None:

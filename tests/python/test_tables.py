@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
 
 from make_records import FakePoint, regimes, steady, write_folder
+from steelyard.engine import engine_folder
 from steelyard.records import End
-from steelyard.results import Row, results
+from steelyard.results import Row, RowPath, results
 from steelyard.tables import results_tables, row_line
-from steelyard.wording import interval_words, notes, relative_words
+from steelyard.wording import METHODS, bandwidth_words, interval_words, notes, relative_words, value_words
 
 HANG = End(point=0, status="failed", why="hang: no observation for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
@@ -19,7 +21,7 @@ def row(**keys: object) -> Row:
     values: dict[str, object] = {
         "point": 0,
         "op": "mpi.bcast",
-        "method": "batch",
+        "method": "epoch",
         "bytes": 8,
         "ranks": 4,
         "threads": 1,
@@ -150,9 +152,94 @@ def test_interval_words(low: float | None, high: float, text: str) -> None:
     assert interval_words(low, high) == text
 
 
+PATH = RowPath(late=0, observer=15, late_ns=200.0, observer_ns=210.0, loops=8)
+SYNCHRONISED = {"low_ns": 966.0, "error_ns": 23.0, "clock_error_ns": 13.0, "skew_ns": 14.0}
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        ({"method": "batch"}, "1.00 us", ["throughput, not latency"]),
+        ({"method": "batch", "op": "mpi.pingpong"}, "1.00 us", []),
+        ({"method": "batch", "ranks": 1}, "1.00 us", []),
+        ({"method": "root"}, "1.00 us", ["overhead, not a latency"]),
+        ({"method": "rank"}, "1.00 us", ["overhead, not a latency"]),
+        ({"method": "barrier"}, "1.00 us", ["biased by the barrier"]),
+        ({"method": "library-barrier"}, "1.00 us", ["biased by the barrier"]),
+        ({"method": "epoch", **SYNCHRONISED}, "1.00 us", ["966 ns – 1.00 us ±23.0 ns", "skew 14.0 ns"]),
+        (
+            {"method": "window", **SYNCHRONISED, "low_ns": 1001.0, "window_ns": (3400, 12000)},
+            "1.00 us",
+            ["1.00 us ±23.0 ns", "skew 14.0 ns", "windows grew from 3.40 us to 12.0 us"],
+        ),
+        (
+            {"method": "epoch", **SYNCHRONISED, "error_ns": 1e12, "window_ns": (3400, 3500)},
+            "1.00 us",
+            ["966 ns – 1.00 us", "skew 14.0 ns"],
+        ),
+        ({"method": "round-time", "clock_error_ns": 13.0}, "1.00 us", ["clocks ±13.0 ns"]),
+        (
+            {"method": "each", "median": 256.0, "ways": (251.0, 262.0), "overhead": 22.0},
+            "256 ns",
+            ["there 251 ns, back 262 ns", "the clock costs 22.0 ns a message, taken off"],
+        ),
+        (
+            {"method": "each", "ways": (990.0, 1010.0), "overhead": 2.0},
+            "1.00 us",
+            ["there 990 ns, back 1.01 us"],
+        ),
+        (
+            {"method": "bisected-ack", "path": PATH},
+            "≥ 1.00 us",
+            ["a lower bound", "rank 0 → rank 15, 8 loops"],
+        ),
+        ({"method": "ack"}, "≥ 1.00 us", ["a lower bound"]),
+        ({"method": "trigger"}, "≥ 1.00 us", ["a lower bound"]),
+        ({"method": "trigger-ack"}, "≥ 1.00 us", ["a lower bound"]),
+        (
+            {"method": "bounds", "low_ns": 126.0},
+            "≤ 1.00 us",
+            ["not an estimate", "at least 126 ns, at most 1.00 us"],
+        ),
+        ({"method": "sundial", "clock_error_ns": 13.0}, "1.00 us", ["clocks ±13.0 ns"]),
+        ({"method": "bounds", "median": None, "status": "failed", "why": "hang"}, "–", ["hang"]),
+    ],
+)
+def test_what_a_method_says_of_a_row(keys: dict[str, object], value: str, words: list[str]) -> None:
+    one = row(**keys)
+    assert (value_words(one), notes(one)) == (value, words)
+
+
+def test_each_method_of_the_engine_has_words() -> None:
+    source = (engine_folder() / "core" / "method.c").read_text()
+    table = source[source.index("*const methods[]") :]
+    names = {name.replace("_", "-") for name in re.findall(r"&method_(\w+)", table[: table.index(";")])}
+    assert names == set(METHODS)
+
+
+def test_a_bound_of_a_time_is_one_of_the_bandwidth() -> None:
+    assert bandwidth_words(row(method="bounds", bandwidth=8e6)) == "≥ 8.00 MB/s"
+    assert bandwidth_words(row(method="ack", bandwidth=8e6)) == "≤ 8.00 MB/s"
+    assert bandwidth_words(row(method="epoch", bandwidth=8e6)) == "8.00 MB/s"
+    assert bandwidth_words(row(method="ack")) == "–"
+
+
+def test_what_all_numbers_of_a_table_are_stands_in_its_title() -> None:
+    """And with several methods, in the notes of each row."""
+    text = shown((row(method="batch"), row(method="batch", bytes=16)))
+    assert text.count("throughput, not latency") == 1
+    assert "batch (throughput, not latency)" in text.splitlines()[0]
+    text = shown((row(method="batch"), row(method="bounds", low_ns=126.0)), width=140)
+    assert "throughput, not latency" not in text.splitlines()[0]
+    assert "throughput, not latency" in text
+    assert "at least 126 ns, at most 1.00 us" in text
+
+
 def test_the_slowest_rank_is_named_when_it_is_always_the_same() -> None:
-    assert notes(row(slowest_rank=3, slowest_share=0.97)) == ["rank 3 slowest in 97 %"]
-    assert notes(row(slowest_rank=3, slowest_share=0.4)) == []
+    assert notes(row(method="epoch", slowest_rank=3, slowest_share=0.97)) == ["rank 3 slowest in 97 %"]
+    assert notes(row(method="epoch", slowest_rank=3, slowest_share=0.4)) == []
+    said = notes(row(method="bounds", slowest_rank=3, slowest_share=0.97))  # it waits in a barrier
+    assert not any("slowest" in words for words in said)
 
 
 def test_flags_have_colours_where_there_are_some(campaign: tuple[Row, ...]) -> None:

@@ -22,14 +22,37 @@ from steelyard.plots import (
     bandwidth_figure,
     distribution_figures,
     dots_figure,
+    histogram_figures,
     latency_figure,
     launches_figure,
     line_style,
+    rank_figures,
+    tail_figures,
 )
 from steelyard.report.setting import Setting, settings_of
 from steelyard.results import Row, rows_of, write_whole
 from steelyard.units import format_bytes
-from steelyard.wording import interval_words, notes, rate_words, relative_words, time_words
+from steelyard.wording import (
+    METHODS,
+    bandwidth_words,
+    interval_words,
+    is_collective,
+    notes,
+    relative_words,
+    shared_nature,
+    time_words,
+    value_words,
+)
+
+OTHERS = (
+    "Avg Latency(us)",
+    "Min Latency(us)",
+    "Max Latency(us)",
+    "t_min[usec]",
+    "t_max[usec]",
+    "t_avg[usec]",
+)
+MOST_OPEN = 30  # lines of the table of what others would print, above which it is folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +84,20 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RankPictures:
+    """Of the ranks of a line: who was last, and own times; `label` names the line where there are several."""
+
+    label: str
+    pictures: tuple[Markup, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A group of points: its pictures as divs and its table."""
+    """A group of points: its pictures as divs and its tables.
+
+    `others` is what OSU and IMB would print: the label where there are several lines, size, our latency, and
+    the columns of `OTHERS`.
+    """
 
     anchor: str
     title: str
@@ -70,9 +105,13 @@ class Section:
     legend: tuple[tuple[str, str, str], ...]  # label, colour, dash
     charts: tuple[Markup, ...]
     shapes: tuple[Markup, ...]
+    histograms: tuple[Markup, ...]
+    tails: tuple[Markup, ...]
+    ranks: tuple[RankPictures, ...]
     launches: Markup | None
     columns: tuple[str, ...]
     table: tuple[TableRow, ...]
+    others: tuple[tuple[str, ...], ...]
     script: Markup
 
 
@@ -97,6 +136,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         for row, point in zip(folder.rows, folder.measured.points, strict=True)
     ]
     sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
         resources.files(__package__).joinpath("page.html.j2").read_text("utf-8")
@@ -107,6 +147,9 @@ def render_report(folders: Sequence[Folder]) -> str:
         version=__version__,
         folders=folders,
         sections=sections,
+        methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
+        others=OTHERS,
+        most_open=MOST_OPEN,
         library=Markup(library),  # noqa: S704 - Bokeh's own code
         several=len(folders) > 1,
     )
@@ -158,32 +201,75 @@ def _range_words(numbers: Sequence[int], one: str, many: str) -> str:
 
 
 def _section(number: int, group: Group) -> Section:
-    """A group's table and pictures, with a script of their own: Bokeh's work grows with its square."""
-    figures: dict[str, Any] = {}
-    if any((item.row.median or 0) > 0 for line in group.lines for item in line.items):
-        if group.is_sized:
-            figures["chart-time"] = latency_figure(group)
-            if (bandwidth := bandwidth_figure(group)) is not None:
-                figures["chart-rate"] = bandwidth
-        else:
-            figures["chart-time"] = dots_figure(group)
-        figures.update((f"shape-{i}", shape) for i, shape in enumerate(distribution_figures(group)))
-        if group.is_sized and any(item.row.launch_count > 1 for line in group.lines for item in line.items):
-            figures["launches"] = launches_figure(group)
+    """A group's tables and pictures, with a script of their own: Bokeh's work grows with its square."""
+    figures, labels = _figures(group)
     script, divs = embed.components(figures) if figures else ("", {})
     safe = {name: Markup(div) for name, div in divs.items()}  # noqa: S704 - Bokeh's own markup
-    columns, table = _table(group)
+    known = shared_nature(_rows(group))
+    common = f"{group.common} ({known})" if known else group.common
+    columns, table = _table(group, known)
+
+    def named(start: str) -> tuple[Markup, ...]:
+        return tuple(div for name, div in safe.items() if name.startswith(start))
+
     return Section(
         anchor=f"ops-{number}",
         title=_title(group),
-        common=", ".join(part for part in (group.common, _launch_words(group)) if part),
+        common=", ".join(part for part in (common, _launch_words(group)) if part),
         legend=tuple((line.label, *line_style(line)) for line in group.lines),
-        charts=tuple(div for name, div in safe.items() if name.startswith("chart")),
-        shapes=tuple(div for name, div in safe.items() if name.startswith("shape")),
+        charts=named("chart"),
+        shapes=named("shape"),
+        histograms=named("histogram"),
+        tails=named("tail"),
+        ranks=tuple(RankPictures(label, named(f"rank-{i}-")) for i, label in enumerate(labels)),
         launches=safe.get("launches"),
         columns=columns,
         table=table,
+        others=_others(group),
         script=Markup(script),  # noqa: S704
+    )
+
+
+def _figures(group: Group) -> tuple[dict[str, Any], list[str]]:
+    """The pictures of a group, and the lines that those of ranks are of; none where nothing was measured."""
+    figures: dict[str, Any] = {}
+    if not any((row.median or 0) > 0 for row in _rows(group)):
+        return figures, []
+    if group.is_sized:
+        figures["chart-time"] = latency_figure(group)
+        if (bandwidth := bandwidth_figure(group)) is not None:
+            figures["chart-rate"] = bandwidth
+    else:
+        figures["chart-time"] = dots_figure(group)
+    figures.update((f"shape-{i}", shape) for i, shape in enumerate(distribution_figures(group)))
+    figures.update((f"histogram-{i}", one) for i, one in enumerate(histogram_figures(group)))
+    figures.update((f"tail-{i}", tail) for i, tail in enumerate(tail_figures(group)))
+    ranks = rank_figures(group)
+    for i, (_, last, own) in enumerate(ranks):
+        figures |= {f"rank-{i}-last": last, f"rank-{i}-own": own}
+    if group.is_sized and any(row.launch_count > 1 for row in _rows(group)):
+        figures["launches"] = launches_figure(group)
+    return figures, [label for label, _, _ in ranks]
+
+
+def _rows(group: Group) -> list[Row]:
+    return [item.row for line in group.lines for item in line.items]
+
+
+def _others(group: Group) -> tuple[tuple[str, ...], ...]:
+    """What OSU and IMB would print of the collectives of a group, with their two decimals, in us."""
+    label = slice(None) if len(group.lines) > 1 else slice(0)
+    return tuple(
+        (
+            *(line.label,)[label],
+            format_bytes(item.row.bytes),
+            value_words(item.row),
+            *(f"{item.row.osu[key] / 1e3:.2f}" for key in ("avg", "min", "max")),
+            *(f"{item.row.imb[key] / 1e3:.2f}" for key in ("t_min", "t_max", "t_avg")),
+        )
+        for line in group.lines
+        for item in line.items
+        if item.row.osu and item.row.imb and is_collective(item.row)
     )
 
 
@@ -199,8 +285,11 @@ def _launch_words(group: Group) -> str:
     return _range_words(sorted(counts), "launch", "launches") if len(counts) == 1 else ""
 
 
-def _table(group: Group) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
-    """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons."""
+def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
+    """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons.
+
+    `known` is the nature of the numbers that stands above.
+    """
     rows: list[tuple[Line, Item, str]] = []
     for line in group.lines:
         reasons = {item.row.why for item in line.items if item.row.status == "skipped"}
@@ -210,7 +299,7 @@ def _table(group: Group) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
             rows.append((line, line.items[0], sizes))
         else:
             rows += [(line, item, format_bytes(item.row.bytes)) for item in line.items]
-    cells = [_cells(line, item, size) for line, item, size in rows]
+    cells = [_cells(line, item, size, known) for line, item, size in rows]
     hidden: set[str] = {
         name for name in ("bandwidth", "notes") if not any(one[name].strip("–") for one in cells)
     }
@@ -230,19 +319,19 @@ def _table(group: Group) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     return columns, tuple(table)
 
 
-def _cells(line: Line, item: Item, size: str) -> dict[str, str]:
+def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
     """The columns of a table, in their order."""
     row = item.row
     return {
         "": line.label,
         "bytes": size,
-        "median": time_words(row.median),
+        "median": value_words(row),
         "interval": interval_words(row.ci_low, row.ci_high),
         "±": relative_words(row),
         "min": time_words(row.min),
         "p99": time_words(row.p99),
-        "bandwidth": rate_words(row.bandwidth),
+        "bandwidth": bandwidth_words(row),
         "launches": str(row.launch_count),
         "flag": row.status if row.status != "ok" else row.flag or "",
-        "notes": "; ".join(notes(row)),
+        "notes": "; ".join(notes(row, known)),
     }

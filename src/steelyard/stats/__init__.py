@@ -10,14 +10,18 @@ from steelyard.stats.interval import (
 )
 from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
+from steelyard.stats.shape import binned, cumulated, exceeded
 
 __all__ = [
     "Blocks",
     "Estimate",
     "Mode",
+    "binned",
     "block_interval",
     "block_medians",
+    "cumulated",
     "drifts",
+    "exceeded",
     "find_modes",
     "launch_interval",
     "median",

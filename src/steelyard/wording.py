@@ -65,6 +65,9 @@ def notes(row: Row) -> list[str]:
         found.append(row.why)
     if len(row.modes) > 1:
         found.append(f"{len(row.modes)} modes: {mode_words(row)}")
+    if row.quantile is not None and row.quantile_value is not None:
+        interval = interval_words(row.quantile_low, row.quantile_high)
+        found.append(f"p{100 * row.quantile:g} {format_time(row.quantile_value)} ({interval})")
     if row.clock_error_ns is not None:
         found.append(f"clocks ±{format_time(row.clock_error_ns)}")
     if "NOISY" in row.flags and len(row.modes) == 1 and row.slow_share is not None:

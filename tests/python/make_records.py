@@ -44,6 +44,8 @@ class FakePoint:
     report: Literal["root", "slowest"] = "slowest"
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
+    rule: str = "median"
+    rule_params: dict[str, float] = field(default_factory=dict)
     rejected: int = 0
     ends: dict[int, End] = field(default_factory=dict)
 
@@ -136,7 +138,7 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "ranks": point.ranks,
         "threads": 1,
         "method": "batch",
-        "rule": "median",
+        "rule": point.rule,
         "params": {},
         "mpi": point.mpi,
     }
@@ -190,7 +192,8 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         ranks=point.ranks,
         threads=1,
         method="batch",
-        rule="median",
+        rule=point.rule,
+        rule_params=point.rule_params,
         reps=point.reps,
         parts=point.parts,
         report=point.report,

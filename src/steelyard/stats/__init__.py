@@ -5,6 +5,7 @@ from steelyard.stats.interval import (
     Estimate,
     block_interval,
     block_medians,
+    block_quantiles,
     launch_interval,
     with_tick,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "Mode",
     "block_interval",
     "block_medians",
+    "block_quantiles",
     "drifts",
     "find_modes",
     "launch_interval",

@@ -226,6 +226,7 @@ static int write_opening(struct run *r)
                           &(struct opening){.ranks = r->team->size,
                                             .parts = m->messages ? 1 : op->parts,
                                             .reps = r->bench.reps,
+                                            .warm_up_reps = r->bench.warm_up_reps,
                                             .low_reps = r->bench.low_reps,
                                             .report = m->messages               ? "message"
                                                       : report_of(r) == OP_ROOT ? "root"

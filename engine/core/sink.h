@@ -45,6 +45,7 @@ static inline bool chunk_late(const struct chunk *c, int64_t k)
 struct opening {
     int ranks, parts;        /* unit operations in a repetition */
     int64_t reps;            /* repetitions in an observation */
+    int64_t warm_up_reps;    /* run before and left out */
     int64_t low_reps;        /* in one of the lower bound; 0: there are none */
     const char *report;      /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
     int64_t start_ns;        /* now */

@@ -75,6 +75,7 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
     json_int(j, "parts", o->parts);
     json_string(j, "report", o->report);
     json_int(j, "reps", o->reps);
+    json_int(j, "warm_up_reps", o->warm_up_reps);
     if (o->low_reps > 0)
         json_int(j, "low_reps", o->low_reps);
     if (o->path)

@@ -50,6 +50,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     count: int
     rejected: int
     reps: int | None
+    warm_up_reps: int | None = None
     median: float | None
     ci_low: float | None
     ci_high: float | None
@@ -276,6 +277,7 @@ def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None 
         count=int(cell.values.size),
         rejected=cell.rejected,
         reps=cell.point.reps if cell.point else None,
+        warm_up_reps=cell.point.warm_up_reps if cell.point else None,
         median=estimate.value if estimate else None,
         ci_low=_finite(estimate.low) if estimate else None,
         ci_high=_finite(estimate.high) if estimate else None,

@@ -10,6 +10,7 @@
 #include "core/launch.h"
 #include "core/method.h"
 #include "core/point.h"
+#include "core/probe.h"
 #include "core/run.h"
 #include "core/sink.h"
 #include "core/stop.h"
@@ -27,7 +28,7 @@
 enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
-    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew;
+    const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *skew, *probe;
 };
 
 static const struct opt option_rows[] = {
@@ -40,6 +41,8 @@ static const struct opt option_rows[] = {
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
     {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
+    {"--probe", "on|off", "look at the machine between chunks; off for an engine that does nothing else",
+     offsetof(struct options, probe)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
      offsetof(struct options, skew)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
@@ -186,6 +189,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
     struct sync sync = {0};
+    struct probe *probe = NULL;
     int64_t seed = 1, skew = 0;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
@@ -202,15 +206,18 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = launch_record(team, &clock, seed, &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
+    if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
+        err = probe_open(team, &clock, &probe);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
-        err = run_point(&point, team, &clock, &sync, sink ? sink_jsonl_sink(sink) : NULL);
+        err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
     }
     if (sink) {
         int close_err = sink_jsonl_close(sink);
         err = err ? err : close_err;
     }
+    probe_close(probe);
     sync_close(&sync);
     clock_close(&clock);
     json_free(&document);
@@ -225,6 +232,8 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     int err = o->cpus ? launch_bind(o->cpus) : 0;
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
+    if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
+        err = err_say(ERR_INPUT, "--probe takes on or off, not '%s'", o->probe);
     if (err)
         return complain(&team, err);
     if (o->yield && strcmp(o->yield, "none") == 0)

@@ -9,6 +9,7 @@
 struct json;
 struct path;
 struct point;
+struct probed;
 struct sync;
 struct sync_point;
 
@@ -20,6 +21,8 @@ struct chunk {
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
     const int64_t *low;    /* of each observation: 1 where it is of the lower bound; NULL: none is */
+
+    const struct probed *probed; /* what a look at the machine after it saw; NULL: there was none */
 
     /* Of a method with windows; NULL elsewhere. */
     const int64_t *target_ns; /* of each observation, in reference time */

@@ -151,7 +151,7 @@ static struct kept measure(struct world *w, const char *words, const char *missi
     snprintf(line, sizeof line, "op=fake.op %s", words);
     w->fake = fake_clock(20, 10);
     CHECK(point_parse(line, &op, 1, &point) == 0);
-    CHECK(run_point(&point, &team, &w->fake.clock, &sync, &kept.sink) == 0);
+    CHECK(run_point(&point, &team, &w->fake.clock, &sync, NULL, &kept.sink) == 0);
     sync_close(&sync);
     CHECK(kept.ends == 1 && w->setups == w->teardowns);
     return kept;

@@ -10,6 +10,7 @@
 #include "core/launch.h"
 #include "core/method.h"
 #include "core/point.h"
+#include "core/probe.h"
 #include "core/run.h"
 #include "core/sink.h"
 #include "core/stop.h"
@@ -29,7 +30,7 @@ enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild;
+        *jump, *wild, *probe;
 };
 
 static const struct opt option_rows[] = {
@@ -45,6 +46,8 @@ static const struct opt option_rows[] = {
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
      offsetof(struct options, paths)},
+    {"--probe", "on|off", "look at the machine between chunks; off for an engine that does nothing else",
+     offsetof(struct options, probe)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
      offsetof(struct options, skew)},
     {"--jump", "RANK", "for tests: its clock jumps back by 20 ms every 50 ms",
@@ -201,6 +204,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct json document = {0};
     struct sync sync = {0};
     int64_t seed = 1, skew = 0, jump = -1, wild = -1;
+    struct probe *probe = NULL;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
@@ -224,15 +228,18 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = launch_record(team, &clock, seed, &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
+    if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
+        err = probe_open(team, &clock, &probe);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
-        err = run_point(&point, team, &clock, &sync, sink ? sink_jsonl_sink(sink) : NULL);
+        err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
     }
     if (sink) {
         int close_err = sink_jsonl_close(sink);
         err = err ? err : close_err;
     }
+    probe_close(probe);
     sync_close(&sync);
     clock_close(&clock);
     json_free(&document);
@@ -247,6 +254,8 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     int err = o->cpus ? launch_bind(o->cpus) : 0;
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
+    if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
+        err = err_say(ERR_INPUT, "--probe takes on or off, not '%s'", o->probe);
     if (err)
         return complain(&team, err);
     if (o->yield && strcmp(o->yield, "none") == 0)

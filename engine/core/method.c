@@ -46,52 +46,21 @@ int method_time(const struct bench *bench, struct observation *o)
     return err;
 }
 
-int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns)
-{
-    /* Caches, branch predictors, connections that open at first use. In simulation there are none of them,
-     * and calls back to back let messages queue, which a simulator is slow at. */
-    const bool simulated = bench->clock->sleeps;
-    const int64_t warm_ns = simulated ? 0 : 1000000;
-    int64_t begin = clock_now(bench->clock);
-    struct bench round = *bench;
-    struct {
-        double rep_ns;
-        int64_t next;
-    } plan = {.next = 1};
-    for (int64_t sum = 0; plan.next > 0; sum += round.reps) {
-        struct observation o = {0};
-        round.reps = plan.next;
-        int err = team_barrier(bench->team);
-        if (!err)
-            err = method_time(&round, &o);
-        if (err)
-            return err;
-        int64_t took = o.stop_ns - o.start_ns;
-        double rep_ns_now = (double)(took > 0 ? took : 1) / (double)round.reps;
-        plan.rep_ns = sum == 0 || rep_ns_now < plan.rep_ns ? rep_ns_now : plan.rep_ns;
-        bool warm = sum + round.reps >= least && o.stop_ns - begin >= warm_ns;
-        plan.next = warm ? 0 : simulated ? 1 : 2 * round.reps;
-        err = team_bcast(bench->team, &plan, sizeof plan);
-        if (err)
-            return err;
-    }
-    *rep_ns = plan.rep_ns;
-    return 0;
-}
-
 static int compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-int method_pilot(const struct bench *bench, int64_t *took_ns)
+int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
 {
-    enum { PILOTS = 20 };
+    enum { MOST = 20, LEAST = 3 };
+    const double long_ns = 100e6; /* all of them: as long as a point is observed */
     struct bench pilot = *bench;
-    int64_t took[PILOTS];
+    int64_t took[MOST];
+    int count = MOST * rep_ns < long_ns ? MOST : LEAST * rep_ns < long_ns ? (int)(long_ns / rep_ns) : LEAST;
     pilot.reps = 1;
-    for (int i = 0; i < PILOTS; ++i) {
+    for (int i = 0; i < count; ++i) {
         struct observation o = {0};
         int64_t begin = clock_now(bench->clock);
         int err = team_barrier(bench->team);
@@ -101,8 +70,9 @@ int method_pilot(const struct bench *bench, int64_t *took_ns)
             return err;
         took[i] = clock_now(bench->clock) - begin;
     }
-    qsort(took, PILOTS, sizeof took[0], compare);
-    *took_ns = took[PILOTS - 2];
+    bench->warm_up_reps += count;
+    qsort(took, (size_t)count, sizeof took[0], compare);
+    *took_ns = took[count == MOST ? MOST - 2 : count - 1];
     return team_max(bench->team, took_ns);
 }
 

@@ -18,6 +18,7 @@ struct bench {
     const double *params; /* the method's */
     int64_t reps;         /* repetitions in one observation; begin() decides, the same on all ranks */
     int64_t lead_in;      /* untimed repetitions before each; begin() decides */
+    int64_t warm_up_reps; /* repetitions before the first observation, which are in no record */
     struct sync *sync;    /* open where the method is synchronised, NULL elsewhere */
     uint64_t seed;        /* the same on all ranks */
     struct windows {      /* when observations are to start, in reference time */
@@ -87,12 +88,14 @@ const struct method *method_default(const struct op *op);
 /* What methods share. Run `reps` repetitions between two stamps: */
 int method_time(const struct bench *bench, struct observation *observation);
 
-/* Run the op untimed until it has run `least` repetitions and WARM_NS have passed on rank 0; *rep_ns: rank
- * 0's duration of a repetition in the fastest round, which nothing interrupted; the same on all ranks. */
-int method_warm_up(const struct bench *bench, int64_t least, double *rep_ns);
+/* Run the op unobserved until it has run `least` repetitions (fewer where that takes long) and has become
+ * steady; *rep_ns: rank 0's duration of a repetition in the fastest round, which nothing interrupted; the
+ * same on all ranks. */
+int method_warm_up(struct bench *bench, int64_t least, double *rep_ns);
 
-/* How long the slowest rank takes for the team's barrier and a call, the 95th percentile. */
-int method_pilot(const struct bench *bench, int64_t *took_ns);
+/* How long the slowest rank takes for the team's barrier and a call, the 95th percentile of 20; the longest
+ * of fewer where a repetition, `rep_ns`, is long. */
+int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns);
 
 /* Agree on an instant that no rank has passed when it hears of it, `after_ns` from now. */
 int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_ns);

@@ -43,7 +43,7 @@ static int begin(struct bench *b)
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
     int64_t width_ns = (int64_t)b->params[WIDTH];
     if (!err && width_ns == 0) {
-        err = method_pilot(b, &width_ns);
+        err = method_pilot(b, rep_ns, &width_ns);
         width_ns = 2 * width_ns + GUARD_NS;
     }
     b->windows = (struct windows){.width_ns = width_ns, .least_ns = width_ns};

@@ -109,6 +109,7 @@ static int loop(struct bench *b, const struct group *late, const struct group *o
     qsort(took, CALLS, sizeof took[0], compare);
     *median_ns = took[CALLS / 2];
     ++b->path.loops;
+    b->warm_up_reps += CALLS;
     return 0;
 }
 
@@ -188,7 +189,7 @@ static int warm_up(struct bench *b)
     b->lead_in = 0;
     b->path = (struct path){0};
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
-    err = err ? err : method_pilot(b, &took);
+    err = err ? err : method_pilot(b, rep_ns, &took);
     b->path.settle_ns = 2 * took + GUARD_NS;
     return err;
 }

@@ -5,8 +5,10 @@
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
+#include "core/probe.h"
 #include "core/sink.h"
 #include "core/stop.h"
+#include "core/value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,11 +42,13 @@ struct run {
     int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
     struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
     int64_t before_index;
-    int64_t lows;     /* observations of the lower bound so far, on rank 0 */
-    int64_t *last_ns; /* on rank 0, of each rank: its latest stamp */
-    int64_t back_ns;  /* on rank 0: by how much a clock jumped back; 0: none has */
-    int back_rank;    /* whose */
-    double obs_ns;    /* about how long an observation takes, barrier and all; on rank 0 */
+    int64_t *last_ns;    /* on rank 0, of each rank: its latest stamp */
+    int64_t back_ns;     /* on rank 0: by how much a clock jumped back; 0: none has */
+    int back_rank;       /* whose */
+    struct probe *probe; /* NULL: nobody looks */
+    bool probing;        /* after this chunk */
+    double obs_ns;       /* about how long an observation takes, barrier and all; on rank 0 */
+    int64_t lows;        /* observations of the lower bound so far, on rank 0 */
     enum stop stop;
 };
 
@@ -72,10 +76,11 @@ static int agree(const struct run *r, int mine, int *worst, char why[ERR_TEXT_MA
     return err;
 }
 
-/* How many observations the next chunk has; 0: enough. Rank 0 decides. */
+/* How many observations the next chunk has; 0: enough. And whether to look at the machine after it. Rank 0
+ * decides. */
 static int plan_chunk(struct run *r, int64_t *count)
 {
-    *count = 0;
+    int64_t plan[2] = {0, 0};
     if (r->team->rank == 0) {
         r->stop = r->point->rule->done(&r->series, r->point->rule_params);
         double most = CHUNK_NS / r->obs_ns;
@@ -84,34 +89,13 @@ static int plan_chunk(struct run *r, int64_t *count)
         most = most > CHUNK_MOST ? CHUNK_MOST : most;
         double block = (double)r->point->method->block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
-        *count = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
+        plan[0] = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
+        plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
     }
-    return team_bcast(r->team, count, sizeof *count);
-}
-
-/* The longest of the ranks' own durations, or rank 0's. */
-static double local_value(const struct chunk *c, int64_t k, enum op_report report)
-{
-    int64_t longest = c->stop_ns[k] - c->start_ns[k];
-    for (int i = 1; i < c->ranks && report == OP_SLOWEST; ++i) {
-        int64_t duration = c->stop_ns[i * c->count + k] - c->start_ns[i * c->count + k];
-        longest = duration > longest ? duration : longest;
-    }
-    return (double)longest;
-}
-
-/* From when the first of some ranks starts until the last has finished, on the reference clock, whose origin
- * is of no matter. */
-static double global_value(const struct chunk *c, int64_t k, int ranks)
-{
-    double first = INFINITY, last = -INFINITY;
-    for (int i = 0; i < ranks; ++i) {
-        int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
-        const struct clock_map *before = &c->before[i].map, *after = &c->after[i].map;
-        first = fmin(first, (double)start - map_between(before, after, start));
-        last = fmax(last, (double)stop - map_between(before, after, stop));
-    }
-    return last - first;
+    int err = team_bcast(r->team, plan, sizeof plan);
+    *count = plan[0];
+    r->probing = plan[1];
+    return err;
 }
 
 static enum op_report report_of(const struct run *r)
@@ -122,8 +106,8 @@ static enum op_report report_of(const struct run *r)
 static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 {
     if (c->before)
-        return global_value(c, k, r->point->method->messages ? 2 : c->ranks);
-    return local_value(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
+        return value_global(c, k, r->point->method->messages ? 2 : c->ranks);
+    return value_local(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
 }
 
 /* Rank 0: does a rank's clock show an earlier time than it has shown before? Then no duration of it is worth
@@ -219,7 +203,9 @@ static int observe_chunk(struct run *r, int64_t count)
     double took = (double)(clock_now(r->bench.clock) - begin);
     r->obs_ns = took / (double)count;
     r->series.seconds += took / 1e9;
-    err = gather_chunk(r, count);
+    const struct probed *probed = NULL;
+    err = r->probing ? probe_take(r->probe, &probed) : 0;
+    err = err ? err : gather_chunk(r, count);
     if (err || r->team->rank != 0)
         return err;
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
@@ -234,6 +220,7 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .after_index = synchronised ? r->bench.sync->count - 1 : 0,
                                      .count = count,
                                      .ranks = r->team->size,
+                                     .probed = probed,
                                      .start_ns = r->all.start_ns,
                                      .stop_ns = r->all.stop_ns,
                                      .yields = r->all.yields});
@@ -248,6 +235,7 @@ static int write_opening(struct run *r)
                           &(struct opening){.ranks = r->team->size,
                                             .parts = m->messages ? 1 : op->parts,
                                             .reps = r->bench.reps,
+                                            .warm_up_reps = r->bench.warm_up_reps,
                                             .low_reps = r->bench.low_reps,
                                             .report = m->messages               ? "message"
                                                       : report_of(r) == OP_ROOT ? "root"
@@ -369,9 +357,10 @@ static int synchronise(struct run *r, struct sync *sync)
 }
 
 int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sync *sync,
-              struct sink *sink)
+              struct probe *probe, struct sink *sink)
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
+    r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
     r.env = (struct op_env){p->op, team, clock, p->bytes, p->threads, p->op_params};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};

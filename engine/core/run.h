@@ -6,14 +6,16 @@
 #include "time/clock.h"
 
 struct point;
+struct probe;
 struct sink;
 struct sync;
 
 /* Measure one point: set up, check, warm up, observe until the rule has enough, check again, write it down.
  * Collective. `sink` is NULL but on rank 0; `sync` is {0} until a method needs it, and kept from point to
- * point. A point that cannot be measured or is wrong becomes an `end` record and 0 is returned; an error
- * means that ranks may no longer agree, and the launch must be aborted. */
+ * point; `probe` looks at the machine between chunks, NULL: nobody does. A point that cannot be measured or
+ * is wrong becomes an `end` record and 0 is returned; an error means that ranks may no longer agree, and the
+ * launch must be aborted. */
 int run_point(const struct point *point, const struct team *team, const struct clock *clock,
-              struct sync *sync, struct sink *sink);
+              struct sync *sync, struct probe *probe, struct sink *sink);
 
 #endif

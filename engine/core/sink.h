@@ -9,6 +9,7 @@
 struct json;
 struct path;
 struct point;
+struct probed;
 struct sync;
 struct sync_point;
 
@@ -20,6 +21,8 @@ struct chunk {
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
     const int64_t *low;    /* of each observation: 1 where it is of the lower bound; NULL: none is */
+
+    const struct probed *probed; /* what a look at the machine after it saw; NULL: there was none */
 
     /* Of a method with windows; NULL elsewhere. */
     const int64_t *target_ns; /* of each observation, in reference time */
@@ -45,6 +48,7 @@ static inline bool chunk_late(const struct chunk *c, int64_t k)
 struct opening {
     int ranks, parts;        /* unit operations in a repetition */
     int64_t reps;            /* repetitions in an observation */
+    int64_t warm_up_reps;    /* run before and left out */
     int64_t low_reps;        /* in one of the lower bound; 0: there are none */
     const char *report;      /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
     int64_t start_ns;        /* now */

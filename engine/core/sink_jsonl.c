@@ -5,6 +5,7 @@
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
+#include "core/probe.h"
 #include "core/stop.h"
 #include "sync/sync.h"
 
@@ -75,6 +76,7 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
     json_int(j, "parts", o->parts);
     json_string(j, "report", o->report);
     json_int(j, "reps", o->reps);
+    json_int(j, "warm_up_reps", o->warm_up_reps);
     if (o->low_reps > 0)
         json_int(j, "low_reps", o->low_reps);
     if (o->path)
@@ -95,6 +97,15 @@ static void write_stamps(struct json *j, const char *key, const struct chunk *c,
     json_close(j, ']');
 }
 
+static void write_probed(struct json *j, const struct probed *probed, int ranks)
+{
+    json_double(j, "canary_ns", probed->canary_ns);
+    json_open(j, "noise", '[');
+    for (int r = 0; r < ranks; ++r)
+        json_double(j, NULL, probed->noise[r]);
+    json_close(j, ']');
+}
+
 static int write_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
 {
     struct sink_jsonl *s = (struct sink_jsonl *)sink;
@@ -107,6 +118,8 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
     for (int r = 0; r < c->ranks; ++r)
         json_int(j, NULL, c->yields[r]);
     json_close(j, ']');
+    if (c->probed)
+        write_probed(j, c->probed, c->ranks);
     if (c->low) {
         json_open(j, "low", '[');
         for (int64_t k = 0; k < c->count; ++k)

@@ -149,6 +149,7 @@ class Point(_Record, frozen=True, tag="point"):
     method_params: dict[str, Number] = {}
     rule_params: dict[str, Number] = {}
     low_reps: Annotated[int, Meta(ge=1)] = 1
+    warm_up_reps: Count | None = None  # run before the first observation and left out
     path: WatchedPath | None = None
     start_ns: int = 0
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.records import SCHEMA, Number
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
-from steelyard.stats.interval import Estimate
+from steelyard.stats.interval import Blocks, Estimate
 
 SLOW = 3.0  # an observation above so many medians is slow
 MOST_SLOW = 0.05  # share of slow observations from which a point is NOISY
@@ -50,11 +50,16 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     count: int
     rejected: int
     reps: int | None
+    warm_up_reps: int | None = None
     median: float | None
     ci_low: float | None
     ci_high: float | None
     lag1: float | None
     drift: bool
+    quantile_value: float | None = None
+    quantile_low: float | None = None
+    quantile_high: float | None = None
+    quantile_lag1: float | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -74,7 +79,9 @@ class Row(Struct, frozen=True, kw_only=True):
     of starts and stops, `window_ns` the first and the widest of the windows. Of bounds, `low_ns` is what the
     operation takes at least and `median` what it takes at most. `rank_medians` are each rank's own; `osu` and
     `imb` are what those two would print of the same observations: least, mean and greatest of the ranks' own
-    means. `ways` are the medians of messages from rank 0 to rank 1 and back.
+    means. `ways` are the medians of messages from rank 0 to rank 1 and back. Where the stop rule is about a
+    quantile, `quantile` says which, and `quantile_value` has the interval `quantile_low`..`quantile_high`,
+    made as the median's: of the launches' own quantiles, or inside the one launch.
     """
 
     point: int
@@ -105,6 +112,10 @@ class Row(Struct, frozen=True, kw_only=True):
     p99: float | None = None
     max: float | None = None
     mean: float | None = None
+    quantile: float | None = None
+    quantile_value: float | None = None
+    quantile_low: float | None = None
+    quantile_high: float | None = None
     slow_share: float | None = None
     bandwidth: float | None = None
     overhead: float | None = None
@@ -183,6 +194,8 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
     pooled = np.concatenate([cell.values for cell in good])
     tick = float(np.median([cell.taken.tick for cell in good]))
     estimate = with_tick(estimate, pooled, tick)
+    probability = _probability(good)
+    tails = {} if probability is None else _tails(good, probability, level)
     p5, p90, p95, p99 = quantile(pooled, (0.05, 0.90, 0.95, 0.99), tick)
     slow = float(np.mean(pooled > SLOW * estimate.value)) if estimate.value > 0 else None
     modes = find_modes([cell.values for cell in good], [cell.taken.tick for cell in good])
@@ -201,6 +214,7 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "p99": p99,
         "max": float(pooled.max()),
         "mean": float(pooled.mean()),
+        **_quantile_columns(probability, [tails[id(cell)].estimate for cell in good if tails], level),
         "slow_share": slow,
         "bandwidth": _bandwidth(good[0], estimate.value),
         "overhead": float(np.mean([cell.taken.overhead for cell in good])),
@@ -225,13 +239,40 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "modes": tuple(RowMode(mode.value, mode.share) for mode in modes),
         "flag": flags[0],
         "flags": flags,
-        "launches": tuple(_launch(cell, blocks.get(id(cell)), drift.get(id(cell), False)) for cell in cells),
+        "launches": tuple(
+            _launch(cell, blocks.get(id(cell)), drift.get(id(cell), False), tails.get(id(cell)))
+            for cell in cells
+        ),
     }
 
 
-def _launch(cell: Cell, blocks: Any, drift: bool) -> RowLaunch:
-    """What one launch says; `blocks` is its interval, None where it has no number."""
-    estimate: Estimate | None = blocks.estimate if blocks else None
+def _probability(good: list[Cell]) -> float | None:
+    """Which quantile the stop rule was about, None where it was about none."""
+    point = good[0].point
+    return float(point.rule_params["q"]) if point and point.rule == "quantile" else None
+
+
+def _tails(good: list[Cell], probability: float, level: float) -> dict[int, Blocks]:
+    """The quantile of each launch with its interval."""
+    return {id(cell): block_interval(cell.values, cell.taken.tick, level, probability) for cell in good}
+
+
+def _quantile_columns(probability: float | None, inner: list[Estimate], level: float) -> dict[str, Any]:
+    """The quantile of the stop rule over launches, or of the one launch."""
+    if probability is None:
+        return {}
+    estimate = inner[0] if len(inner) == 1 else launch_interval([one.value for one in inner], level)
+    return {
+        "quantile": probability,
+        "quantile_value": estimate.value,
+        "quantile_low": _finite(estimate.low),
+        "quantile_high": _finite(estimate.high),
+    }
+
+
+def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
+    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
+    estimate = blocks.estimate if blocks else None
     return RowLaunch(
         launch=cell.launch,
         status=cell.status,
@@ -240,11 +281,16 @@ def _launch(cell: Cell, blocks: Any, drift: bool) -> RowLaunch:
         count=int(cell.values.size),
         rejected=cell.rejected,
         reps=cell.point.reps if cell.point else None,
+        warm_up_reps=cell.point.warm_up_reps if cell.point else None,
         median=estimate.value if estimate else None,
         ci_low=_finite(estimate.low) if estimate else None,
         ci_high=_finite(estimate.high) if estimate else None,
         lag1=blocks.lag1 if blocks else None,
         drift=drift,
+        quantile_value=tail.estimate.value if tail else None,
+        quantile_low=_finite(tail.estimate.low) if tail else None,
+        quantile_high=_finite(tail.estimate.high) if tail else None,
+        quantile_lag1=tail.lag1 if tail else None,
     )
 
 

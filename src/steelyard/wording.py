@@ -267,6 +267,9 @@ def notes(row: Row, known: str = "") -> list[str]:
         found += method_words(row).details(row)
     if len(row.modes) > 1:
         found.append(f"{len(row.modes)} modes: {mode_words(row)}")
+    if row.quantile is not None and row.quantile_value is not None:
+        interval = interval_words(row.quantile_low, row.quantile_high)
+        found.append(f"p{100 * row.quantile:g} {format_time(row.quantile_value)} ({interval})")
     if "NOISY" in row.flags and len(row.modes) == 1 and row.slow_share is not None:
         found.append(f"{100 * row.slow_share:.0f} % above 3 medians")
     if "DRIFT" in row.flags and row.flag != "DRIFT":

@@ -9,6 +9,7 @@
 #include "core/stop.h"
 #include "sync/sync.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ struct world {
     struct fake_clock fake;
     int setups, verifies, teardowns;
     int64_t reps;
+    int64_t rep_ns; /* what a repetition takes; 0 is REP_NS */
+    double halving; /* it begins ten times as slow, and what it is too slow halves in so many; 0: no */
     enum op_class class;
     enum op_flow flow;
     int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
@@ -43,8 +46,11 @@ static int setup(const struct op_env *env, void **state)
 static int run(void *state, int64_t reps)
 {
     struct world *w = state;
+    const int64_t rep_ns = w->rep_ns > 0 ? w->rep_ns : REP_NS;
+    for (int64_t i = 0; i < reps && w->halving != 0; ++i)
+        w->fake.now += (int64_t)(9 * (double)rep_ns * exp2(-(double)(w->reps + i) / w->halving));
     w->reps += reps;
-    w->fake.now += REP_NS * reps;
+    w->fake.now += rep_ns * reps;
     return 0;
 }
 
@@ -64,7 +70,7 @@ struct kept {
     struct sink sink;
     int points, ends, syncs, jumps;
     int64_t sync_step; /* between the synchronisations around a block */
-    int64_t reps, observations, rejected, shortest;
+    int64_t reps, warm_up_reps, observations, rejected, shortest, first;
     char status[16], why[ERR_TEXT_MAX], flag[16], report[16];
     bool verified;
 };
@@ -76,6 +82,7 @@ static int keep_point(struct sink *sink, const struct point *p, const struct ope
     CHECK(o->ranks == 1 && o->parts == 1 && k->ends == 0 && !o->path && o->low_reps == 0);
     ++k->points;
     k->reps = o->reps;
+    k->warm_up_reps = o->warm_up_reps;
     snprintf(k->report, sizeof k->report, "%s", o->report);
     return 0;
 }
@@ -88,6 +95,7 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
     CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t duration = c->stop_ns[i] - c->start_ns[i];
+        k->first = k->observations == 0 && i == 0 ? duration : k->first;
         k->shortest = k->observations == 0 && i == 0 ? duration
                       : duration < k->shortest       ? duration
                                                      : k->shortest;
@@ -147,11 +155,28 @@ static struct kept measure(struct world *w, const char *words, const char *missi
     w->fake = fake_clock(20, 10);
     CHECK(point_parse(line, &op, 1, &point) == 0);
     CHECK(!w->jumps || clock_jump(&w->fake.clock) == 0);
-    CHECK(run_point(&point, &team, &w->fake.clock, &sync, &kept.sink) == 0);
+    CHECK(run_point(&point, &team, &w->fake.clock, &sync, NULL, &kept.sink) == 0);
     sync_close(&sync);
     clock_close(&w->fake.clock);
     CHECK(kept.ends == 1 && w->setups == w->teardowns && kept.jumps == w->jumps);
     return kept;
+}
+
+/* Twenty calls find the longest but one; of an op that lasts a second, three the longest. */
+static void check_pilot(void)
+{
+    static const struct {
+        int64_t rep_ns, count;
+    } rows[] = {{100, 20}, {10000000, 10}, {1000000000, 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct world w = {.fake = fake_clock(20, 10), .rep_ns = rows[i].rep_ns};
+        const struct op op = {.run = run};
+        struct team team = {.size = 1};
+        struct bench bench = {.op = &op, .state = &w, .team = &team, .clock = &w.fake.clock};
+        int64_t took = 0;
+        CHECK(method_pilot(&bench, (double)rows[i].rep_ns, &took) == 0 && took >= rows[i].rep_ns);
+        CHECK(w.reps == rows[i].count && bench.warm_up_reps == rows[i].count);
+    }
 }
 
 int main(void)
@@ -169,6 +194,26 @@ int main(void)
     w = (struct world){0};
     k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
     CHECK(k.reps == 1 && k.observations == 3000 && k.shortest == REP_NS + 20);
+
+    /* Every repetition is in an observation or counted as warm-up; 20 of them and a millisecond at least. */
+    CHECK(w.reps == 3000 + k.warm_up_reps && k.warm_up_reps > 1000000 / REP_NS);
+    w = (struct world){.class = OP_COLLECTIVE};
+    k = measure(&w, "rule=fixed count=100 method=epoch", NULL, 0);
+    CHECK(w.reps == 100 + k.warm_up_reps);
+
+    /* What becomes faster while it warms up is warmed up for longer: it is nearly steady when observed. */
+    w = (struct world){.halving = 1000};
+    k = measure(&w, "rule=fixed count=5 method=barrier", NULL, 0);
+    CHECK(k.first < 3 * REP_NS / 2 && k.warm_up_reps > 4 * 1000);
+    /* But not for ever where it never becomes steady, and not with many calls of an op that lasts long. */
+    w = (struct world){.halving = -5000};
+    k = measure(&w, "rule=fixed count=1 method=barrier", NULL, 0);
+    CHECK(k.first > 10 * REP_NS && k.first < 100 * REP_NS);
+    w = (struct world){.rep_ns = 1000000};
+    CHECK(measure(&w, "rule=fixed count=5 method=barrier", NULL, 0).warm_up_reps == 20);
+    w = (struct world){.rep_ns = 1000000000};
+    CHECK(measure(&w, "rule=fixed count=5 method=barrier", NULL, 0).warm_up_reps == 2);
+    check_pilot();
 
     /* median, on what never varies: the fewest observations for the least time of 20 ms. */
     w = (struct world){0};

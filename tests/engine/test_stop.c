@@ -88,5 +88,15 @@ int main(void)
     const double short_time[] = {0, 1e-6, 3, 2, -1}, few[] = {0, 1e-6, 3, 1000, 4, 500, -1};
     CHECK(feed("median", short_time, 0, wild, 100000, &stop) == 2000 && stop == STOP_TIME);
     CHECK(feed("median", few, 0, wild, 100000, &stop) == 500 && stop == STOP_UNSETTLED);
+    /* A quantile waits for ten values beyond it in each of 128 blocks, and says when to look again. */
+    const double p90[] = {3, 1000, 5, 0.9, -1};
+    CHECK(feed("quantile", p90, 0, constant, 100000, &stop) == 12800 && stop == STOP_SETTLED);
+    CHECK(feed("quantile", p90, 10, constant, 100000, &stop) == 12800 && stop == STOP_SETTLED);
+    CHECK(feed("quantile", short_time, 0, wild, 100000, &stop) == 2000 && stop == STOP_TIME);
+    double q90[PARAMS_MAX];
+    param_defaults(stop_find("quantile")->params, q90);
+    q90[5] = 0.9;
+    struct series few_values = {.count = 1024};
+    CHECK(stop_find("quantile")->done(&few_values, q90) == STOP_NOT_YET && few_values.next_look == 12800);
     return test_result();
 }

@@ -58,6 +58,8 @@ class FakePoint:
     low: float | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
+    rule: str = "median"
+    rule_params: dict[str, float] = field(default_factory=dict)
     rejected: int = 0
     ends: dict[int, End] = field(default_factory=dict)
 
@@ -150,7 +152,7 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "ranks": point.ranks,
         "threads": 1,
         "method": point.method,
-        "rule": "median",
+        "rule": point.rule,
         "params": {},
         "mpi": point.mpi,
     }
@@ -207,7 +209,8 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         ranks=point.ranks,
         threads=1,
         method=point.method,
-        rule="median",
+        rule=point.rule,
+        rule_params=point.rule_params,
         reps=point.reps,
         parts=point.parts,
         report=point.report,

@@ -155,6 +155,38 @@ def test_flags(tmp_path: Path, point: FakePoint, flags: tuple[str, ...]) -> None
     assert row.flag == flags[0]
 
 
+def test_the_quantile_of_the_rule_has_an_interval(tmp_path: Path) -> None:
+    """p90 of lognormal times: over launches of the launches' own, in one launch of its blocks."""
+    point = FakePoint(
+        "mpi.bcast", steady(1000, between=0.01), rule="quantile", rule_params={"tolerance": 0.02, "q": 0.9}
+    )
+    truth = 1000 * np.exp(0.05 * 1.2816)
+    for launches in (6, 1):
+        (row,) = rows(tmp_path / str(launches), point, launches=launches)
+        assert (row.rule, row.quantile) == ("quantile", 0.9)
+        assert row.quantile_low is not None
+        assert row.quantile_value is not None
+        assert row.quantile_high is not None
+        assert row.quantile_low < row.quantile_value < row.quantile_high
+        assert row.quantile_value == pytest.approx(truth, rel=0.03)
+        own = [one.quantile_value for one in row.launches]
+        assert all(one is not None for one in own)
+        assert row.quantile_value == pytest.approx(np.median(np.array(own, dtype=float)))
+    assert (row.launches[0].quantile_low, row.launches[0].quantile_high) == (
+        row.quantile_low,
+        row.quantile_high,
+    )
+
+
+def test_a_quantile_that_too_few_values_lie_beyond_has_no_interval(tmp_path: Path) -> None:
+    point = FakePoint("mpi.bcast", steady(1000), rule="quantile", rule_params={"q": 0.99})
+    (row,) = rows(tmp_path, point, launches=1)
+    assert (row.quantile, row.quantile_low, row.quantile_high) == (0.99, None, None)
+    assert row.quantile_value == pytest.approx(1000 * np.exp(0.05 * 2.33), rel=0.1)
+    (plain,) = rows(tmp_path / "plain", FakePoint("mpi.bcast", steady(1000)), launches=1)
+    assert (plain.quantile, plain.quantile_value, plain.launches[0].quantile_value) == (None, None, None)
+
+
 def test_modes_have_values_and_shares(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, FakePoint("mpi.bcast", regimes(200.0, 450.0)))
     assert [mode.value for mode in row.modes] == pytest.approx([200, 450], rel=0.03)

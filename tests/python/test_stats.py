@@ -15,6 +15,7 @@ import steelyard.stats
 from steelyard.stats import (
     block_interval,
     block_medians,
+    block_quantiles,
     drifts,
     find_modes,
     launch_interval,
@@ -133,6 +134,15 @@ def test_block_medians_are_medians_of_blocks(values: list[int]) -> None:
         assert block_medians(values, 16, tick) == pytest.approx(expected)
 
 
+@given(st.lists(st.integers(0, 50), min_size=32, max_size=200), st.sampled_from([0.1, 0.5, 0.9, 0.99]))
+def test_block_quantiles_are_quantiles_of_blocks(values: list[int], p: float) -> None:
+    size = len(values) // 16
+    blocks = [values[len(values) - 16 * size :][i * size : (i + 1) * size] for i in range(16)]
+    for tick in (0.0, 1.0):
+        expected = [quantile(block, (p,), tick)[0] for block in blocks]
+        assert block_quantiles(values, 16, p, tick) == pytest.approx(expected)
+
+
 def test_without_values_there_is_nothing_to_say() -> None:
     for call in (lambda: median([]), lambda: block_interval([]), lambda: block_medians([1.0], 2)):
         with pytest.raises(ValueError, match=r"."):
@@ -168,8 +178,8 @@ def correlated(rng: np.random.Generator, shape: tuple[int, int], time: float) ->
 
 
 def test_blocks_cover_the_median_of_correlated_data_that_is_long_enough() -> None:
-    rows = correlated(generator(13), (200, 32_768), 50)
-    assert 0.90 <= covered(rows, 0.0) <= 0.99
+    rows = correlated(generator(13), (300, 32_768), 50)
+    assert 0.92 <= covered(rows, 0.0) <= 0.98
     assert np.mean([(block_interval(row).lag1 or 0) < 0.4 for row in rows]) > 0.95
 
 
@@ -270,6 +280,44 @@ def test_launches_cover_the_population(count: int, low: float, high: float) -> N
     medians = np.exp(0.1 * generator(19).standard_normal((1500, count)))
     inside = [found.low <= 1.0 <= found.high for found in (launch_interval(row.tolist()) for row in medians)]
     assert low <= float(np.mean(inside)) <= high
+
+
+@pytest.mark.parametrize("count", [2, 5, 9])
+def test_launches_of_correlated_values_cover_the_population(count: int) -> None:
+    """Launches that differ by 10 %, of 1024 values each with a correlation time of 50: nominally 95 %."""
+    rng, trials = generator(43), 400
+    inside = 0
+    for _ in range(trials):
+        effects = np.exp(0.1 * rng.standard_normal((count, 1)))
+        rows = effects * (1 + 0.05 * correlated(rng, (count, 1024), 50))
+        found = launch_interval([median(row) for row in rows])
+        inside += found.low <= 1.0 <= found.high
+    assert 0.92 <= inside / trials <= 0.98
+
+
+@pytest.mark.parametrize("count", [5, 9])
+def test_launches_cover_a_quantile_of_the_population(count: int) -> None:
+    """The median over launches of their own p95, where the values of a launch are lognormal."""
+    rng, trials, truth = generator(47), 400, math.exp(0.2 * 1.6449)
+    inside = 0
+    for _ in range(trials):
+        effects = np.exp(0.1 * rng.standard_normal((count, 1)))
+        rows = effects * np.exp(0.2 * rng.standard_normal((count, 2048)))
+        found = launch_interval([quantile(row, (0.95,))[0] for row in rows])
+        inside += found.low <= truth <= found.high
+    assert 0.92 <= inside / trials <= 0.98
+
+
+def test_a_quantile_needs_values_beyond_it() -> None:
+    """Ten in each coarse block: 16,000 values for p99, else the interval is infinite."""
+    values = generator(53).lognormal(0, 0.3, 16_016)
+    few, enough = block_interval(values[:15_984], p=0.99), block_interval(values, p=0.99)
+    assert (few.estimate.kind, few.lag1) == ("none", None)
+    assert math.isinf(few.estimate.high)
+    assert few.estimate.value == pytest.approx(math.exp(0.3 * 2.3263), rel=0.05)
+    assert enough.estimate.kind == "blocks"
+    assert enough.estimate.low < math.exp(0.3 * 2.3263) < enough.estimate.high
+    assert enough.medians == pytest.approx(block_quantiles(values[16:], 16, 0.99))
 
 
 def test_one_launch_does_not_cover_the_population() -> None:

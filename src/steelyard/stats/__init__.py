@@ -5,6 +5,7 @@ from steelyard.stats.interval import (
     Estimate,
     block_interval,
     block_medians,
+    block_quantiles,
     launch_interval,
     with_tick,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "binned",
     "block_interval",
     "block_medians",
+    "block_quantiles",
     "cumulated",
     "drifts",
     "exceeded",

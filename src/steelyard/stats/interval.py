@@ -1,4 +1,6 @@
-"""Intervals: inside one launch from medians of blocks, over launches from the medians of launches."""
+"""Intervals: inside one launch from medians of blocks, over launches from the medians of launches; and so for
+other quantiles.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from steelyard.stats.quantile import FloatArray, median, row_medians
+from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
 
 FINE_BLOCKS = 128
 COARSE_BLOCKS = 16  # Law and Carson 1979 use few long batches: 16 leave 15 degrees of freedom, 1.07 s wide
 LEAST_BLOCKS_VALUES = 2 * COARSE_BLOCKS
+LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there it is as good as normal
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
@@ -36,7 +39,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The interval of one launch; `lag1` is the autocorrelation of its fine blocks (None below 32 values)."""
+    """The interval of one launch; `lag1` is the autocorrelation of its fine blocks (None below 32 values).
+
+    `medians` are those of the coarse blocks, or their quantiles where another one was asked for.
+    """
 
     estimate: Estimate
     lag1: float | None
@@ -44,7 +50,12 @@ class Blocks:
 
 
 def block_medians(values: ArrayLike, count: int, tick: float = 0.0) -> FloatArray:
-    """Grouped medians of `count` successive blocks of equal size, shape (count,).
+    """Grouped medians of `count` successive blocks of equal size, shape (count,): see `block_quantiles`."""
+    return block_quantiles(values, count, 0.5, tick)
+
+
+def block_quantiles(values: ArrayLike, count: int, p: float, tick: float = 0.0) -> FloatArray:
+    """Grouped quantiles of `count` successive blocks of equal size, shape (count,).
 
     What does not fill the blocks is left out at the start, where it may be warm-up. Raises ValueError for
     fewer values than blocks.
@@ -53,22 +64,25 @@ def block_medians(values: ArrayLike, count: int, tick: float = 0.0) -> FloatArra
     size = data.size // count
     if size == 0:
         raise ValueError(f"{data.size} values do not fill {count} blocks")
-    return row_medians(data[data.size - size * count :].reshape(count, size), tick)
+    return row_quantiles(data[data.size - size * count :].reshape(count, size), p, tick)
 
 
-def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95) -> Blocks:
-    """The median of one launch with an interval that allows for correlation in time.
+def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p: float = 0.5) -> Blocks:
+    """The median of one launch, or its `p`-quantile, with an interval that allows for correlation in time.
 
     `values` in the order in which they were taken, in any unit; `tick` in the same one. Batch means after Law
     and Carson (Operations Research 27, 1979), with medians: the series is cut into 128 fine blocks, 8 of
     which make one of 16 coarse ones; half-width t(15) s / 4 of the coarse medians. `lag1` of the fine medians
     says whether blocks are long enough to be taken as independent (below 0.4). Fewer than 128 values make 16
     blocks directly, fewer than 32 ranks of the values themselves, fewer than 6 Student's t, and one value has
-    no interval. A clock that shows the same number each time leaves half a tick of doubt either way. Raises
-    ValueError without values.
+    no interval. Another quantile has none either (it is infinite) where coarse blocks hold fewer than 10
+    values beyond it. A clock that shows the same number each time leaves half a tick of doubt either way.
+    Raises ValueError without values.
     """
     data = np.asarray(values, dtype=np.float64)
-    centre = median(data, tick)
+    centre = quantile(data, (p,), tick)[0]
+    if p != 0.5 and data.size // COARSE_BLOCKS * min(p, 1.0 - p) < LEAST_BEYOND - 1e-9:
+        return Blocks(Estimate(centre, -math.inf, math.inf, level, int(data.size), "none"), None, data)
     if data.size < LEAST_BLOCKS_VALUES:
         plain = _ranked(data, level) if data.size >= LEAST_RANKED else None
         estimate = plain or _student(data, level, "t")
@@ -78,8 +92,8 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95) ->
     fine_count = FINE_BLOCKS if data.size >= FINE_BLOCKS else COARSE_BLOCKS
     size = data.size // fine_count
     kept = data[data.size - size * fine_count :]
-    coarse = block_medians(kept, COARSE_BLOCKS, tick)
-    fine = coarse if fine_count == COARSE_BLOCKS else block_medians(kept, FINE_BLOCKS, tick)
+    coarse = block_quantiles(kept, COARSE_BLOCKS, p, tick)
+    fine = coarse if fine_count == COARSE_BLOCKS else block_quantiles(kept, FINE_BLOCKS, p, tick)
     half = _t_quantile(level, COARSE_BLOCKS - 1) * float(np.std(coarse, ddof=1)) / math.sqrt(COARSE_BLOCKS)
     estimate = Estimate(centre, centre - half, centre + half, level, int(data.size), "blocks")
     return Blocks(with_tick(estimate, data, tick), lag1(fine), coarse)

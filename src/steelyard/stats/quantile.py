@@ -40,11 +40,15 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
     return tuple(_grouped(data, p, tick) for p in probabilities)
 
 
+def _cell(p: float, size: int) -> tuple[float, int, int]:
+    """How many of `size` sorted values lie below a quantile, and the two whose middle it is."""
+    target = round(p * size, 9)
+    return target, min(max(math.ceil(target) - 1, 0), size - 1), min(math.floor(target), size - 1)
+
+
 def _grouped(data: FloatArray, p: float, tick: float) -> float:
     """One grouped quantile of sorted data; the sample quantile where the cell is empty."""
-    target = round(p * data.size, 9)
-    lower = min(max(math.ceil(target) - 1, 0), data.size - 1)
-    upper = min(math.floor(target), data.size - 1)
+    target, lower, upper = _cell(p, data.size)
     middle = (data[lower] + data[upper]) / 2
     below = int(np.searchsorted(data, middle - tick / 2, side="left"))
     inside = int(np.searchsorted(data, middle + tick / 2, side="right")) - below
@@ -54,14 +58,15 @@ def _grouped(data: FloatArray, p: float, tick: float) -> float:
     return float(min(max(value, data[0]), data[-1]))
 
 
-def row_medians(rows: FloatArray, tick: float = 0.0) -> FloatArray:
-    """`median` of each row of a matrix of shape (count, size), as shape (count,)."""
+def row_quantiles(rows: FloatArray, p: float, tick: float = 0.0) -> FloatArray:
+    """`quantile` of each row of a matrix of shape (count, size), as shape (count,)."""
     if tick <= 0.0:
-        return np.asarray(np.median(rows, axis=1), dtype=np.float64)
+        return np.asarray(np.quantile(rows, p, axis=1), dtype=np.float64)
     data = np.sort(rows, axis=1)
     size = data.shape[1]
-    middle = (data[:, (size - 1) // 2] + data[:, size // 2]) / 2
+    target, lower, upper = _cell(p, size)
+    middle = (data[:, lower] + data[:, upper]) / 2
     below = np.count_nonzero(data < (middle - tick / 2)[:, None], axis=1)
     inside = np.count_nonzero(data <= (middle + tick / 2)[:, None], axis=1) - below
-    value = middle - tick / 2 + (size / 2 - below) / np.maximum(inside, 1) * tick
+    value = middle - tick / 2 + (target - below) / np.maximum(inside, 1) * tick
     return np.asarray(np.where(inside > 0, np.clip(value, data[:, 0], data[:, -1]), middle), dtype=np.float64)

@@ -1,0 +1,98 @@
+/* The warm-up that methods share, in two parts. Rounds of doubling length, until the op has run a few times
+ * and for a while: caches, branch predictors, connections that open at first use, libraries that change
+ * algorithms in their first calls. Then blocks of short rounds, until the medians of two blocks in a row
+ * agree: what is warming up still becomes faster from block to block. Both are bounded, for an op that lasts
+ * a second warms up in few calls, and one that never becomes steady is the stop rule's to judge.
+ *
+ * The idea of going on until a window of measurements is flat is fio's (its "steady state"). */
+#include "core/method.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double WARM_NS = 1e6;    /* how long at least */
+static const double STEADY_NS = 20e6; /* from the first call on: then it need not be steady */
+static const double LONG_NS = 100e6; /* then it need not have run `least` times: a point has no more itself */
+static const double ROUND_NS = 50e3; /* of a round in a block: many ticks of the clock */
+static const double MOST_CHANGE = 0.1;
+enum {
+    FEWEST = 2,       /* repetitions in any case, for the first is often the slowest */
+    BLOCK = 5,        /* rounds; two that were interrupted do not move the median */
+    MOST_BLOCKS = 40, /* where a round takes next to no time */
+};
+
+/* Where a warm-up stands. Rank 0's plan goes to all after each round. */
+struct warm_up {
+    struct {
+        double rep_ns; /* in the fastest round, which nothing interrupted */
+        int64_t next;  /* repetitions; 0: it is over */
+    } plan;
+    int64_t least, sum;
+    double block[BLOCK], before; /* per repetition: of the rounds of this block, the median of the last one */
+    int rounds, blocks;
+    bool in_blocks;
+    bool simulated; /* then nothing warms up but the library's choices, and calls back to back pile up */
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether the rounds have become steady with this one. */
+static bool is_steady(struct warm_up *w, double rep_ns)
+{
+    w->block[w->rounds++] = rep_ns;
+    if (w->rounds < BLOCK)
+        return false;
+    qsort(w->block, BLOCK, sizeof w->block[0], compare);
+    double now = w->block[BLOCK / 2], before = w->before;
+    w->before = now;
+    w->rounds = 0;
+    return ++w->blocks > 1 && fabs(now - before) <= MOST_CHANGE * fmin(now, before);
+}
+
+/* Repetitions in the round after one of `reps` that took `rep_ns` each, `passed_ns` after the first began. */
+static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double passed_ns)
+{
+    if (w->simulated)
+        return w->sum < w->least;
+    if (w->in_blocks)
+        return is_steady(w, rep_ns) || w->blocks == MOST_BLOCKS || passed_ns >= STEADY_NS ? 0 : reps;
+    if (w->sum < (passed_ns < LONG_NS ? w->least : FEWEST)) {
+        int64_t missing = passed_ns < LONG_NS ? w->least - w->sum : 1;
+        return 2 * reps < missing ? 2 * reps : missing;
+    }
+    if (passed_ns < WARM_NS)
+        return 2 * reps;
+    w->in_blocks = true;
+    return passed_ns >= STEADY_NS ? 0 : (int64_t)fmax(1, ROUND_NS / w->plan.rep_ns);
+}
+
+int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
+{
+    struct warm_up w = {
+        .plan = {.rep_ns = INFINITY, .next = 1}, .least = least, .simulated = bench->clock->sleeps};
+    struct bench round = *bench;
+    int64_t begin = clock_now(bench->clock);
+    while (w.plan.next > 0) {
+        struct observation o = {0};
+        round.reps = w.plan.next;
+        int err = team_barrier(bench->team);
+        if (!err)
+            err = method_time(&round, &o);
+        if (err)
+            return err;
+        double took = (double)(o.stop_ns > o.start_ns ? o.stop_ns - o.start_ns : 1) / (double)round.reps;
+        w.sum += round.reps;
+        w.plan.rep_ns = fmin(w.plan.rep_ns, took);
+        w.plan.next = next_round(&w, round.reps, took, (double)(o.stop_ns - begin));
+        err = team_bcast(bench->team, &w.plan, sizeof w.plan);
+        if (err)
+            return err;
+    }
+    bench->warm_up_reps += w.sum;
+    *rep_ns = w.plan.rep_ns;
+    return 0;
+}

@@ -21,7 +21,7 @@ MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2
+APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++
 
 .PHONY: run test build clean system-packages
 run: $(VENV)/installed
@@ -49,7 +49,7 @@ test: $(VENV)/installed-dev system-packages build
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
 system-packages:
 	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
-	    && command -v smpicc >/dev/null 2>&1 && command -v ip >/dev/null 2>&1; then :; \
+	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
 	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $(APT) >/dev/null; } \

@@ -72,17 +72,19 @@ class NotRun(Struct, frozen=True, kw_only=True):
     kind: Literal["slow", "failed", "skipped"]
 
 
-def stated_error(half_width_ns: float, clock_error_ns: float | None, skew_ns: float | None) -> float:
+def stated_error(
+    half_width_ns: float, tick_ns: float, clock_error_ns: float | None, skew_ns: float | None
+) -> float:
     """How far an estimate may be off by what its method knows, in ns.
 
     A latency is the stop of one rank minus the start of another, which the clocks may make wrong by
     `clock_error_ns`. Ranks that start `skew_ns`
     apart, as seen on those clocks, make it longer by up to so much: had all started with the first, none
-    would have finished later. To it comes half the width of the interval that the scatter of the observations
-    leaves; without noise it is half a tick of the clock. A method that compares no clocks states the latter
-    alone, and so says nothing of its bias.
+    would have finished later. Both stamps are cut to the clock's tick, and their difference is off by less
+    than one. To it comes half the width of the interval that the scatter of the observations leaves. A method
+    that compares no clocks states the last two alone, and so says nothing of its bias.
     """
-    return (clock_error_ns or 0.0) + (skew_ns or 0.0) + half_width_ns
+    return (clock_error_ns or 0.0) + (skew_ns or 0.0) + tick_ns + half_width_ns
 
 
 def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
@@ -152,9 +154,12 @@ def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Ki
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a cell says: an estimate in ns, what its clocks may be off, how far apart its ranks started."""
+    """What a cell says: an estimate and the clock's tick in it, what the clocks may be off, how far apart the
+    ranks started; all in ns.
+    """
 
     estimate: Estimate
+    tick: float
     clock_error: float | None
     skew: float | None
 
@@ -164,6 +169,7 @@ def _seen(cells: Sequence[Cell]) -> _Seen:
     values = np.concatenate([cell.values for cell in cells])
     return _Seen(
         estimate=block_interval(values, cells[0].taken.tick, LEVEL).estimate,
+        tick=cells[0].taken.tick,
         clock_error=cells[0].clock_error,
         skew=cells[0].taken.skew,
     )
@@ -176,7 +182,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
     estimate = seen.estimate
     truth = _seen([one for one in (first, later) if one is not None]).estimate
     error = estimate.value - truth.value
-    stated = stated_error(_half_width(estimate), seen.clock_error, seen.skew)
+    stated = stated_error(_half_width(estimate), seen.tick, seen.clock_error, seen.skew)
     truth_error = _half_width(truth)
     return Row(
         op=simulation.op,

@@ -69,7 +69,7 @@ int clock_skew(struct clock *clock, uint64_t seed);
 
 /* For tests of what finds it: from now on the clock jumps back by 20 ms every 50 ms. ERR_NOMEM. */
 int clock_jump(struct clock *clock);
-/* For tests too: a clock that cannot be related to any other, for each reading adds some ms, more or less.
+/* For tests too: a clock that cannot be related to any other, for each reading adds some ms.
  * ERR_NOMEM. */
 int clock_go_wild(struct clock *clock, uint64_t seed);
 

@@ -27,6 +27,8 @@ from steelyard.records import (
 
 COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
 
+# (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
+Look = Callable[[np.random.Generator, NDArray[np.float64]], tuple[float | None, tuple[float, ...]]]
 Series = Callable[[np.random.Generator, int], NDArray[np.float64]]  # (generator, launch) -> ns per operation
 
 
@@ -44,6 +46,7 @@ class FakePoint:
     report: Literal["root", "slowest"] = "slowest"
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
+    look: Look | None = None
     rule: str = "median"
     rule_params: dict[str, float] = field(default_factory=dict)
     rejected: int = 0
@@ -66,6 +69,16 @@ def regimes(fast: float, slow: float, dwell: int = 330, count: int = 2000) -> Se
     def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
         phase = ((np.arange(count) + rng.integers(2 * dwell)) // dwell) % 2
         return np.asarray(np.where(phase == 0, fast, slow) * np.exp(0.04 * rng.standard_normal(count)))
+
+    return draw
+
+
+def either(fast: float, slow: float) -> Series:
+    """Each launch in one of two regimes, three in five in the fast one, 4 % wide."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        centre = fast if launch % 5 in (0, 1, 3) else slow
+        return np.asarray(centre * np.exp(0.04 * rng.standard_normal(2000)))
 
     return draw
 
@@ -210,6 +223,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         if point.report == "root":
             start, stop = start[::-1], stop[::-1]
         yields = [round(point.yields_per_op * part.size * scale / point.ranks)] * point.ranks
+        canary, noise = point.look(rng, part) if point.look else (None, ())
         records.append(
             Obs(
                 point=index,
@@ -218,6 +232,8 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
                 start_ns=start.tolist(),
                 stop_ns=stop.tolist(),
                 yields=yields,
+                canary_ns=canary,
+                noise=noise,
             )
         )
     end = End(

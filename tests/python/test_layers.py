@@ -180,7 +180,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results",), ("base", "records", "stats")),
+    "results": (("results", "blame"), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence"), ("base", "records", "results", "words")),
     "pictures": (("plots", "report", "report.*"), ("base", "records", "results", "words", "checks")),

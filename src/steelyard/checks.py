@@ -159,8 +159,9 @@ CHECKS = (
         "Modes that do not come from the machine",
         evidence.modes_above,
         "A cache line handed from rank to rank without MPI took as long in either mode, so the cause is in "
-        "the MPI library or its processes: where buffers lie, which path was taken, a helper thread.",
-        "Look at what differs between the launches; the library's own tuning is the first suspect.",
+        "the MPI library or its processes: where buffers lie, which path was taken, a helper thread, or "
+        "who gets the core when the library gives it away to wait.",
+        "If it yields, measure with --yield none; else look at what differs between the launches.",
     ),
     Check(
         "unsettled",

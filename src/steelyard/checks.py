@@ -155,6 +155,33 @@ CHECKS = (
         "show how often.",
     ),
     Check(
+        "modes-below",
+        NOTE,
+        "Modes that come from below MPI",
+        evidence.modes_below,
+        "A cache line handed from rank to rank without MPI became slower with the operation: cores, caches "
+        "or the hypervisor changed, and no MPI can do better.",
+        "Compare within one mode, or on a machine whose cores stay where they are; do not blame the library.",
+    ),
+    Check(
+        "modes-outside",
+        NOTE,
+        "Modes that come with lost time",
+        evidence.modes_outside,
+        "The operation was slow when ranks lost time to others: other work, interrupts or the hypervisor.",
+        "Quiet the machine, or use cores that nothing else may use.",
+    ),
+    Check(
+        "modes-above",
+        NOTE,
+        "Modes that do not come from the machine",
+        evidence.modes_above,
+        "A cache line handed from rank to rank without MPI took as long in either mode, so the cause is in "
+        "the MPI library or its processes: where buffers lie, which path was taken, a helper thread, or "
+        "who gets the core when the library gives it away to wait.",
+        "If it yields, measure with --yield none; else look at what differs between the launches.",
+    ),
+    Check(
         "unsettled",
         WARNING,
         "Unsettled points",

@@ -11,7 +11,7 @@ from steelyard.observations import Measured
 from steelyard.records import Job, Place
 from steelyard.results import Row
 from steelyard.units import format_time
-from steelyard.wording import YIELDS, mode_words, relative_words, row_name
+from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
 
 INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
 MOST_NAMED = 4  # points that a sentence names before it counts the others
@@ -192,6 +192,25 @@ def yielding(seen: Evidence) -> str | None:
 def modes(seen: Evidence) -> str | None:
     """Points with several modes, each mode with its share."""
     return _list([row for row in seen.rows if len(row.modes) > 1], mode_words)
+
+
+def modes_below(seen: Evidence) -> str | None:
+    """Points whose modes go with what a cache line takes without MPI."""
+    return _blamed(seen, "below")
+
+
+def modes_outside(seen: Evidence) -> str | None:
+    """Points whose modes go with the time that ranks lose."""
+    return _blamed(seen, "noise")
+
+
+def modes_above(seen: Evidence) -> str | None:
+    """Points with modes that the machine had no part in."""
+    return _blamed(seen, "above")
+
+
+def _blamed(seen: Evidence, layer: str) -> str | None:
+    return _list([row for row in seen.rows if row.blame == layer], lambda row: blame_words(row) or "")
 
 
 def unsettled(seen: Evidence) -> str | None:

@@ -57,6 +57,19 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What the machine was like when a chunk had been taken, whose median was `value` ns per operation.
+
+    `canary` is what a cache line took between two ranks without MPI, in ns (None: no two could tell), `noise`
+    the share of time that the rank lost to others that lost most.
+    """
+
+    value: float
+    canary: float | None
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What the stamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
@@ -65,7 +78,8 @@ class Taken:
     (any,). `slowest[r]` counts the observations in which rank r was last, shape (ranks,); `rank_medians` and
     `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skew` and
     `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
-    chunk by chunk. `yields` counts sched_yield of all ranks over `operations` operations.
+    chunk by chunk. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those
+    at the machine, in the order taken.
     """
 
     ranks: int
@@ -81,6 +95,7 @@ class Taken:
     windows: tuple[int, ...] = ()
     yields: int | None = None
     operations: int = 0
+    looks: tuple[Look, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,4 +262,15 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
         operations=found.values.size * scale,
+        looks=_looks(run, stamps.counts, found.values / scale),
+    )
+
+
+def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:
+    """The looks after chunks of which something is left."""
+    ends = np.cumsum(counts)
+    return tuple(
+        Look(float(np.median(values[end - count : end])), chunk.canary_ns, max(chunk.noise))
+        for chunk, count, end in zip(run.obs, counts, ends, strict=True)
+        if chunk.noise and count
     )

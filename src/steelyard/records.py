@@ -155,7 +155,12 @@ class Point(_Record, frozen=True, tag="point"):
 
 
 class Obs(_Record, frozen=True, tag="obs", gc=False):
-    """A chunk of observations: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield."""
+    """A chunk of observations: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield.
+
+    After some chunks the engine looks at the machine: `canary_ns` is what a cache line takes one way between
+    two ranks of a host, without MPI (None: no two ranks could), `noise[rank]` the share of time lost to
+    others; empty where nobody looked.
+    """
 
     point: Count
     first: Count
@@ -169,6 +174,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     window_ns: int | None = None  # how wide the windows were
     late: tuple[int, ...] = ()  # those that some rank started too late
     low: tuple[int, ...] = ()  # those of the lower bound
+    canary_ns: Annotated[float, Meta(ge=0)] | None = None
+    noise: tuple[Annotated[float, Meta(ge=0, le=1)], ...] = ()
 
     def __post_init__(self) -> None:
         """Each rank has `count` stamps of each kind. msgspec turns the ValueError into its own."""

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.records import SCHEMA, Number
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
@@ -24,10 +25,15 @@ MOST_SLOW = 0.05  # share of slow observations from which a point is NOISY
 
 
 class RowMode(Struct, frozen=True):
-    """A regime of a point: its median in ns and the share of the time blocks that were in it."""
+    """A regime of a point: its median in ns and the share of the time blocks that were in it.
+
+    `canary_ns` and `noise` are as in `Row`, of the looks at the machine while it was in this regime.
+    """
 
     value: float
     share: float
+    canary_ns: float | None = None
+    noise: float | None = None
 
 
 class RowPath(Struct, frozen=True):
@@ -82,6 +88,10 @@ class Row(Struct, frozen=True, kw_only=True):
     means. `ways` are the medians of messages from rank 0 to rank 1 and back. Where the stop rule is about a
     quantile, `quantile` says which, and `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
+
+    Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
+    rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
+    `blame` says what the looks make of them: `below`, `noise`, `above` (see `blame.Blame`), None for nothing.
     """
 
     point: int
@@ -136,6 +146,9 @@ class Row(Struct, frozen=True, kw_only=True):
     slowest_share: float | None = None
     yields_per_op: float | None = None
     modes: tuple[RowMode, ...] = ()
+    canary_ns: float | None = None
+    noise: float | None = None
+    blame: str | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None
@@ -199,6 +212,8 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
     p5, p90, p95, p99 = quantile(pooled, (0.05, 0.90, 0.95, 0.99), tick)
     slow = float(np.mean(pooled > SLOW * estimate.value)) if estimate.value > 0 else None
     modes = find_modes([cell.values for cell in good], [cell.taken.tick for cell in good])
+    blamed = blame(modes, [cell.taken.looks for cell in good])
+    seen = see([look for cell in good for look in cell.taken.looks])
     flags = _flags(good, len(modes), slow, [drift[id(cell)] for cell in good])
     rank, share = _slowest(good)
     return {
@@ -236,7 +251,13 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "slowest_rank": rank,
         "slowest_share": share,
         "yields_per_op": _yields(good),
-        "modes": tuple(RowMode(mode.value, mode.share) for mode in modes),
+        "modes": tuple(
+            RowMode(mode.value, mode.share, saw.canary, saw.noise)
+            for mode, saw in zip(modes, blamed.seen, strict=True)
+        ),
+        "canary_ns": seen.canary,
+        "noise": seen.noise,
+        "blame": blamed.layer,
         "flag": flags[0],
         "flags": flags,
         "launches": tuple(

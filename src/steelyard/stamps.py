@@ -23,7 +23,8 @@ class Stamps:
 
     `start` and `stop` are on the reference clock where the method is synchronised, else on each rank's own.
     `low_start` and `low_stop` are those of the lower bound, of the method bounds. `cost` is what a reading of
-    the clock costs each rank, shape (ranks,). `windows` is the width of the windows of each chunk.
+    the clock costs each rank, shape (ranks,). `windows` is the width of the windows of each chunk, `counts`
+    how many observations are left of it.
     """
 
     point: Point
@@ -35,6 +36,7 @@ class Stamps:
     cost: FloatArray
     tick: float
     windows: tuple[int, ...]
+    counts: tuple[int, ...]
 
     @property
     def local(self) -> FloatArray:
@@ -90,6 +92,7 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
         cost=cost,
         tick=tick,
         windows=tuple(chunk.window_ns for chunk in run.obs if chunk.window_ns is not None),
+        counts=tuple(pair[0].shape[1] for pair in kept),
     )
 
 

@@ -30,6 +30,21 @@ def mode_words(row: Row) -> str:
     return ", ".join(f"{100 * mode.share:.0f} % at {format_time(mode.value)}" for mode in row.modes)
 
 
+def blame_words(row: Row) -> str | None:
+    """What the looks at the machine make of several modes; None where they tell nothing."""
+    if row.blame is None or len(row.modes) < 2:
+        return None
+    fast, slow = row.modes[0], row.modes[-1]
+    canary = (format_time(one.canary_ns or 0) for one in (fast, slow))
+    noise = (f"{100 * (one.noise or 0):.0f} %" for one in (fast, slow))
+    if row.blame == "noise":
+        return "from outside: a rank lost {} of its time in the fast mode and {} in the slow one".format(
+            *noise
+        )
+    where = "below MPI" if row.blame == "below" else "in the MPI library or its processes"
+    return where + ": a cache line took {} in the fast mode and {} in the slow one".format(*canary)
+
+
 def interval_words(low: float | None, high: float | None) -> str:
     """`198 – 211 ns`, `950 ns – 1.02 us`, a dash where there is no interval."""
     if low is None or high is None:
@@ -266,7 +281,8 @@ def notes(row: Row, known: str = "") -> list[str]:
         found += [nature(row)] if nature(row) not in ("", known) else []
         found += method_words(row).details(row)
     if len(row.modes) > 1:
-        found.append(f"{len(row.modes)} modes: {mode_words(row)}")
+        layer = {"below": " (below MPI)", "noise": " (from outside)", "above": " (in MPI)"}
+        found.append(f"{len(row.modes)} modes{layer.get(row.blame or '', '')}: {mode_words(row)}")
     if row.quantile is not None and row.quantile_value is not None:
         interval = interval_words(row.quantile_low, row.quantile_high)
         found.append(f"p{100 * row.quantile:g} {format_time(row.quantile_value)} ({interval})")

@@ -29,6 +29,8 @@ from steelyard.records import (
 
 COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
 
+# (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
+Look = Callable[[np.random.Generator, NDArray[np.float64]], tuple[float | None, tuple[float, ...]]]
 Series = Callable[[np.random.Generator, int], NDArray[np.float64]]  # (generator, launch) -> ns per operation
 
 
@@ -58,6 +60,7 @@ class FakePoint:
     low: float | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
+    look: Look | None = None
     rule: str = "median"
     rule_params: dict[str, float] = field(default_factory=dict)
     rejected: int = 0
@@ -80,6 +83,16 @@ def regimes(fast: float, slow: float, dwell: int = 330, count: int = 2000) -> Se
     def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
         phase = ((np.arange(count) + rng.integers(2 * dwell)) // dwell) % 2
         return np.asarray(np.where(phase == 0, fast, slow) * np.exp(0.04 * rng.standard_normal(count)))
+
+    return draw
+
+
+def either(fast: float, slow: float) -> Series:
+    """Each launch in one of two regimes, three in five in the fast one, 4 % wide."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        centre = fast if launch % 5 in (0, 1, 3) else slow
+        return np.asarray(centre * np.exp(0.04 * rng.standard_normal(2000)))
 
     return draw
 
@@ -273,6 +286,7 @@ def _obs(
         start = stop = instants
     yields = [round(point.yields_per_op * shown.size * scale / point.ranks)] * point.ranks
     is_synchronised = point.clock_error is not None
+    canary, noise = point.look(rng, values) if point.look else (None, ())
     return Obs(
         point=index,
         first=number * CHUNK,
@@ -284,6 +298,8 @@ def _obs(
         sync_after=2 * index + 1 if is_synchronised else None,
         window_ns=point.windows[min(number, len(point.windows) - 1)] if point.windows else None,
         low=tuple(range(1, shown.size, 2)) if point.low is not None else (),
+        canary_ns=canary,
+        noise=noise,
     )
 
 

@@ -210,6 +210,7 @@ def test_under_one_clock_ranks_are_found_to_share_it(simulated: Path, tmp_path: 
     syncs = [record for record in read if isinstance(record, Sync)]
     assert {sync.domains for sync in syncs} == {1}
     assert all(sync.offset_ns == (0.0,) * 5 for sync in syncs)
+    assert not any(one.noise for one in read if isinstance(one, records.Obs))  # nothing is below MPI there
 
 
 def _run_here(mpi: Mpi, folder: Path, points: list[str], *more: str) -> list[records.Record]:

@@ -11,6 +11,7 @@ from steelyard.stats.interval import (
 )
 from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
+from steelyard.stats.ranks import ranks_above
 from steelyard.stats.shape import binned, cumulated, exceeded
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "launch_interval",
     "median",
     "quantile",
+    "ranks_above",
     "with_tick",
 ]

@@ -162,13 +162,18 @@ class _Seen:
     tick: float
     clock_error: float | None
     skew: float | None
+    low: float  # what the operation takes at least: the estimate's own, or that of bounds
 
 
 def _seen(cells: Sequence[Cell]) -> _Seen:
     """Cells of one method taken together. All that this module knows of a cell's make is here."""
     values = np.concatenate([cell.values for cell in cells])
+    estimate = block_interval(values, cells[0].taken.tick, LEVEL).estimate
+    low, point = cells[0].taken.low, cells[0].point
+    is_bounds = low is not None and point is not None and point.low_reps > 1
     return _Seen(
-        estimate=block_interval(values, cells[0].taken.tick, LEVEL).estimate,
+        estimate=estimate,
+        low=float(np.median(low)) if is_bounds and low is not None else estimate.low,
         tick=cells[0].taken.tick,
         clock_error=cells[0].clock_error,
         skew=cells[0].taken.skew,
@@ -201,7 +206,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         asymmetric=simulation.machine.asymmetric,
         ranks_per_host=simulation.per_host,
         seed=simulation.seed,
-        low_ns=estimate.low,
+        low_ns=seen.low,
         high_ns=estimate.high,
         truth_error_ns=truth_error,
         truth_first_ns=_seen([first]).estimate.value,

@@ -60,6 +60,9 @@ def simgrid() -> None:
 # ---- end to end --------------------------------------------------------------------------------------------
 
 
+_QUICK = ("epoch", "batch", "barrier", "bisected-ack", "trigger", "trigger-ack")  # the quick ones
+
+
 def _validate(steelyard: Steelyard, *words: str | Path) -> Said:
     return steelyard("validate", "--json", *words)
 
@@ -73,6 +76,7 @@ def test_every_claim_holds_in_the_quick_form(
 ) -> None:
     out = tmp_path / "a folder, with blanks"
     words = [word for op in ops.split() for word in ("--op", op)]
+    words += [word for method in _QUICK for word in ("--method", method)]
     said = _validate(steelyard, *words, "--selector", selector, "--bytes", "8", "--out", out)
     assert said.code == 0, said.out + said.err
     rows = said.document["rows"]

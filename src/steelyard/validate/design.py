@@ -24,6 +24,7 @@ BARRIERS = (
     "mpich_smp",
     "mvapich2_pair",
 )
+_OVERHEADS = ("root", "rank")  # what a task pays is no latency: only who names them has them beside the truth
 _LIBRARY_BARRIER = ("library-barrier", "mpi-barrier")  # methods that call the library's
 COLLECTIVES = (
     "bcast",
@@ -166,7 +167,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
             methods = tuple(
                 method
                 for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
-                if method in known and method in (wishes.methods or known)
+                if method in known and method in (wishes.methods or known.difference(_OVERHEADS))
                 if barrier is None or base == "barrier" or method in _LIBRARY_BARRIER
             )
             found.append(

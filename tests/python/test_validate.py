@@ -392,7 +392,7 @@ _HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
         ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
         ("clock-free-below", [_row(method="trigger", error=2.0, stated=1.0)], False),
         ("bounds-hold", [_row(method="bounds", error=50.0, low_ns=900.0, high_ns=1200.0)], True),
-        ("bounds-hold", [_row(method="bounds", error=50.0, low_ns=1020.0, high_ns=1200.0)], False),
+        ("bounds-hold", [_row(method="bounds", error=50.0, low_ns=1030.0, high_ns=1200.0)], False),
     ],
 )
 def test_claims(claim: str, rows: Sequence[Row], holds: bool | None) -> None:

@@ -33,9 +33,10 @@ struct bench {
         int64_t loops;               /* of a few calls each, to find it */
         int64_t settle_ns;           /* until those who start early have come as far as they can */
     } path;
-    int64_t low_reps; /* of bounds: repetitions in an observation of the lower one */
-    int64_t stamp_ns; /* of messages timed one by one: the last one's completion on this rank */
-    int64_t next;     /* observations so far, where a method has to count them */
+    int64_t low_reps;   /* of bounds: repetitions in an observation of the lower one */
+    int64_t *stamps_ns; /* of messages timed one by one: room for a block's, on this rank */
+    int64_t count;      /* observations in this block */
+    int64_t next;       /* observations so far, where a method has to count them */
 };
 
 struct observation {

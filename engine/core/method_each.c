@@ -16,25 +16,28 @@ static int begin(struct bench *b)
     return method_warm_up(b, LEAST_WARM_UP, &rep_ns);
 }
 
+/* The block runs here, with nothing but the op and the clock in its chain; observe() only tells of it. */
 static int open(struct bench *b)
 {
+    const int receives = 1 - b->team->rank; /* messages whose number is even or odd; neither beyond rank 1 */
+    const int64_t count = b->count;
+    int64_t *stamps = b->stamps_ns;
     int err = team_barrier(b->team);
-    b->stamp_ns = -1;
+    int64_t stamp = clock_mark(b->clock);
+    for (int64_t i = 0; i < count && !err; ++i) {
+        err = b->op->turn(b->state, i);
+        if ((i & 1) == receives)
+            stamp = clock_mark(b->clock);
+        stamps[i] = stamp;
+    }
     b->next = 0;
     return err;
 }
 
 static int observe(struct bench *b, struct observation *o)
 {
-    const int sender = (int)(b->next % 2);
-    if (b->stamp_ns < 0)
-        b->stamp_ns = clock_now(b->clock);
-    int64_t stamp = b->stamp_ns;
-    int err = b->op->turn(b->state, b->next++);
-    if (b->team->rank == 1 - sender)
-        stamp = b->stamp_ns = clock_now(b->clock);
-    o->start_ns = o->stop_ns = stamp;
-    return err;
+    o->start_ns = o->stop_ns = b->stamps_ns[b->next++];
+    return 0;
 }
 
 const struct method method_each = {

@@ -185,6 +185,7 @@ static int observe_chunk(struct run *r, int64_t count)
     const struct method *m = r->point->method;
     int64_t begin = clock_now(r->bench.clock);
     *r->mine.yields = 0;
+    r->bench.count = count;
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
@@ -339,10 +340,11 @@ static int setup(struct run *r)
     size_t size = (size_t)r->team->size;
     r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
     r->low = calloc(CHUNK_MOST, sizeof *r->low);
+    r->bench.stamps_ns = calloc(CHUNK_MOST, sizeof *r->bench.stamps_ns);
     r->before = calloc(size, sizeof *r->before);
     r->last_ns = calloc(size, sizeof *r->last_ns);
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
-        !r->before || !r->last_ns)
+        !r->bench.stamps_ns || !r->before || !r->last_ns)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     return op->setup(&r->env, &r->bench.state);
 }
@@ -382,6 +384,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     stamps_free(&r.all);
     free(r.target_ns);
     free(r.low);
+    free(r.bench.stamps_ns);
     free(r.before);
     free(r.last_ns);
     series_free(&r.series);

@@ -19,6 +19,7 @@ struct clock_rate {
 struct clock {
     const char *name;
     int64_t (*read)(const struct clock *clock); /* ns of the source itself */
+    int64_t (*mark)(const struct clock *clock); /* as `read`, but what follows need not wait; NULL: `read` */
     int64_t base;                               /* what `read` said when the launch began */
     int id;                                     /* for the rows that share one `read` */
     double (*wtime)(void);                      /* seconds, of the row that has it from outside */
@@ -34,6 +35,13 @@ struct clock {
 static inline int64_t clock_now(const struct clock *clock)
 {
     return clock->read(clock) - clock->base;
+}
+
+/* One stamp for the end of what came before and the beginning of what follows, where the two stand in one
+ * chain and a full reading in it would make it longer. */
+static inline int64_t clock_mark(const struct clock *clock)
+{
+    return (clock->mark ? clock->mark : clock->read)(clock)-clock->base;
 }
 
 /* Open the clock of that name and gauge it. `wtime`: the clock of whatever the ranks talk through, in

@@ -26,6 +26,14 @@ static inline uint64_t counter_read(void)
     return (uint64_t)high << 32 | low;
 }
 
+/* The first fence alone: what follows begins while the counter is read. */
+static inline uint64_t counter_mark(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
+    return (uint64_t)high << 32 | low;
+}
+
 /* Does it run at one rate, whatever the core's frequency and sleep? (CPUID 0x80000007, EDX bit 8.) */
 static bool counter_invariant(void)
 {
@@ -43,6 +51,13 @@ static inline uint64_t counter_read(void)
     return count;
 }
 
+static inline uint64_t counter_mark(void)
+{
+    uint64_t count;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(count) : : "memory");
+    return count;
+}
+
 static bool counter_invariant(void)
 {
     return true; /* the architecture says so */
@@ -51,6 +66,11 @@ static bool counter_invariant(void)
 static const char counter_name[] = "none", kernel_name[] = "none";
 
 static inline uint64_t counter_read(void)
+{
+    return 0;
+}
+
+static inline uint64_t counter_mark(void)
 {
     return 0;
 }
@@ -76,6 +96,11 @@ int64_t counter_to_ns(uint64_t counts, uint64_t ns_per_count)
 static int64_t read_counter(const struct clock *clock)
 {
     return counter_to_ns(counter_read(), clock->rate.ns_per_count);
+}
+
+static int64_t mark_counter(const struct clock *clock)
+{
+    return counter_to_ns(counter_mark(), clock->rate.ns_per_count);
 }
 
 /* The counter and the kernel's unslewed clock at one moment. */
@@ -139,6 +164,7 @@ const char *counter_open(const char *name, struct clock *clock)
     if (strcmp(name, counter_name) != 0)
         return "this processor has no such counter, or this engine cannot read it";
     clock->read = read_counter;
+    clock->mark = mark_counter;
     clock->rate = rate_measure();
     if (!(clock->rate.hz > 0 && isfinite(clock->rate.hz)))
         return "it stands still";

@@ -72,6 +72,7 @@ static int go_wrong(struct clock *clock)
     skew->begin_ns = clock->read(clock);
     clock->skew = skew;
     clock->read = read_skewed;
+    clock->mark = NULL;
     return 0;
 }
 

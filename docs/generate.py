@@ -55,14 +55,18 @@ def op_cells(op: dict[str, Any]) -> tuple[str, ...]:
 
 def params(owner: dict[str, Any]) -> Iterator[str]:
     """The parameters of an op, a method or a rule; nothing where it has none."""
-    rows = [
-        (f"`{p['name']}`", p["summary"], p["unit"], f"{p['default']:g}", f"{p['least']:g}", f"{p['most']:g}")
-        for p in owner["params"]
-    ]
+    rows = [(f"`{p['name']}`", p["summary"], p["unit"], *values(p)) for p in owner["params"]]
     if rows:
         yield f"Parameters of `{owner['name']}`:\n"
-        yield from table(("name", "meaning", "unit", "default", "least", "most"), rows)
+        yield from table(("name", "meaning", "unit", "default", "values"), rows)
         yield ""
+
+
+def values(param: dict[str, Any]) -> tuple[str, str]:
+    """The default, and what else there is."""
+    if "words" in param:
+        return f"`{param['default']}`", ", ".join(f"`{word}`" for word in param["words"])
+    return f"{param['default']:g}", f"{param['least']:g} to {param['most']:g}"
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/num.h"
 
 #include <string.h>
 
@@ -29,12 +30,27 @@ int param_find(const struct param *params, const char *name)
     return -1;
 }
 
+int param_read(const struct param *row, const char *text, double *value)
+{
+    if (!row->words)
+        return num_double(text, row->name, row->least, row->most, value);
+    for (int i = 0; row->words[i]; ++i)
+        if (strcmp(row->words[i], text) == 0) {
+            *value = i;
+            return 0;
+        }
+    return err_say(ERR_INPUT, "%s cannot be '%s'; see 'describe'", row->name, text);
+}
+
 void param_values_json(struct json *j, const char *key, const struct param *params,
                        const double values[PARAMS_MAX])
 {
     json_open(j, key, '{');
     for (size_t i = 0; i < param_count(params); ++i)
-        json_double(j, params[i].name, values[i]);
+        if (params[i].words)
+            json_string(j, params[i].name, params[i].words[(int)values[i]]);
+        else
+            json_double(j, params[i].name, values[i]);
     json_close(j, '}');
 }
 
@@ -45,9 +61,17 @@ void param_rows_json(struct json *j, const char *key, const struct param *params
         json_open(j, NULL, '{');
         json_string(j, "name", params[i].name);
         json_string(j, "unit", params[i].unit);
-        json_double(j, "default", params[i].normal);
-        json_double(j, "least", params[i].least);
-        json_double(j, "most", params[i].most);
+        if (params[i].words) {
+            json_string(j, "default", params[i].words[(int)params[i].normal]);
+            json_open(j, "words", '[');
+            for (int w = 0; params[i].words[w]; ++w)
+                json_string(j, NULL, params[i].words[w]);
+            json_close(j, ']');
+        } else {
+            json_double(j, "default", params[i].normal);
+            json_double(j, "least", params[i].least);
+            json_double(j, "most", params[i].most);
+        }
         json_string(j, "summary", params[i].summary);
         json_close(j, '}');
     }

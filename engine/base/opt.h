@@ -10,9 +10,14 @@ struct json;
 struct param {
     const char *name, *unit, *summary;
     double normal, least, most;
+    const char *const *words; /* its values by name, up to NULL: the value is an index; NULL: a number */
 };
 
-enum { PARAMS_MAX = 8 }; /* of one op, method or rule */
+/* A row whose value is one of `list`, a NULL-terminated array of names; the first is the default. */
+#define PARAM_WORDS(word, text, list)                                                                        \
+    {.name = word, .unit = "", .summary = text, .most = sizeof list / sizeof list[0] - 2, .words = list}
+
+enum { PARAMS_MAX = 16 }; /* of one op, method or rule */
 
 /* A table of them ends at a row without a name; no table at all is NULL. */
 size_t param_count(const struct param *params);
@@ -22,6 +27,9 @@ void param_defaults(const struct param *params, double values[PARAMS_MAX]);
 
 /* The index of the row with that name, or -1. */
 int param_find(const struct param *params, const char *name);
+
+/* The value that a text gives to a row: one of its words, or a number in its range. ERR_INPUT. */
+int param_read(const struct param *row, const char *text, double *value);
 
 /* {"name": value, ...} of the values, or [{"name", "unit", ...}, ...] of the rows. */
 void param_values_json(struct json *j, const char *key, const struct param *params,

@@ -77,8 +77,7 @@ static int set_param(struct point *p, const struct word *w)
     for (size_t i = 0; i < sizeof owners / sizeof owners[0]; ++i) {
         int row = param_find(owners[i].rows, w->key);
         if (row >= 0)
-            return num_double(w->value, w->key, owners[i].rows[row].least, owners[i].rows[row].most,
-                              &owners[i].values[row]);
+            return param_read(&owners[i].rows[row], w->value, &owners[i].values[row]);
     }
     return err_say(ERR_INPUT,
                    "neither %s, nor the method %s, nor the rule %s has a parameter '%s'; see 'describe'",

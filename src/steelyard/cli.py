@@ -25,9 +25,9 @@ from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.plan import Measure, Ops, Plan, clock_lacks, needs_mpi, ops_of, read_plan, resolve
+from steelyard.plan import Measure, Ops, Plan, Value, clock_lacks, needs_mpi, ops_of, read_plan, resolve
 from steelyard.progress import listening
-from steelyard.units import parse_counts, parse_seconds, parse_sizes
+from steelyard.units import parse_counts, parse_seconds, parse_sizes, parse_value
 
 app = typer.Typer(
     name="steelyard",
@@ -166,16 +166,13 @@ def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params
     return read_plan(named)
 
 
-def _params(words: Sequence[str]) -> dict[str, float | tuple[float, ...]]:
-    params: dict[str, float | tuple[float, ...]] = {}
+def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
+    params: dict[str, Value | tuple[Value, ...]] = {}
     for word in words:
         key, _, values = word.partition("=")
-        try:
-            params[key] = tuple(float(value) for value in values.split(","))
-        except ValueError:
-            raise InputError(
-                f"--param {word} is not of the form name=number, as in --param window=64"
-            ) from None
+        if not key or not all(values.split(",")):
+            raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
+        params[key] = tuple(parse_value(value) for value in values.split(","))
     return params
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.observations import PointCells
 from steelyard.results import Row
-from steelyard.units import format_bytes
+from steelyard.units import format_bytes, format_values
 
 COLLECTIVES = frozenset(
     [
@@ -103,17 +103,14 @@ def group_items(items: Iterable[Item]) -> tuple[Group, ...]:
 def _axes(item: Item, sized: bool) -> dict[str, str]:
     """What may tell a line from another, in the order in which a label names it."""
     row = item.row
-    params = " ".join(f"{key}={value:g}" for key, value in row.params.items())
     return {
         "op": row.op,
         "size": format_bytes(row.bytes) if row.bytes and not sized else "",
         "mpi": row.mpi or "",
         "ranks": _count(row.ranks, "rank"),
         "threads": _count(row.threads, "thread"),
-        "params": params,
-        "set": " ".join(
-            f"{key}={value:g}" for key, value in {**row.method_params, **row.rule_params}.items()
-        ),
+        "params": format_values(row.params),
+        "set": format_values({**row.method_params, **row.rule_params}),
         "method": f"method {row.method}" if row.method else "",
         "folder": item.folder,
     }

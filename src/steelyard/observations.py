@@ -17,7 +17,7 @@ from steelyard.records import (
     Job,
     JobFile,
     Launch,
-    Number,
+    Params,
     Point,
     PointRun,
     part_number,
@@ -38,9 +38,9 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     threads: int = 1
     method: str = ""
     rule: str = ""
-    params: dict[str, Number] = {}
-    method_params: dict[str, Number] = {}
-    rule_params: dict[str, Number] = {}
+    params: Params = {}
+    method_params: Params = {}
+    rule_params: Params = {}
     mpi: str | None = None
 
 

@@ -30,6 +30,9 @@ CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cor
 _NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
 
 
+Value = float | str  # of a parameter
+
+
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
 
@@ -39,7 +42,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     threads: Axis = 1
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
-    params: Mapping[str, float | tuple[float, ...]] = {}
+    params: Mapping[str, Value | tuple[Value, ...]] = {}
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
@@ -162,19 +165,31 @@ def _param_rows(op: Mapping[str, Any], method: str, rule: str, ops: Ops) -> dict
     return {row["name"]: row for row in rows}
 
 
-def _params(measure: Measure, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[dict[str, float]]:
+def _params(measure: Measure, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Value]]:
     """Every combination of values of the parameters that op, method or rule have, each checked."""
     mine = {
-        key: value if isinstance(value, tuple) else (value,)
+        key: _values(name, rows[key], value if isinstance(value, tuple) else (value,))
         for key, value in measure.params.items()
         if key in rows
     }
-    for key, values in mine.items():
-        least, most = rows[key]["least"], rows[key]["most"]
-        for number in values:
-            if not least <= number <= most:
-                raise InputError(f"{key} of {name} must be from {least:g} to {most:g}, not {number:g}")
     return [dict(zip(mine, combination, strict=True)) for combination in itertools.product(*mine.values())]
+
+
+def _values(name: str, row: Mapping[str, Any], given: Sequence[Value]) -> tuple[Value, ...]:
+    """Values of a parameter, each checked; `*` stands for all words of one that has words."""
+    key, words = row["name"], row.get("words")
+    if words is not None and "*" in given:
+        return tuple(words)
+    for value in given:
+        if words is not None and value not in words:
+            raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
+        if words is None and isinstance(value, str):
+            raise InputError(f"{key} of {name} must be a number, not '{value}'")
+        if words is None and not row["least"] <= value <= row["most"]:
+            raise InputError(
+                f"{key} of {name} must be from {row['least']:g} to {row['most']:g}, not {value:g}"
+            )
+    return tuple(given)
 
 
 def _choose(word: str | None, default: str, known: Mapping[str, Any], what: str) -> str:
@@ -260,7 +275,7 @@ def _axes(
             yield size, ranks, threads, method
 
 
-def _of(owner: Mapping[str, Any], params: Mapping[str, float]) -> dict[str, float]:
+def _of(owner: Mapping[str, Any], params: Mapping[str, Value]) -> dict[str, Value]:
     """Those of the parameters that belong to an op, a method or a rule."""
     return {row["name"]: params[row["name"]] for row in owner["params"] if row["name"] in params}
 
@@ -347,7 +362,7 @@ def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str
     if most_seconds is not None and "most_seconds" in capped:  # the point's own, below, comes later and wins
         words["most_seconds"] = f"{most_seconds:.6g}"
     params = {**point.params, **point.method_params, **point.rule_params}
-    words |= {key: repr(float(value)) for key, value in params.items()}
+    words |= {key: value if isinstance(value, str) else repr(float(value)) for key, value in params.items()}
     return " ".join(f"{key}={value}" for key, value in words.items())
 
 

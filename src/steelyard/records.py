@@ -23,6 +23,7 @@ from steelyard.errors import InputError
 SCHEMA = 1
 
 Number = int | float
+Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
 Count = Annotated[int, Meta(ge=0)]
 Stamps = list[list[int]]  # [rank][observation], ns on that rank's own clock since the launch began
 
@@ -145,9 +146,9 @@ class Point(_Record, frozen=True, tag="point"):
     parts: Annotated[int, Meta(ge=1)]
     report: Literal["root", "slowest", "message"]
     moved_bytes: Annotated[float, Meta(ge=0)] = 0.0
-    params: dict[str, Number] = {}
-    method_params: dict[str, Number] = {}
-    rule_params: dict[str, Number] = {}
+    params: Params = {}
+    method_params: Params = {}
+    rule_params: Params = {}
     low_reps: Annotated[int, Meta(ge=1)] = 1
     warm_up_reps: Count | None = None  # run before the first observation and left out
     path: WatchedPath | None = None

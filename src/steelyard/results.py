@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
-from steelyard.records import SCHEMA, Number
+from steelyard.records import SCHEMA, Params
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
 
@@ -100,10 +100,10 @@ class Row(Struct, frozen=True, kw_only=True):
     bytes: int
     ranks: int
     threads: int
-    params: dict[str, Number]
+    params: Params
     rule: str = ""
-    method_params: dict[str, Number] = {}
-    rule_params: dict[str, Number] = {}
+    method_params: Params = {}
+    rule_params: Params = {}
     placement: str | None
     mpi: str | None
     launch_count: int

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard.results import Row
-from steelyard.units import format_bytes
+from steelyard.units import format_bytes, format_values
 from steelyard.wording import (
     bandwidth_words,
     notes,
@@ -94,11 +94,9 @@ def _axes(row: Row) -> dict[str, str]:
         "mpi": row.mpi or "",
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
-        "params": " ".join(f"{key}={value:g}" for key, value in row.params.items()),
+        "params": format_values(row.params),
         "method": row.method,
-        "set": " ".join(
-            f"{key}={value:g}" for key, value in {**row.method_params, **row.rule_params}.items()
-        ),
+        "set": format_values({**row.method_params, **row.rule_params}),
     }
 
 

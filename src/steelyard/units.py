@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from steelyard.errors import InputError
 
@@ -63,6 +64,19 @@ def parse_seconds(text: str) -> float:
     if match is None:
         raise InputError(f"'{text}' is not a duration; write 90s, 10m or 1.5h")
     return float(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def parse_value(text: str) -> float | str:
+    """What a parameter is given: a number where the text is one, else the word itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()
+
+
+def format_values(values: Mapping[str, float | str]) -> str:
+    """Parameters as they are given, `window=64 send=isend`."""
+    return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
 
 
 def format_bytes(count: int) -> str:

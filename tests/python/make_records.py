@@ -19,6 +19,7 @@ from steelyard.records import (
     Launch,
     LaunchMpi,
     Obs,
+    Params,
     Place,
     Point,
     Record,
@@ -62,7 +63,7 @@ class FakePoint:
     yields_per_op: float = 0.0
     look: Look | None = None
     rule: str = "median"
-    rule_params: dict[str, float] = field(default_factory=dict)
+    rule_params: Params = field(default_factory=dict)
     rejected: int = 0
     ends: dict[int, End] = field(default_factory=dict)
 

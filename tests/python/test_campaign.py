@@ -297,5 +297,5 @@ def test_a_time_budget_is_shared_by_the_points_that_are_left(tmp_path: Path) -> 
     plan = Plan(measure=(measure,), launches=2, time_budget="1s", seed=1)
     run_plan(tmp_path, plan, setup_of())
     first, *_ = (run.point for file in read_folder(tmp_path) for run in file.points if run.point)
-    assert 0.05 <= first.rule_params["most_seconds"] <= 0.7 / 4
+    assert 0.05 <= float(first.rule_params["most_seconds"]) <= 0.7 / 4
     assert first.rule_params["tolerance"] == 1e-6

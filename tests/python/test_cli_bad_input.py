@@ -71,7 +71,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run none.toml", ("no plan none.toml", "'steelyard list' names")),
     ("run quick --bytes 8 --param a=1", ("--bytes and --param cannot be given with a plan", "quick.toml")),
     ("run quick self.empty", ("self.empty cannot be given with a plan",)),
-    ("run self.empty --param window", ("--param window is not of the form name=number",)),
+    ("run self.empty --param window", ("--param window is not of the form name=value",)),
     ("run self.spin --param ms=1", ("parameter 'ms'", "did you mean 'ns'?")),
     ("run self.spin --param ns=1", ("ns of self.spin must be from 200 to", "not 1")),
     ("run self.empty --method bath", ("no method 'bath'", "did you mean 'batch'?")),

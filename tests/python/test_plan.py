@@ -210,7 +210,7 @@ def test_params_go_to_whom_they_belong(measure: Measure, params: list[dict[str, 
     assert [_all_params(point) for point in _resolve(measure)] == params
 
 
-def _all_params(point: PlannedPoint) -> dict[str, float]:
+def _all_params(point: PlannedPoint) -> dict[str, float | str]:
     owners = (("", point.params), ("method.", point.method_params), ("rule.", point.rule_params))
     return {f"{owner}{key}": value for owner, params in owners for key, value in params.items()}
 

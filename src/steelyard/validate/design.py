@@ -50,10 +50,9 @@ _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
-# Observations without noise, where each is like the other, and with it. 64 are one block of a synchronised
-# method, which is why the others take so many; an observation of `batch` is 32 calls.
-_COUNTS = {TRUTH: (8, 256), "barrier": (16, 256), "batch": (4, 16)}
-_COUNT = (64, 256)
+# Observations without noise, where each is like the other, and with it; one of `batch` is 32 calls.
+_COUNTS = {TRUTH: (4, 256), "batch": (2, 16)}
+_COUNT = (16, 256)
 # Of these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
 _DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
 _HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages

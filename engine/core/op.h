@@ -49,6 +49,7 @@ struct op_env {
     size_t bytes;
     int threads;
     const double *params; /* a value for each row of op->params */
+    bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
 };
 
 struct op {
@@ -78,7 +79,8 @@ struct op {
     int (*turn)(void *state, int64_t message);
 
     /* Outside the timed region, on all ranks at once: fresh data, one repetition or a few, check every byte
-     * of the answer. ERR_WRONG and a sentence that says what is wrong. */
+     * of the answer; where `planted`, with a bit of it flipped. ERR_WRONG and a sentence that says what is
+     * wrong. */
     int (*verify)(void *state);
 
     void (*teardown)(void *state);

@@ -99,6 +99,9 @@ static int set_word(struct point *p, const struct word *w)
         p->threads = (int)number;
         if (!err && p->threads > 1 && !p->op->threaded)
             err = err_say(ERR_INPUT, "%s runs in one thread, not in %d", p->op->name, p->threads);
+    } else if (strcmp(w->key, "plant") == 0) {
+        err = num_int(w->value, "plant", 0, INT_MAX, &number);
+        p->plant = (int)number;
     } else if (strcmp(w->key, "point") == 0) {
         err = num_int(w->value, "point", 0, INT_MAX, &number);
         p->id = (int)number;
@@ -111,7 +114,7 @@ int point_parse(char *line, const struct op *ops, size_t op_count, struct point 
 {
     struct word words[WORDS_MAX];
     int count = 0;
-    *point = (struct point){.threads = 1};
+    *point = (struct point){.threads = 1, .plant = -1};
     int err = split(line, words, &count);
     if (!err)
         err = choose_rows(point, words, count, ops, op_count);

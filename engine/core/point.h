@@ -18,13 +18,14 @@ struct point {
     const struct stop_rule *rule;
     size_t bytes;
     int threads;
+    int plant;     /* the rank whose `verify` spoils what it received; -1: none. For tests */
     uint64_t seed; /* for all that is random in it, the same on all ranks */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 
 /* A point from words such as "op=mpi.bcast bytes=8 method=barrier"; `line` is cut into pieces. The words op,
- * bytes, threads, method, rule and point are the axes; any other names a parameter of the op, the method or
- * the rule. ERR_INPUT. */
+ * bytes, threads, method, rule, plant and point are the axes; any other names a parameter of the op, the
+ * method or the rule. ERR_INPUT. */
 int point_parse(char *line, const struct op *ops, size_t op_count, struct point *point);
 
 #endif

@@ -56,6 +56,7 @@ struct coll {
     char *send, *recv;
     char *inout; /* of a broadcast: the root's send, the others' recv */
     MPI_Request request;
+    bool planted;
 };
 
 /* The three calls of a collective from one list of arguments. */
@@ -158,6 +159,7 @@ static int setup(const struct op_env *env, void **state)
                        .size = env->team->size,
                        .bytes = env->bytes,
                        .type = MPI_BYTE,
+                       .planted = env->planted,
                        .request = MPI_REQUEST_NULL};
     size_t element = 1;
     int err = 0;
@@ -323,6 +325,7 @@ static int verify(void *state)
     int err = c->run(c, 1);
     if (err || recv_blocks(c) == 0)
         return err;
+    data_arrived(c->recv, recv_blocks(c) * c->bytes, c->planted);
     if (sums(c->row))
         return check_sums(c);
     for (int b = 0; b < (int)recv_blocks(c) && !err; ++b)

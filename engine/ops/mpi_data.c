@@ -34,6 +34,12 @@ void data_poison(void *data, size_t bytes)
         memset(data, 0xa5, bytes);
 }
 
+void data_arrived(void *data, size_t bytes, bool planted)
+{
+    if (planted && bytes > 0)
+        ((unsigned char *)data)[bytes - 1] ^= 1;
+}
+
 int data_check(const void *data, size_t bytes, int from, int to, int block)
 {
     const unsigned char *p = data;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ void data_fill(void *data, size_t bytes, int from, int to);
 
 /* What no rank sends, before a message is to arrive. */
 void data_poison(void *data, size_t bytes);
+
+/* Called between the run and the check. For tests of the check, where `planted`: the last bit of what has
+ * arrived is flipped. */
+void data_arrived(void *data, size_t bytes, bool planted);
 
 /* ERR_WRONG, and which byte is what instead of what. `block` numbers it for the sentence. */
 int data_check(const void *data, size_t bytes, int from, int to, int block);

@@ -22,6 +22,13 @@ from steelyard.units import parse_sizes
 _SECONDS = 300.0  # far more than a launch takes
 Op = Mapping[str, Any]
 
+# Ops of two ranks in which not both receive data.
+_RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
+    ("barrier",): (),
+    ("bcast", "bandwidth"): (1,),
+    ("reduce", "gather"): (0,),
+}
+
 # Persistent collectives of MPICH 4 that answer wrongly from the first or second start on, or end the launch
 # -> where that is known from.
 _BROKEN_IN_MPICH_4 = {
@@ -159,6 +166,29 @@ def test_wrong_answers_of_a_real_library_are_found(tmp_path: Path) -> None:
     assert [(end.status, end.verified, (end.why or "").partition(":")[0]) for end in ends] == [
         ("failed", False, "wrong")
     ] * len(lines)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_flipped_bit_in_what_a_rank_received_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
+    """Every op with an answer finds it, on whichever rank receives one."""
+    engine = _engine(mpi)
+    ops = {name: op for name, op in _ops(engine).items() if name.startswith("mpi.") and op["available"]}
+    sizes = {name: " bytes=24" if op["sized"] else "" for name, op in ops.items()}
+    lines = [f"op={name} rule=fixed count=2 plant={rank}{sizes[name]}" for name in ops]
+    records = _measure(engine, 2, 1, lines, tmp_path / "out.jsonl")
+    ends = {lines[record.point].split()[0][3:]: record for record in records if isinstance(record, End)}
+    for name, end in ends.items():
+        if rank in _receivers(name):
+            assert (end.status, end.verified) == ("failed", False), name
+            assert (end.why or "").startswith(f"wrong: rank {rank}: "), name
+        else:
+            assert (end.status, end.verified) == ("ok", True), name
+
+
+def _receivers(name: str) -> tuple[int, ...]:
+    """Which of two ranks receive something that can be wrong."""
+    base = name.removeprefix("mpi.").removeprefix("i").removesuffix("_init")
+    return next((ranks for names, ranks in _RECEIVERS.items() if base in names), (0, 1))
 
 
 # A layer between program and library (the profiling interface of MPI), which flips a bit of what rank 1 gets.

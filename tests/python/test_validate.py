@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import math
 import shutil
@@ -191,12 +192,16 @@ def test_outside_the_simulator_the_truth_says_why_it_is_missing() -> None:
 
 
 @pytest.mark.usefixtures("simgrid")
-@pytest.mark.parametrize("number", [signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_no_simulation_is_left_when_we_are_ended(tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "out"
     argv = [sys.executable, "-c", "from steelyard.cli import main; main()", "validate", "--out", str(out)]
     argv += ["--op", "mpi.alltoall", "--ranks", "200", "--platform", "topology=flat"]  # for minutes
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
+    # What a shell starts in the background ignores SIGINT, and so would all that these tests start.
+    hears = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hears
+    ) as tool:
         deadline = time.monotonic() + 60
         while not _simulating(out) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -13,4 +13,10 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* A number in [0, 1) from the upper 53 bits of a hash, which is all that a double holds. */
+static inline double hash_unit(uint64_t hash)
+{
+    return (double)(hash >> 11) / 9007199254740992.0;
+}
+
 #endif

@@ -65,3 +65,15 @@ int num_to_int(size_t count, int *narrow)
     *narrow = (int)count;
     return 0;
 }
+
+int num_compare_ints(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int num_compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

@@ -18,4 +18,8 @@ int num_multiply(size_t a, size_t b, size_t *product);
 /* A count as MPI's int; ERR_UNSUPPORTED above 2^31 - 1. */
 int num_to_int(size_t count, int *narrow);
 
+/* For qsort() of int64_t and of double. */
+int num_compare_ints(const void *a, const void *b);
+int num_compare_doubles(const void *a, const void *b);
+
 #endif

@@ -1,5 +1,6 @@
 #include "core/method.h"
 
+#include "base/num.h"
 #include "base/yield.h"
 
 #include <stdlib.h>
@@ -46,10 +47,15 @@ int method_time(const struct bench *bench, struct observation *o)
     return err;
 }
 
-static int compare(const void *a, const void *b)
+int method_time_at(struct bench *b, int64_t target_ns, struct observation *o)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    int64_t local = map_to_local(&b->sync->mine.map, target_ns);
+    o->target_ns = target_ns;
+    o->late = clock_now(b->clock) > local;
+    ++b->windows.next;
+    b->windows.late += o->late;
+    clock_wait(b->clock, local);
+    return method_time(b, o);
 }
 
 int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
@@ -71,7 +77,7 @@ int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
         took[i] = clock_now(bench->clock) - begin;
     }
     bench->warm_up_reps += count;
-    qsort(took, (size_t)count, sizeof took[0], compare);
+    qsort(took, (size_t)count, sizeof took[0], num_compare_ints);
     *took_ns = took[count == MOST ? MOST - 2 : count - 1];
     return team_max(bench->team, took_ns);
 }

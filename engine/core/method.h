@@ -89,6 +89,10 @@ const struct method *method_default(const struct op *op);
 /* What methods share. Run `reps` repetitions between two stamps: */
 int method_time(const struct bench *bench, struct observation *observation);
 
+/* The same at an instant of reference time, noting whether it had passed, in `observation` and in
+ * bench->windows. */
+int method_time_at(struct bench *bench, int64_t target_ns, struct observation *observation);
+
 /* Run the op unobserved until it has run `least` repetitions (fewer where that takes long) and has become
  * steady; *rep_ns: rank 0's duration of a repetition in the fastest round, which nothing interrupted; the
  * same on all ranks. */

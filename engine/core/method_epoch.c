@@ -16,12 +16,14 @@
 
 enum { WIDTH };
 
-#define WIDTH_PARAM(text)                                                                                    \
-    {[WIDTH] = {"window_ns", "ns", text "; 0: twice what a call takes, and some", 0, 0, 1e12}, {0}}
-
-static const struct param epoch_params[] =
-    WIDTH_PARAM("least distance of two starts, their mean is twice that");
-static const struct param window_params[] = WIDTH_PARAM("distance of two starts");
+static const struct param params[] = {
+    [WIDTH] =
+        {"window_ns", "ns",
+         "distance of two starts, of epoch the least one and half the mean; 0: twice what a call takes, "
+         "and some",
+         0, 0, 1e12},
+    {0},
+};
 
 enum {
     LEAST_WARM_UP = 20,
@@ -79,36 +81,24 @@ static int open(struct bench *b)
     return err ? err : method_meet(b, w->width_ns, &w->first_ns);
 }
 
-/* Wait for the instant, note whether it had passed, time. */
-static int observe_at(struct bench *b, int64_t target_ns, struct observation *o)
-{
-    int64_t local = map_to_local(&b->sync->mine.map, target_ns);
-    o->target_ns = target_ns;
-    o->late = clock_now(b->clock) > local;
-    ++b->windows.next;
-    b->windows.late += o->late;
-    clock_wait(b->clock, local);
-    return method_time(b, o);
-}
-
 static int observe_epoch(struct bench *b, struct observation *o)
 {
     const struct windows *w = &b->windows;
     uint64_t mixed = hash_mix(b->seed ^ hash_mix((uint64_t)w->block * BLOCK + (uint64_t)w->next));
-    int64_t shift = (int64_t)((double)(mixed >> 11) / 9007199254740992.0 * (double)w->width_ns);
-    return observe_at(b, w->first_ns + 2 * w->next * w->width_ns + shift, o);
+    int64_t shift = (int64_t)(hash_unit(mixed) * (double)w->width_ns);
+    return method_time_at(b, w->first_ns + 2 * w->next * w->width_ns + shift, o);
 }
 
 static int observe_window(struct bench *b, struct observation *o)
 {
-    return observe_at(b, b->windows.first_ns + b->windows.next * b->windows.width_ns, o);
+    return method_time_at(b, b->windows.first_ns + b->windows.next * b->windows.width_ns, o);
 }
 
 const struct method method_epoch = {
     .name = "epoch",
     .summary = "calls at random instants of one clock, synchronised before and after each block",
     .suits = {[OP_COLLECTIVE] = true},
-    .params = epoch_params,
+    .params = params,
     .sync = SYNC_BLOCK,
     .block = BLOCK,
     .begin = begin,
@@ -120,7 +110,7 @@ const struct method method_window = {
     .name = "window",
     .summary = "calls in windows side by side on clocks synchronised once, as in SKaMPI; goes stale",
     .suits = {[OP_COLLECTIVE] = true},
-    .params = window_params,
+    .params = params,
     .sync = SYNC_ONCE,
     .block = BLOCK,
     .begin = begin,

@@ -12,6 +12,8 @@
  * to all; the reporting rank and the late one are sought by turns. */
 #include "core/method.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -89,12 +91,6 @@ static int watch(const struct bench *b, const struct group *late, const struct g
     return err;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of a few calls; it means something on rank 0. */
 static int loop(struct bench *b, const struct group *late, const struct group *observers, double *median_ns)
 {
@@ -106,7 +102,7 @@ static int loop(struct bench *b, const struct group *late, const struct group *o
             return err;
         took[i] = (double)(o.stop_ns - o.start_ns);
     }
-    qsort(took, CALLS, sizeof took[0], compare);
+    qsort(took, CALLS, sizeof took[0], num_compare_doubles);
     *median_ns = took[CALLS / 2];
     ++b->path.loops;
     b->warm_up_reps += CALLS;

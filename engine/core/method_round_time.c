@@ -51,18 +51,12 @@ static int open(struct bench *b)
 
 static int observe(struct bench *b, struct observation *o)
 {
-    struct windows *w = &b->windows;
     int err = team_barrier(b->team);
     int64_t now = map_to_reference(&b->sync->mine.map, clock_now(b->clock));
-    o->target_ns = now + w->width_ns;
+    int64_t target_ns = now + b->windows.width_ns;
     if (!err)
-        err = team_bcast(b->team, &o->target_ns, sizeof o->target_ns);
-    int64_t local = map_to_local(&b->sync->mine.map, o->target_ns);
-    o->late = clock_now(b->clock) > local;
-    ++w->next;
-    w->late += o->late;
-    clock_wait(b->clock, local);
-    return err ? err : method_time(b, o);
+        err = team_bcast(b->team, &target_ns, sizeof target_ns);
+    return err ? err : method_time_at(b, target_ns, o);
 }
 
 const struct method method_round_time = {

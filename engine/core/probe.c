@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/num.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -212,12 +213,6 @@ static bool await(struct line *line, uint64_t hops)
     return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* This rank's side of a look; on the lower rank what a hop took. The first batch waits for both to come, and
  * is not counted. */
 static double hop(struct probe *p)
@@ -241,7 +236,7 @@ static double hop(struct probe *p)
         if (b > 0)
             ns[b - 1] = (double)(clock_now(p->clock) - start) / (2 * ROUND_TRIPS);
     }
-    qsort(ns, BATCHES, sizeof ns[0], compare);
+    qsort(ns, BATCHES, sizeof ns[0], num_compare_doubles);
     return lower ? ns[BATCHES / 2] : NAN;
 }
 

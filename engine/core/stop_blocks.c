@@ -9,6 +9,8 @@
  * part, so that looking often does not stop it by luck. */
 #include "core/stop.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -50,12 +52,6 @@ static double student_15(double level)
     return level >= 0.985 ? 2.947 : level >= 0.945 ? 2.131 : 1.753;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double clamp(double x, double least, double most)
 {
     return fmin(fmax(x, least), most);
@@ -88,7 +84,7 @@ static double grouped_quantile(const double *sorted, size_t n, double q, double 
 static double quantile_of(const double *values, size_t n, double q, double tick, double *scratch)
 {
     memcpy(scratch, values, n * sizeof *values);
-    qsort(scratch, n, sizeof *scratch, compare);
+    qsort(scratch, n, sizeof *scratch, num_compare_doubles);
     return grouped_quantile(scratch, n, q, tick);
 }
 

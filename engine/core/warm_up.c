@@ -7,6 +7,8 @@
  * The idea of going on until a window of measurements is flat is fio's (its "steady state"). */
 #include "core/method.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,19 +36,13 @@ struct warm_up {
     bool simulated; /* then nothing warms up but the library's choices, and calls back to back pile up */
 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether the rounds have become steady with this one. */
 static bool is_steady(struct warm_up *w, double rep_ns)
 {
     w->block[w->rounds++] = rep_ns;
     if (w->rounds < BLOCK)
         return false;
-    qsort(w->block, BLOCK, sizeof w->block[0], compare);
+    qsort(w->block, BLOCK, sizeof w->block[0], num_compare_doubles);
     double now = w->block[BLOCK / 2], before = w->before;
     w->before = now;
     w->rounds = 0;

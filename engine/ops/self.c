@@ -2,6 +2,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "base/num.h"
 
 #include <math.h>
 #include <signal.h>
@@ -101,12 +102,6 @@ static int spin_run(void *state, int64_t reps)
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Set the distance to `ns` and return how long a repetition then lasts, by the median of several batches. */
 static double spin_gauge(struct self *s, int64_t ns)
 {
@@ -118,7 +113,7 @@ static double spin_gauge(struct self *s, int64_t ns)
         spin_run(s, REPS);
         took[b] = clock_now(s->env->clock) - start;
     }
-    qsort(took, BATCHES, sizeof took[0], compare);
+    qsort(took, BATCHES, sizeof took[0], num_compare_ints);
     return (double)took[BATCHES / 2] / REPS;
 }
 

@@ -1,5 +1,7 @@
 #include "sync/pair.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,23 +53,21 @@ double pair_bound(const struct pair *p, int64_t tick_ns)
     return (p->high - p->low) / 2 + drifted(p) / 2 + (double)tick_ns;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double pair_unseen(const struct pair *p, int64_t tick_ns)
 {
-    /* Chosen from what was seen and not derived: over TCP between hosts on one machine offsets were off by up
-     * to 0.25 of the bound, by 0.29 where others used the cores too, while the closure saw a tenth of it. */
-    static const double share = 1.0 / 3;
+    /* Chosen from what was seen and not derived (docs/internals/sync.md). Where a kernel carries messages and
+     * wakes who waits, offsets were off by up to 0.29 of the bound, while the closure saw a tenth of it;
+     * where ranks poll memory or an adapter, by up to 30 ns, 0.1 to 0.25. */
+    static const double by_kernel = 1.0 / 3, by_polling = 1.0 / 4;
+    static const double polled_ns = 2000;        /* bounds above this have a kernel in the path */
     const double rounding = 4 * (double)tick_ns; /* each round trip is cut at either end */
-    double sorted[PAIR_KEPT];
+    double sorted[PAIR_KEPT], bound = pair_bound(p, tick_ns);
     size_t count = p->count < PAIR_KEPT ? (size_t)p->count : PAIR_KEPT;
     memcpy(sorted, p->round_trips, count * sizeof sorted[0]);
-    qsort(sorted, count, sizeof sorted[0], compare);
-    return count > 0 && sorted[count / 2] - sorted[0] > rounding ? share * pair_bound(p, tick_ns) : 0;
+    qsort(sorted, count, sizeof sorted[0], num_compare_doubles);
+    if (count == 0 || sorted[count / 2] - sorted[0] <= rounding)
+        return 0;
+    return (bound > polled_ns ? by_kernel : by_polling) * bound;
 }
 
 double pair_contradiction(const struct pair *p, int64_t tick_ns)

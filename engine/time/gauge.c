@@ -4,6 +4,7 @@
 #include "time/clock.h"
 
 #include "base/hash.h"
+#include "base/num.h"
 
 #include <math.h>
 #include <sched.h>
@@ -38,12 +39,6 @@ static double fit(const int64_t *differences, int count, int64_t q)
     return hypot(re, im) / count;
 }
 
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A delay that no compiler drops. */
 static void loiter(int64_t steps)
 {
@@ -66,7 +61,7 @@ static int64_t gauge_tick(const struct clock *clock)
             loiter((int64_t)(hash_mix((uint64_t)i) % (uint64_t)(DELAYS * delay)));
             d[i] = clock->read(clock) - before;
         }
-        qsort(d, COUNT, sizeof d[0], compare);
+        qsort(d, COUNT, sizeof d[0], num_compare_ints);
         int64_t spread = 2 * (d[COUNT / 2] - d[0]), before = found;
         int64_t q = spread / 4; /* a coarser one may fit by chance */
         int most = COUNT;

@@ -30,7 +30,7 @@ struct skew {
 
 static double uniform(uint64_t *seed)
 {
-    return (double)(hash_mix((*seed)++) >> 11) / 9007199254740992.0;
+    return hash_unit(hash_mix((*seed)++));
 }
 
 static double normal(uint64_t *seed)

@@ -21,7 +21,7 @@ from steelyard.engine import mpi_engine, simulated_engine
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
-from steelyard.observations import cell_of
+from steelyard.observations import Cell, cell_of
 from steelyard.process import run
 from steelyard.records import JobFile, PointRun, Sync, read_records, with_obs
 
@@ -117,6 +117,11 @@ def _simulate(
 
 def _medians(read: list[records.Record]) -> dict[str, tuple[float, float]]:
     """Op -> median latency and stated clock error, in ns."""
+    return {op: (float(np.median(cell.values)), cell.clock_error or 0.0) for op, cell in _cells(read).items()}
+
+
+def _cells(read: list[records.Record]) -> dict[str, Cell]:
+    """Op and size -> what was observed."""
     job = records.Job(schema=1, job="sim", launch=1, ranks=1)
     launch = next(record for record in read if isinstance(record, records.Launch))
     syncs = {record.index: record for record in read if isinstance(record, Sync)}
@@ -126,7 +131,7 @@ def _medians(read: list[records.Record]) -> dict[str, tuple[float, float]]:
         bare = PointRun(point.point, point, (), records.End(point=point.point, status="ok"))
         cell = cell_of(JobFile(Path("sim"), job, launch, (), False), with_obs(bare, obs, syncs))
         assert cell.clock_error is not None
-        found[f"{point.op} {point.bytes}"] = (float(np.median(cell.values)), cell.clock_error)
+        found[f"{point.op} {point.bytes}"] = cell
     return found
 
 
@@ -145,6 +150,19 @@ def test_in_simulation_the_stated_error_holds_the_truth(simulated: Path, tmp_pat
     assert skewed.keys() == true.keys()
     for op, (latency, stated) in skewed.items():
         assert abs(latency - true[op][0]) <= max(0.01 * true[op][0], stated), op
+
+
+def test_each_message_is_timed_one_way_though_clocks_are_off(simulated: Path, tmp_path: Path) -> None:
+    """There and back, message by message, to the stated error of what one clock for both shows."""
+    points = [f"op=mpi.pingpong bytes={size} method=each rule=fixed count=100" for size in (0, 8, 65536)]
+    true = _cells(_simulate(simulated, tmp_path / "true.jsonl", 2, points=points))
+    skewed = _cells(_simulate(simulated, tmp_path / "skewed.jsonl", 2, "--skew", "5", points=points))
+    assert len(true) == len(skewed) == len(points)
+    for op, cell in skewed.items():
+        assert cell.clock_error is not None
+        assert cell.values.size == 100
+        assert np.ptp(true[op].values) <= 2  # ns: each message takes as long as any other of its size
+        assert np.max(np.abs(cell.values - np.median(true[op].values))) <= cell.clock_error + 2, op
 
 
 @pytest.mark.parametrize("algorithm", ["skampi", "netgauge", "hca3"])

@@ -69,6 +69,8 @@ int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
     for (int i = 0; i < count; ++i) {
         struct observation o = {0};
         int64_t begin = clock_now(bench->clock);
+        if (bench->evict)
+            evict_caches(bench->evict);
         int err = team_barrier(bench->team);
         if (!err)
             err = method_time(&pilot, &o);

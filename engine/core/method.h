@@ -3,6 +3,7 @@
 #ifndef CORE_METHOD_H
 #define CORE_METHOD_H
 
+#include "core/evict.h"
 #include "core/op.h"
 #include "sync/sync.h"
 
@@ -33,11 +34,18 @@ struct bench {
         int64_t loops;               /* of a few calls each, to find it */
         int64_t settle_ns;           /* until those who start early have come as far as they can */
     } path;
-    int64_t low_reps;   /* of bounds: repetitions in an observation of the lower one */
-    int64_t *stamps_ns; /* of messages timed one by one: room for a block's, on this rank */
-    int64_t count;      /* observations in this block */
-    int64_t next;       /* observations so far, where a method has to count them */
+    int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */
+    int64_t *stamps_ns;  /* of messages timed one by one: room for a block's, on this rank */
+    struct evict *evict; /* NULL: observations start with the caches as the last one left them */
+    int64_t count;       /* observations in this block */
+    int64_t next;        /* observations so far, where a method has to count them */
 };
+
+/* Of methods that observe one call at a time: the caches before it. */
+#define METHOD_CACHE                                                                                         \
+    PARAM_WORDS("cache", "what was used before stays in the caches, or is evicted before each observation",  \
+                method_caches)
+static const char *const method_caches[] = {"warm", "cold", NULL};
 
 struct observation {
     int64_t start_ns, stop_ns; /* this rank's clock */

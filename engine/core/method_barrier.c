@@ -6,10 +6,11 @@
  * to read -8 to +37 % where several ranks share a host; after the library's barrier -62 to +88 %. */
 #include "core/method.h"
 
-enum { REPS };
+enum { REPS, CACHE };
 
 static const struct param params[] = {
     [REPS] = {"reps", "", "repetitions after each barrier", 1, 1, 1e12},
+    [CACHE] = METHOD_CACHE,
     {0},
 };
 

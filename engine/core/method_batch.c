@@ -11,10 +11,11 @@
 
 #include <math.h>
 
-enum { REPS };
+enum { REPS, CACHE };
 
 static const struct param params[] = {
     [REPS] = {"reps", "", "repetitions in one observation; 0: as many as the clock needs", 0, 0, 1e12},
+    [CACHE] = METHOD_CACHE,
     {0},
 };
 
@@ -36,6 +37,8 @@ static int begin(struct bench *b)
     double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
     int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
     plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS;
+    if (b->evict) /* the first repetition alone is cold */
+        plan[0] = 1, plan[1] = 0;
     err = team_bcast(b->team, plan, sizeof plan);
     b->reps = plan[0];
     b->lead_in = plan[1];

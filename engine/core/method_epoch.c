@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 
-enum { WIDTH };
+enum { WIDTH, CACHE };
 
 static const struct param params[] = {
     [WIDTH] =
@@ -22,6 +22,7 @@ static const struct param params[] = {
          "distance of two starts, of epoch the least one and half the mean; 0: twice what a call takes, "
          "and some",
          0, 0, 1e12},
+    [CACHE] = METHOD_CACHE,
     {0},
 };
 

@@ -4,11 +4,12 @@
  * calls, which warm what a call then finds warm. */
 #include "core/method.h"
 
-enum { SLACK };
+enum { SLACK, CACHE };
 
 static const struct param params[] = {
     [SLACK] = {"slack", "", "time to hear of the start, in units of what the team's barrier takes", 2, 0.1,
                1e6},
+    [CACHE] = METHOD_CACHE,
     {0},
 };
 

@@ -20,6 +20,9 @@
 enum { CHUNK_MOST = 1024 };
 static const double CHUNK_NS = 20e6;
 
+/* Nor does a block between two synchronisations last longer, though it would be more economical. */
+static const double BLOCK_NS = 2e9;
+
 /* Stamps of a chunk, mine or everybody's: of rank r, observation k stands at [r * count + k]. */
 struct stamps {
     int64_t *start_ns, *stop_ns, *yields, *late;
@@ -37,6 +40,7 @@ struct run {
     struct sink *sink; /* on rank 0 */
     struct op_env env;
     struct bench bench;
+    struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
     struct stamps mine, all;
     int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
@@ -88,6 +92,7 @@ static int plan_chunk(struct run *r, int64_t *count)
         most = look >= 1 && look < most ? look : most;
         most = most > CHUNK_MOST ? CHUNK_MOST : most;
         double block = (double)r->point->method->block;
+        block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
         plan[0] = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
@@ -189,6 +194,8 @@ static int observe_chunk(struct run *r, int64_t count)
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
+        if (r->bench.evict)
+            evict_caches(r->bench.evict);
         err = m->observe(&r->bench, &o);
         r->mine.start_ns[k] = o.start_ns;
         r->mine.stop_ns[k] = o.stop_ns;
@@ -251,6 +258,7 @@ static int observe_all(struct run *r)
 {
     int64_t count = 1;
     int err = r->point->method->begin(&r->bench);
+    r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.windows.width_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
         err = take_sync(r); /* what the first block starts from */
     if (!err && r->sink)
@@ -323,6 +331,12 @@ static int refuse(const struct run *r)
     return err ? err : end(r, "failed", text, false);
 }
 
+static bool is_cold(const struct point *p)
+{
+    int row = param_find(p->method->params, "cache");
+    return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
+}
+
 /* What this rank can see is in the way of the point, or 0. */
 static int setup(struct run *r)
 {
@@ -346,6 +360,12 @@ static int setup(struct run *r)
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
         !r->bench.stamps_ns || !r->before || !r->last_ns)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
+    if (is_cold(r->point)) {
+        int err = evict_open(&r->evict);
+        if (err)
+            return err;
+        r->bench.evict = &r->evict;
+    }
     return op->setup(&r->env, &r->bench.state);
 }
 
@@ -382,6 +402,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         p->op->teardown(r.bench.state);
     stamps_free(&r.mine);
     stamps_free(&r.all);
+    evict_close(&r.evict);
     free(r.target_ns);
     free(r.low);
     free(r.bench.stamps_ns);

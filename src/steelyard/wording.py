@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
 from steelyard.results import Row
-from steelyard.units import format_bytes, format_rate, format_time
+from steelyard.units import format_bytes, format_rate, format_time, format_values
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
 OFTEN = 0.9  # a rank that is last in more of the observations is named
@@ -22,7 +22,8 @@ def row_name(row: Row, mpi: bool = True) -> str:
     size = f" {format_bytes(row.bytes)}" if row.bytes else ""
     team = f" on {row.ranks} ranks" if row.ranks > 1 else ""
     team += f" with {row.threads} threads" if row.threads > 1 else ""
-    return f"{row.op}{size}{team}" + (f" of {row.mpi}" if row.mpi and mpi else "")
+    given = f" with {format_values(row.method_params)}" if row.method_params else ""
+    return f"{row.op}{size}{team}" + (f" of {row.mpi}" if row.mpi and mpi else "") + given
 
 
 def mode_words(row: Row) -> str:

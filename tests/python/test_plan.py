@@ -57,7 +57,10 @@ _MPI = [
 ]
 _METHODS = [
     {"name": "batch", "params": [_param("reps", 0, 1e6)]},
-    {"name": "barrier", "params": [_param("gap", 0, 1)]},
+    {
+        "name": "barrier",
+        "params": [_param("gap", 0, 1), {"name": "cache", "default": "warm", "words": ["warm", "cold"]}],
+    },
     {"name": "epoch", "params": [], "synchronised": True},
     {"name": "ack", "params": [], "min_ranks": 2},
 ]
@@ -271,6 +274,14 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
             Measure(ops=("mpi.bcast",), params={"tolerance": float("nan")}),
             "tolerance of mpi.bcast must be from 1e-06 to 10, not nan",
         ),
+        (
+            Measure(ops=("mpi.bandwidth",), params={"window": "wide"}),
+            "window of mpi.bandwidth must be a number, not 'wide'",
+        ),
+        (
+            Measure(ops=("mpi.bcast",), params={"cache": ("warm", "tepid")}),
+            "cache of mpi.bcast must be one of warm, cold, not tepid",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_sentence(measure: Measure, words: str) -> None:
@@ -278,6 +289,12 @@ def test_what_cannot_be_is_one_sentence(measure: Measure, words: str) -> None:
         _resolve(measure)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_star_stands_for_every_word() -> None:
+    points = _resolve(Measure(ops=("mpi.bcast",), bytes=8, params={"cache": "*"}))
+    assert [point.method_params for point in points] == [{"cache": "warm"}, {"cache": "cold"}]
+    assert point_line(points[1], _OPS, None).endswith(" cache=cold")
 
 
 # ---- a point for the engine --------------------------------------------------------------------------------

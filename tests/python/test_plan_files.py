@@ -68,7 +68,6 @@ _MEASURE = '[[measure]]\nops = ["self.empty"]\n'
         ("[[measure]]\nops = 'self.empty'", "ops"),
         ("[[measure]]\nops = []", "ops"),
         (_MEASURE + "ranks = 2.5", "ranks"),
-        (_MEASURE + "params = { ns = 'long' }", "params"),
         ("measure = []", "measure"),
         ("name = 'empty'", "measure"),
         ("launches = ", "is no TOML: "),

@@ -1,4 +1,4 @@
-"""Writes reference/ops.md: `steelyard-mpi describe | python docs/generate.py`."""
+"""Writes reference/ops.md and like.md: `steelyard-mpi describe | .venv/bin/python docs/generate.py`."""
 
 import json
 import sys
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from steelyard.like import like_page
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
 HEAD = """# Ops, methods, stop rules, clocks
@@ -77,3 +79,4 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[st
 
 if __name__ == "__main__":
     PAGE.write_text(page(json.load(sys.stdin)), encoding="utf-8")
+    PAGE.with_name("like.md").write_text(like_page(), encoding="utf-8")

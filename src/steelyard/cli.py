@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from rich.console import Console
 
 from steelyard import __version__
+from steelyard.asked import asked_plan, shipped_plans
 from steelyard.campaign import (
     Setup,
     default_folder,
@@ -25,9 +25,9 @@ from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.plan import Measure, Ops, Plan, Value, clock_lacks, needs_mpi, ops_of, read_plan, resolve
+from steelyard.plan import Ops, Plan, clock_lacks, needs_mpi, ops_of, read_plan, resolve
 from steelyard.progress import listening
-from steelyard.units import parse_counts, parse_seconds, parse_sizes, parse_value
+from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 app = typer.Typer(
     name="steelyard",
@@ -87,8 +87,11 @@ def _common(
 @app.command()
 def run(
     what: Annotated[
-        list[str], typer.Argument(metavar="PLAN.toml | OP ...", help="a plan, or ops and patterns")
-    ],
+        list[str] | None, typer.Argument(metavar="PLAN.toml | OP ...", help="a plan, or ops and patterns")
+    ] = None,
+    like: Annotated[
+        list[str] | None, typer.Option(help="a test of another suite, such as osu_latency; with its sizes")
+    ] = None,
     ranks: Annotated[str | None, typer.Option("-n", "--ranks", help="ranks: 2, or 2,4")] = None,
     bytes_: Annotated[str | None, typer.Option("--bytes", help="sizes: 0,8,1Ki..4Mi")] = None,
     method: Annotated[str | None, typer.Option(help="how observations are lined up and timed")] = None,
@@ -121,8 +124,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
-    axes = {"ops": tuple(what), "bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
-    plan = _plan(what, axes, threads, param or [])
+    axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
+    plan = asked_plan(what or (), like or (), axes, threads, param or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
         "launches": launches or plan.launches,
@@ -149,37 +152,6 @@ def run(
         raise MeasurementError(
             f"stopped; what was finished is kept, and the same command with --out {folder} goes on with it"
         ) from None
-
-
-def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params: Sequence[str]) -> Plan:
-    """The plan that the arguments name or spell out."""
-    first = what[0]
-    named = Path(first) if first.endswith(".toml") else _shipped_plans().get(first)
-    if named is None:
-        return Plan(measure=(Measure(**axes, threads=threads or 1, params=_params(params)),))
-    given = [f"--{name}" for name, value in axes.items() if name != "ops" and value is not None]
-    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
-    if len(what) > 1 or given:
-        raise InputError(
-            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
-        )
-    return read_plan(named)
-
-
-def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
-    params: dict[str, Value | tuple[Value, ...]] = {}
-    for word in words:
-        key, _, values = word.partition("=")
-        if not key or not all(values.split(",")):
-            raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
-        params[key] = tuple(parse_value(value) for value in values.split(","))
-    return params
-
-
-def _shipped_plans() -> dict[str, Path]:
-    package = Path(__file__).resolve().parent
-    folders = (package.parent.parent / "plans", package / "_plans")
-    return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}
 
 
 def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
@@ -266,7 +238,7 @@ def list_(json: JsonFlag = False) -> None:
         problem = str(error)
     rows = {op["name"]: op for description in reversed(descriptions) for op in description["ops"]}
     keys = ("name", "family", "class", "summary", "default_method", "methods", "available", "why_not")
-    plans = [{"name": name, "summary": read_plan(path).summary} for name, path in _shipped_plans().items()]
+    plans = [{"name": name, "summary": read_plan(path).summary} for name, path in shipped_plans().items()]
     if json:
         _print_json(
             {

@@ -194,7 +194,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "engine": (("mpi", "engine"), ("base", "process")),
     "launch": (("launch",), ("base", "engine", "machine")),
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan",), ("base", "records")),
+    "plan": (("plan", "like", "asked"), ("base", "records")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),

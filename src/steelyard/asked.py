@@ -1,0 +1,64 @@
+"""What a command line asks for, as a plan: a file, one that ships, ops with axes, or another suite's test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InputError
+from steelyard.like import find_like
+from steelyard.plan import Measure, Plan, Value, read_plan
+from steelyard.units import parse_value
+
+
+def asked_plan(
+    what: Sequence[str],
+    like: Sequence[str],
+    axes: dict[str, Any],
+    threads: str | None,
+    params: Sequence[str],
+) -> Plan:
+    """The plan that the arguments of `run` name or spell out. Raises InputError."""
+    if like:
+        if what:
+            raise InputError(f"--like names what is run; leave {what[0]} away")
+        return Plan(measure=tuple(_measure_like(name, axes, threads, params) for name in like))
+    if not what:
+        raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
+    first = what[0]
+    named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
+    if named is None:
+        measure = Measure(ops=tuple(what), **axes, threads=threads or 1, params=_params(params))
+        return Plan(measure=(measure,))
+    given = [f"--{name}" for name, value in axes.items() if value is not None]
+    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
+    if len(what) > 1 or given:
+        raise InputError(
+            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
+        )
+    return read_plan(named)
+
+
+def _measure_like(name: str, axes: dict[str, Any], threads: str | None, params: Sequence[str]) -> Measure:
+    """What is nearest to a test of another suite, with what was given beside its name."""
+    row = find_like(name)
+    given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else row.bytes}
+    return Measure(ops=(row.op,), **given, threads=threads or 1, params={**row.params, **_params(params)})
+
+
+def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
+    params: dict[str, Value | tuple[Value, ...]] = {}
+    for word in words:
+        key, _, values = word.partition("=")
+        if not key or not all(values.split(",")):
+            raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
+        params[key] = tuple(parse_value(value) for value in values.split(","))
+    return params
+
+
+def shipped_plans() -> dict[str, Path]:
+    """The plans that come with this package, by name."""
+    package = Path(__file__).resolve().parent
+    folders = (package.parent.parent / "plans", package / "_plans")
+    return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}

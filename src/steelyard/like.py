@@ -1,0 +1,219 @@
+"""What other suites call our ops: `steelyard run --like osu_latency`, and the table docs/reference/like.md.
+
+Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
+MPI Benchmarks 2021, SKaMPI 5, and the suites of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are
+theirs, the methods and statistics are ours. One-sided operations, GPU buffers, OpenSHMEM and file I/O are
+left out.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from steelyard.errors import InputError
+from steelyard.units import format_values
+
+Value = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A test of another suite, and the op of ours that is nearest to it.
+
+    `bytes` is None for an op without a size. `differs` says in a few words what is not the same.
+    """
+
+    name: str
+    op: str
+    bytes: str | None = None
+    params: Mapping[str, Value] = field(default_factory=dict)
+    differs: str = ""
+
+
+_OSU_P2P, _OSU_COLL, _OSU_SUMS = "1..4Mi", "1..1Mi", "8..1Mi"
+_IMB, _IMB_SUMS = "0,1..4Mi", "0,8..4Mi"
+_SKAMPI = "0,1..4Mi"  # a measurement file names its own; these are those of its default one
+_PERSISTENT = {"send": "start", "recv": "start"}
+_DOUBLES = "sums of doubles; theirs are of char, int or float"
+_OVERLAP = "the pure time; the overlap is a curve of mpi.overlap"
+_ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
+_SUMS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+_OSU_COLLECTIVES = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scatter",
+    "scatterv",
+)
+_NEIGHBOR = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+
+
+def _sizes(base: str, plain: str, sums: str) -> str | None:
+    return None if base == "barrier" else sums if base in _SUMS else plain
+
+
+def _osu() -> Iterator[Like]:
+    yield Like("osu_latency", "mpi.pingpong", _OSU_P2P)
+    yield Like("osu_latency_persistent", "mpi.pingpong", _OSU_P2P, _PERSISTENT)
+    yield Like("osu_bw", "mpi.bandwidth", _OSU_P2P)
+    yield Like("osu_bw_persistent", "mpi.bandwidth", _OSU_P2P, _PERSISTENT)
+    yield Like("osu_bibw", "mpi.bibandwidth", _OSU_P2P)
+    yield Like("osu_bibw_persistent", "mpi.bibandwidth", _OSU_P2P, _PERSISTENT)
+    pairs = "pairs are i and i+P/2; the slowest pair's time stands for all"
+    yield Like("osu_multi_lat", "mpi.pattern.bisection", _OSU_P2P, {"kind": "pingpong"}, pairs)
+    yield Like("osu_mbw_mr", "mpi.pattern.bisection", _OSU_P2P, {"kind": "window"}, pairs)
+    yield Like("osu_bw_fan_in", "mpi.pattern.fan_in", _OSU_P2P, {"kind": "window"})
+    yield Like("osu_bw_fan_out", "mpi.pattern.fan_out", _OSU_P2P, {"kind": "window"})
+    yield Like("osu_partitioned_latency", "mpi.part.pingpong", _OSU_P2P)
+    for base in _OSU_COLLECTIVES:
+        sizes = _sizes(base, _OSU_COLL, _OSU_SUMS)
+        differs = _DOUBLES if base in _SUMS else ""
+        yield Like(f"osu_{base}", f"mpi.{base}", sizes, {}, differs)
+        yield Like(f"osu_i{base}", f"mpi.i{base}", sizes, {}, _OVERLAP)
+        yield Like(f"osu_{base}_persistent", f"mpi.{base}_init", sizes, {}, differs)
+    for base in _NEIGHBOR:
+        yield Like(f"osu_neighbor_{base}", f"mpi.neighbor_{base}", _OSU_COLL)
+        yield Like(f"osu_ineighbor_{base}", f"mpi.ineighbor_{base}", _OSU_COLL, {}, _OVERLAP)
+    init = "init_ns in every launch record; this is the cost of a session"
+    yield Like("osu_init", "mpi.session", None, {}, init)
+    yield Like("osu_hello", "mpi.session", None, {}, init)
+
+
+def _imb() -> Iterator[Like]:
+    yield Like("PingPong", "mpi.pingpong", _IMB)
+    yield Like(
+        "PingPongSpecificSource",
+        "mpi.pingpong",
+        _IMB,
+    )
+    yield Like("PingPongAnySource", "mpi.pingpong", _IMB, {"match": "any_source"})
+    yield Like("PingPing", "mpi.pingping", _IMB)
+    yield Like("PingPingSpecificSource", "mpi.pingping", _IMB)
+    yield Like("PingPingAnySource", "mpi.pingping", _IMB, {"match": "any_source"})
+    yield Like("Sendrecv", "mpi.pattern.ring", _IMB, {"kind": "exchange"}, "a chain of all ranks")
+    yield Like("SendRecv_Replace", "mpi.sendrecv_replace", _IMB)
+    yield Like("Exchange", "mpi.halo.2d5", _IMB, {"py": 1.0}, "two neighbours in a ring of all ranks")
+    yield Like("Uniband", "mpi.pattern.bisection", _IMB, {"kind": "window"})
+    yield Like("Biband", "mpi.pattern.bisection", _IMB, {"kind": "biwindow"})
+    yield Like("Unirandom", "mpi.pattern.matching", _IMB, {"kind": "send"}, "a matching for each seed")
+    yield Like("Birandom", "mpi.pattern.matching", _IMB, {"kind": "exchange"}, "a matching for each seed")
+    yield Like("Corandom", "mpi.pattern.matching", _IMB, {"kind": "pingpong"}, "a matching for each seed")
+    yield Like("Stencil2D", "mpi.halo.2d5", _IMB)
+    yield Like("Stencil3D", "mpi.halo.3d7", _IMB)
+    yield Like("ndim_halo", "mpi.halo.3d7", _IMB)
+    yield Like("Reduce_local", "mpi.reduce_local", "8..4Mi", {}, _DOUBLES)
+    blocking = (*(base for base in _OSU_COLLECTIVES if base != "alltoallw"),)
+    for base in blocking:
+        sizes = _sizes(base, _IMB, _IMB_SUMS)
+        differs = _DOUBLES if base in _SUMS else "the root stays; roots=rotate is IMB's" * (base in _ROOTED)
+        yield Like(base.capitalize(), f"mpi.{base}", sizes, {}, differs)
+        if base != "reduce_scatter_block":
+            yield Like(f"I{base}", f"mpi.i{base}", sizes, {}, _OVERLAP)
+            yield Like(f"I{base}_pure", f"mpi.i{base}", sizes, {}, differs)
+            yield Like(f"{base.capitalize()}_persist", f"mpi.{base}_init", sizes, {}, _OVERLAP)
+            yield Like(f"{base.capitalize()}_persist_pure", f"mpi.{base}_init", sizes, {}, differs)
+
+
+def _skampi() -> Iterator[Like]:
+    kinds: dict[str, dict[str, Value]] = {
+        "Send_Recv": {},
+        "Send_Recv_AT": {"match": "any_tag"},
+        "Send_Iprobe_Recv": {"recv": "iprobe"},
+        "Send_Irecv": {"recv": "irecv"},
+        "Ssend_Recv": {"send": "ssend"},
+        "Isend_Recv": {"send": "isend"},
+        "Issend_Recv": {"send": "issend"},
+        "Bsend_Recv": {"send": "bsend"},
+    }
+    for name, params in kinds.items():
+        yield Like(f"Pingpong_{name}", "mpi.pingpong", _SKAMPI, params, "half of it: one way")
+    yield Like("Pingpong_Sendrecv", "mpi.sendrecv", _SKAMPI)
+    yield Like("Pingpong_Sendrecv_replace", "mpi.sendrecv_replace", _SKAMPI)
+    yield Like("Par_Pingpong_Send_Recv", "mpi.pattern.bisection", _SKAMPI, {"kind": "pingpong"})
+    names = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Gather")
+    for name in (*names, "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatter", "Scatterv"):
+        base = name.lower()
+        yield Like(f"MPI_{name}", f"mpi.{base}", _sizes(base, "1..1Mi", "8..1Mi"))
+    yield Like("Comm_dup", "mpi.comm_dup")
+    yield Like("Comm_split", "mpi.comm_split")
+    late: dict[str, Value] = {"arrival": "late"}
+    yield Like("delayed_Alltoall", "mpi.alltoall", "1..1Mi", late)
+    yield Like("delayed_Gather", "mpi.gather", "1..1Mi", late)
+    yield Like("Wtime", "mpi.wtime")
+
+
+def _others() -> Iterator[Like]:
+    yield Like(
+        "smb_mpi_overhead", "mpi.overlap.isend", "8..1Mi", {}, "a curve; availability in mpi.overlap.send"
+    )
+    for form in ("single", "pairs", "preposted", "allstart"):
+        yield Like(f"smb_msgrate_{form}", "mpi.message_rate", "8", {"form": form})
+    yield Like("netgauge_1toN", "mpi.pattern.fan_out", "1..1Mi")
+    yield Like("netgauge_Nto1", "mpi.pattern.fan_in", "1..1Mi")
+    yield Like("netgauge_ebb", "mpi.pattern.matching", "1Mi", {"kind": "pingpong"}, "one seed")
+    yield Like("netgauge_one_one", "mpi.pingpong", "1..4Mi")
+    yield Like("netgauge_one_one_dtype", "mpi.type.pingpong", "8..1Mi", {"type": "vector"})
+    yield Like("netgauge_one_one_req_queue", "mpi.matching", "8", {"posted": 100.0})
+    yield Like("beff", "mpi.pattern.random_ring", "1..1Mi", {"kind": "exchange"}, "a ring for each seed")
+    yield Like("presta_com_Latency", "mpi.pattern.bisection", "8", {"kind": "pingpong"})
+    yield Like("presta_com_Unidirectional", "mpi.pattern.bisection", "1..4Mi", {"kind": "send"})
+    yield Like("presta_com_UnidirAsync", "mpi.pattern.bisection", "1..4Mi", {"kind": "window"})
+    yield Like("presta_com_Bidirectional", "mpi.pattern.bisection", "1..4Mi", {"kind": "exchange"})
+    yield Like("presta_com_BidirAsync", "mpi.pattern.bisection", "1..4Mi", {"kind": "biwindow"})
+    yield Like("sqmr", "mpi.message_rate", "8", {"form": "pairs"})
+    yield Like("mpiGraph", "mpi.pattern.shift", "64Ki", {"kind": "biwindow"}, "a shift for each d")
+    yield Like("netpipe", "mpi.pingpong", "1..4Mi")
+
+
+SUITES: Mapping[str, tuple[Like, ...]] = {
+    "OSU Micro-Benchmarks": tuple(_osu()),
+    "Intel MPI Benchmarks": tuple(_imb()),
+    "SKaMPI": tuple(_skampi()),
+    "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(_others()),
+}
+
+
+def find_like(name: str) -> Like:
+    """The row of that name, in whatever case. Raises InputError with the nearest names."""
+    rows = [row for suite in SUITES.values() for row in suite]
+    for row in rows:
+        if row.name.lower() == name.lower():
+            return row
+    close = _near(name, (row.name for row in rows))
+    hint = f"; did you mean {close}?" if close else ""
+    raise InputError(f"no test of another suite is called '{name}'{hint} See docs/reference/like.md")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    lower = {word.lower(): word for word in known}
+    return " or ".join(lower[word] for word in difflib.get_close_matches(name.lower(), lower, n=2))
+
+
+def like_page() -> str:
+    """docs/reference/like.md."""
+    lines = ["# What other suites call it", "", _INTRODUCTION, ""]
+    for suite, rows in SUITES.items():
+        lines += [f"## {suite}", "", "| theirs | ours | sizes | what differs |", "| --- | --- | --- | --- |"]
+        for row in rows:
+            given = f" `{format_values(row.params)}`" if row.params else ""
+            sizes = f"`{row.bytes}`" if row.bytes else "none"
+            lines.append(f"| {row.name} | `{row.op}`{given} | {sizes} | {row.differs} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+_INTRODUCTION = """Generated from `src/steelyard/like.py` by `docs/generate.py`. `steelyard run --like NAME`
+runs the op with the suite's sizes; other options may be given with it. The *measurement* is ours: the page
+of each method says what theirs would have printed (`osu` and `imb` in every row of a collective)."""

@@ -1,0 +1,64 @@
+"""The names that other suites have for our ops."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.asked import asked_plan
+from steelyard.engine import describe, mpi_engine, solo_engine
+from steelyard.errors import InputError
+from steelyard.like import SUITES, find_like, like_page
+from steelyard.mpi import choose_mpi
+from steelyard.plan import Ops, ops_of, resolve
+
+_CORES = 8
+_AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None}
+
+
+@pytest.fixture(scope="module")
+def ops() -> Ops:
+
+    return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
+
+
+def test_every_name_is_there_once() -> None:
+    names = [row.name.lower() for rows in SUITES.values() for row in rows]
+    assert len(names) == len(set(names)) > 150
+
+
+def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) -> None:
+    for row in (row for rows in SUITES.values() for row in rows):
+        plan = asked_plan((), (row.name,), _AXES | {"ranks": None}, None, ())
+        points = resolve(plan, ops, ("mpi",), _CORES)
+        assert {point.op for point in points} == {row.op}, row.name
+        assert all(dict(row.params).items() <= point.params.items() for point in points), row.name
+        assert (row.bytes is None) == (not ops.all[row.op]["sized"]), row.name
+
+
+def test_what_is_given_beside_the_name_counts() -> None:
+    plan = asked_plan((), ("OSU_BW", "osu_bcast"), _AXES | {"bytes": "64"}, None, ("window=8",))
+    assert [(measure.ops, measure.bytes) for measure in plan.measure] == [
+        (("mpi.bandwidth",), "64"),
+        (("mpi.bcast",), "64"),
+    ]
+    assert plan.measure[0].params == {"window": (8.0,)}
+
+
+@pytest.mark.parametrize(
+    ("what", "like", "words"),
+    [
+        ((), ("osu_latencies",), "did you mean osu_latency"),
+        (("mpi.bcast",), ("osu_bcast",), "--like names what is run; leave mpi.bcast away"),
+        ((), (), "run what? Give ops, patterns, a plan or --like"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(what: tuple[str, ...], like: tuple[str, ...], words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        asked_plan(what, like, _AXES, None, ())
+    assert words in str(raised.value)
+
+
+def test_the_page_has_every_name() -> None:
+    page = like_page()
+    assert all(f"| {row.name} | `{row.op}`" in page for rows in SUITES.values() for row in rows)
+    assert find_like("pingpong").op == "mpi.pingpong"

@@ -10,7 +10,7 @@ from msgspec import Struct
 from steelyard import evidence
 from steelyard.evidence import Evidence
 from steelyard.observations import Measured
-from steelyard.results import Row
+from steelyard.row import Row
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)

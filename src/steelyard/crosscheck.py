@@ -11,7 +11,7 @@ from itertools import product
 
 from msgspec import Struct
 
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_time
 
 SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound

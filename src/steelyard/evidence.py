@@ -9,7 +9,7 @@ from itertools import groupby
 from steelyard.crosscheck import disagreements
 from steelyard.observations import Measured
 from steelyard.records import Job, Place
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_time
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
 

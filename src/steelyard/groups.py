@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steelyard.observations import PointCells
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_bytes, format_values
 
 COLLECTIVES = frozenset(

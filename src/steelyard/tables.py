@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_bytes, format_values
 from steelyard.wording import (
     bandwidth_words,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_bytes, format_rate, format_time, format_values
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word

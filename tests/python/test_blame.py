@@ -13,7 +13,8 @@ from steelyard import observations
 from steelyard.blame import blame, lost
 from steelyard.checks import doubts
 from steelyard.observations import load
-from steelyard.results import Row, rows_of
+from steelyard.results import rows_of
+from steelyard.row import Row
 from steelyard.stats import Mode, ranks_above
 
 FAST, SLOW = 200.0, 450.0

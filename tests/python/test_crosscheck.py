@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from steelyard.crosscheck import disagreements
-from steelyard.results import Row, RowPath
+from steelyard.row import Row, RowPath
 
 _PATH = RowPath(late=0, observer=3, late_ns=0.0, observer_ns=400.0, loops=6)
 

@@ -182,7 +182,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results", "blame"), ("base", "records", "stats")),
+    "results": (("results", "row", "blame"), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (
@@ -356,7 +356,7 @@ def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: st
         ("process.py", "import subprocess\nraise SystemExit(143)"),
         ("progress.py", "from rich.console import Console\ndef f(out: Console):\n    out.print(1)"),
         ("campaign.py", "from steelyard import __version__\nfrom steelyard.results import write_whole"),
-        ("checks.py", "from steelyard.results import Row\nfrom steelyard.evidence import Evidence"),
+        ("checks.py", "from steelyard.row import Row\nfrom steelyard.evidence import Evidence"),
         ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),
     ],
 )

@@ -9,7 +9,8 @@ from rich.console import Console
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.engine import engine_folder
 from steelyard.records import End
-from steelyard.results import Row, RowPath, results
+from steelyard.results import results
+from steelyard.row import Row, RowPath
 from steelyard.tables import results_tables, row_line
 from steelyard.wording import METHODS, bandwidth_words, interval_words, notes, relative_words, value_words
 

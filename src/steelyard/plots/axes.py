@@ -10,7 +10,7 @@ from bokeh import models as bokeh_models
 from bokeh import plotting as bokeh_plotting
 
 from steelyard.groups import NONBLOCKING, PERSISTENT, Group, Line
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_bytes
 from steelyard.wording import bandwidth_words, interval_words, time_words, value_words
 

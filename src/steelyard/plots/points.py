@@ -22,7 +22,7 @@ from steelyard.plots.axes import (
     set_ticks,
     size_figure,
 )
-from steelyard.results import Row
+from steelyard.row import Row
 from steelyard.units import format_bytes, format_rate, format_time
 from steelyard.wording import AT_LEAST, AT_MOST, method_words
 

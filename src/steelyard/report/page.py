@@ -30,7 +30,8 @@ from steelyard.plots import (
     tail_figures,
 )
 from steelyard.report.setting import Setting, settings_of
-from steelyard.results import Row, rows_of, write_whole
+from steelyard.results import rows_of, write_whole
+from steelyard.row import Row
 from steelyard.units import format_bytes
 from steelyard.wording import (
     METHODS,

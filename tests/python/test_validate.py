@@ -363,6 +363,7 @@ def _row(**changes: Any) -> Row:
 
 
 _HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
+_BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
 
 
 @pytest.mark.parametrize(
@@ -398,9 +399,15 @@ _HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0)], False),
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0, **_HOST4)], None),
         ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
-        ("clock-free-below", [_row(method="trigger", error=2.0, stated=1.0)], False),
-        ("bounds-hold", [_row(method="bounds", error=50.0, low_ns=900.0, high_ns=1200.0)], True),
-        ("bounds-hold", [_row(method="bounds", error=50.0, low_ns=1030.0, high_ns=1200.0)], False),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus")], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, selector="impi")], None),
+        ("clock-free-below", [_row(method="trigger", error=1.9, stated=1.0)], True),
+        ("clock-free-below", [_row(method="trigger", error=2.1, stated=1.0)], False),
+        ("clock-free-below", [_row(method="trigger", error=9.0, stated=1.0, asymmetric=True)], None),
+        ("bounds-above", [_row(method="bounds", high_ns=1200.0)], True),
+        ("bounds-above", [_row(method="bounds", error=-30.0, stated=1.0, high_ns=980.0)], False),
+        ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 19 + [_BOUND_ABOVE], True),
+        ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 18 + [_BOUND_ABOVE], False),
     ],
 )
 def test_claims(claim: str, rows: Sequence[Row], holds: bool | None) -> None:

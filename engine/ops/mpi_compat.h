@@ -19,6 +19,9 @@
 #define MPI_Alltoall_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
+#define MPI_Psend_init(...) STEELYARD_NO_MPI4
+#define MPI_Precv_init(...) STEELYARD_NO_MPI4
+#define MPI_Pready_range(...) STEELYARD_NO_MPI4
 #endif
 
 #endif

@@ -28,7 +28,8 @@ static const struct {
     [TRAFFIC_BIWINDOW] = {.windowed = true, .at_once = true},
 };
 
-const char *const traffic_kinds[] = {"pingpong", "send", "exchange", "window", "biwindow", NULL};
+const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",     "exchange",
+                                                      "window",   "biwindow", NULL};
 
 struct message {
     void *data;

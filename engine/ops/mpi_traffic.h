@@ -21,7 +21,7 @@ enum traffic_kind {
     TRAFFIC_KINDS
 };
 
-extern const char *const traffic_kinds[]; /* by name, up to NULL */
+extern const char *const traffic_kinds[TRAFFIC_KINDS + 1]; /* by name, up to NULL */
 
 struct traffic_ask {
     MPI_Comm comm;

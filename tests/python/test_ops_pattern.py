@@ -37,25 +37,29 @@ def _ends(engine_mpi: Mpi, ranks: int, lines: list[str], out: Path) -> list[End]
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8])
 def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     own = {"pair": f" a={ranks - 1} b=0", "shift": f" d={ranks // 2}", "matching": " seed=7"}
+    # Two kinds for each layout: other ones at each number of ranks, so that all are met.
     lines = [
-        f"op=mpi.pattern.{layout} {_FIXED} bytes=7 kind={kind} window=5 buffers=3{own.get(layout, '')}"
-        for layout in _LAYOUTS
-        for kind in _KINDS
+        f"op=mpi.pattern.{layout} {_FIXED} bytes=7 kind={_KINDS[(i + ranks + more) % 5]} window=5 buffers=3"
+        f"{own.get(layout, '')}"
+        for i, layout in enumerate(_LAYOUTS)
+        for more in (0, 2)
     ]
-    lines += [f"op=mpi.pattern.pair {_FIXED} bytes=70000 kind={kind} a=1 b=1" for kind in _KINDS]
-    lines += [f"op=mpi.pattern.shift {_FIXED} bytes=70000 kind={kind} d=0" for kind in _KINDS]
-    lines += [f"op=mpi.pattern.ring {_FIXED} bytes=0"]
+    lines += [
+        f"op=mpi.pattern.pair {_FIXED} bytes=70000 kind=pingpong a=1 b=1",
+        f"op=mpi.pattern.shift {_FIXED} bytes=70000 kind=window d=0",
+        f"op=mpi.pattern.ring {_FIXED} bytes=0",
+    ]
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
-@pytest.mark.parametrize("rank", [0, 2, 4])
+@pytest.mark.parametrize("rank", [0, 4])
 def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [
         f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind=biwindow window=3 buffers=2 plant={rank}"
         for layout in _LAYOUTS
     ]
-    waits = {"first_last": (2,), "pair": (2, 4), "bisection": (4,), "neighbours": (4,)}  # of 5 ranks
+    waits = {"pair": (4,), "bisection": (4,), "neighbours": (4,)}  # of 5 ranks
     for layout, end in zip(_LAYOUTS, _ends(mpi, 5, lines, tmp_path / "out.jsonl"), strict=True):
         if rank in waits.get(layout, ()) or (layout == "matching" and end.status == "ok"):
             assert end.verified, layout
@@ -65,7 +69,7 @@ def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, mpi: Mpi, rank: 
 
 
 _REFUSED = {
-    "op=mpi.pattern.pair bytes=8 a=1 b=3": "b=3 of mpi.pattern.pair is beyond the last of 3 ranks; choose from",
+    "op=mpi.pattern.pair bytes=8 a=1 b=3": "b=3 of mpi.pattern.pair is beyond the last of 3 ranks",
     "op=mpi.pattern.pair bytes=8 a=0.5": "a of mpi.pattern.pair is a whole number, not 0.5",
     "op=mpi.pattern.shift bytes=8 d=7": "d=7 of mpi.pattern.shift is beyond the last of 3 ranks",
     "op=mpi.pattern.fan_in bytes=1Ti": "2^31",

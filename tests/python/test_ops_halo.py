@@ -1,4 +1,4 @@
-"""Halos: every byte of every face, edge and corner, whatever way the messages go and however few the ranks are."""
+"""Halos: every byte of every face, edge and corner, whatever way the messages go."""
 
 from __future__ import annotations
 
@@ -44,11 +44,8 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     ]
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         if _lacks(mpi, line):
-            assert (end.status, end.why) == (
-                "skipped",
-                "unsupported: rank 0: back=partitioned needs MPI 4.0, which the MPI that this engine was built "
-                "with does not have",
-            )
+            assert end.status == "skipped"
+            assert "back=partitioned needs MPI 4.0, which the MPI that this engine" in (end.why or "")
         else:
             assert (end.status, end.why, end.verified) == ("ok", None, True), line
 

@@ -84,3 +84,29 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> No
         assert end.status == "skipped"
         assert why in (end.why or "")
     assert ends[-1].status == "ok"
+
+
+@pytest.mark.parametrize("ranks", [4, 5, 7, 8])
+def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
+    """Messages one by one too: blocks that are and that are no multiple of a group of messages."""
+    op = "op=mpi.pattern.victim rule=fixed bytes=7 traffic_bytes=70"
+    lines = [
+        *(
+            f"{op} count=1 method=batch reps=1 traffic={word}"
+            for word in ("all", "bisection", "fan_in", "none")
+        ),
+        f"{op} count=40 method=each",
+        f"{op} count=3 method=each traffic=fan_in",
+        f"{op} count=1 method=batch reps=1 plant=1",
+        f"{op} count=1 method=batch reps=1 plant={ranks - 1}",
+        f"op=mpi.pattern.ring {_FIXED} bytes=8",
+    ]
+    *right, victim, aggressor, after = _ends(mpi, ranks, lines, tmp_path / "out.jsonl")
+    assert [(end.status, end.why, end.verified) for end in (*right, after)] == [("ok", None, True)] * 7
+    assert (victim.why or "").startswith("wrong: rank 1: byte 6 of block 0 from rank 0 is ")
+    assert (aggressor.why or "").startswith(f"wrong: rank {ranks - 1}: byte 69 of block ")
+
+
+def test_a_victim_needs_aggressors(tmp_path: Path, mpi: Mpi) -> None:
+    (end,) = _ends(mpi, 3, [f"op=mpi.pattern.victim {_FIXED} bytes=8"], tmp_path / "out.jsonl")
+    assert "mpi.pattern.victim needs 4 ranks, there is 3" in (end.why or "")

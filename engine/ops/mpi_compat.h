@@ -24,4 +24,11 @@
 #define MPI_Pready_range(...) STEELYARD_NO_MPI4
 #endif
 
+/* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
+#ifdef SMPI_HELPERS_H
+#define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
+#else
+#define NEIGHBOURS_MISSING NULL
+#endif
+
 #endif

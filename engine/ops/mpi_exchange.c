@@ -252,12 +252,14 @@ static const struct back backs[EXCHANGE_BACKS] = {
                              .finish = wait_all,
                              .whole = persistent_whole},
     [EXCHANGE_NEIGHBOR] = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallv",
+                           .missing = NEIGHBOURS_MISSING,
                            .prepare = near_prepare,
                            .connect = graph_connect,
                            .start = near_start,
                            .finish = graph_finish,
                            .whole = near_whole},
     [EXCHANGE_NEIGHBORW] = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallw",
+                            .missing = NEIGHBOURS_MISSING,
                             .prepare = far_prepare,
                             .connect = graph_connect,
                             .start = far_start,
@@ -320,7 +322,7 @@ int exchange_open(const struct exchange_ask *ask, const struct exchange_link *li
     if (!err && !x)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", ask->op);
     if (!err && back->missing)
-        err = err_say(ERR_UNSUPPORTED, "back=%s %s", exchange_backs[ask->back], back->missing);
+        err = err_say(ERR_UNSUPPORTED, "back=%s: %s", exchange_backs[ask->back], back->missing);
     if (!err) {
         *x = (struct exchange){
             .back = back, .comm = team_comm(ask->team), .graph = MPI_COMM_NULL, .count = count};

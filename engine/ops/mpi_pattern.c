@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* The first three are those of all; then what a layout asks for. */
-enum { KIND, WINDOW, BUFFERS, OWN, SEED = OWN, SHIFT = OWN, A = OWN, B };
+enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEED is a macro in SimGrid */
 
 #define PARAMS(usual, ...)                                                                                   \
     {[KIND] = {.name = "kind",                                                                               \
@@ -35,9 +35,9 @@ static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, {0});
 static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, {0});
 static const struct param fans[] = PARAMS(TRAFFIC_SEND, {0});
 static const struct param matchings[] =
-    PARAMS(TRAFFIC_PINGPONG, [SEED] = {"seed", "", "which matching", 1, 0, LARGEST_SEED}, {0});
+    PARAMS(TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "which matching", 1, 0, LARGEST_SEED}, {0});
 static const struct param random_rings[] =
-    PARAMS(TRAFFIC_EXCHANGE, [SEED] = {"seed", "", "which order", 1, 0, LARGEST_SEED}, {0});
+    PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "which order", 1, 0, LARGEST_SEED}, {0});
 static const struct param shifts[] =
     PARAMS(TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647}, {0});
 static const struct param pairs[] =
@@ -95,7 +95,7 @@ static int read_ask(const struct op_env *env, struct layout_ask *ask)
     if (!err && row->layout == LAYOUT_PAIR)
         err = whole_below(env, B, &ask->b);
     if (row->layout == LAYOUT_MATCHING || row->layout == LAYOUT_RANDOM_RING)
-        ask->seed = (uint64_t)env->params[SEED];
+        ask->seed = (uint64_t)env->params[DRAW];
     return err;
 }
 

@@ -45,7 +45,7 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         if _lacks(mpi, line):
             assert end.status == "skipped"
-            assert "back=partitioned needs MPI 4.0, which the MPI that this engine" in (end.why or "")
+            assert "back=partitioned: needs MPI 4.0, which the MPI that this engine" in (end.why or "")
         else:
             assert (end.status, end.why, end.verified) == ("ok", None, True), line
 

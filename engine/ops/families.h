@@ -8,5 +8,6 @@ extern const struct op_family self_ops, pthread_ops, omp_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_ops, mpi_coll_ops;
+extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;
 
 #endif

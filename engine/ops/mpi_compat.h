@@ -19,6 +19,16 @@
 #define MPI_Alltoall_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
+#define MPI_Psend_init(...) STEELYARD_NO_MPI4
+#define MPI_Precv_init(...) STEELYARD_NO_MPI4
+#define MPI_Pready_range(...) STEELYARD_NO_MPI4
+#endif
+
+/* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
+#ifdef SMPI_HELPERS_H
+#define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
+#else
+#define NEIGHBOURS_MISSING NULL
 #endif
 
 #endif

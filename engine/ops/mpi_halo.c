@@ -106,6 +106,9 @@ static int lay_links(const struct op_env *env, const struct grid *grid, struct h
     const struct grid_block block = read_block(env);
     h->count = grid_steps(grid->dims, ((const struct row *)env->op->row)->box, steps);
     size_t room = 0;
+    int narrow = 0, err = num_to_int(env->bytes, &narrow);
+    if (err)
+        return err;
     for (int i = 0; i < h->count; ++i) {
         int to = grid_neighbour(grid, h->rank, steps[i]);
         int from = grid_neighbour(grid, h->rank, steps[h->count - 1 - i]);
@@ -117,7 +120,7 @@ static int lay_links(const struct op_env *env, const struct grid *grid, struct h
                                              .recv_bytes = bytes};
         room += (bytes + 63) / 64 * 64; /* whole cache lines */
     }
-    int err = data_alloc(1, room, (void **)&h->send);
+    err = data_alloc(1, room, (void **)&h->send);
     if (!err)
         err = data_alloc(1, room, (void **)&h->recv);
     for (int i = 0; i < h->count && !err && room > 0; ++i) {

@@ -7,9 +7,20 @@
 #include <stdlib.h>
 
 static const struct op_family *const families[] = {
-    &self_ops,    &pthread_ops,  &omp_ops,
+    &self_ops,
+    &pthread_ops,
+    &omp_ops,
 #if STEELYARD_MPI
-    &mpi_p2p_ops, &mpi_coll_ops, &mpi_pattern_ops, &mpi_victim_ops, &mpi_halo_ops,
+    &mpi_p2p_pingpong_ops,
+    &mpi_p2p_exchange_ops,
+    &mpi_p2p_window_ops,
+    &mpi_p2p_rate_ops,
+    &mpi_p2p_match_ops,
+    &mpi_type_ops,
+    &mpi_coll_ops,
+    &mpi_pattern_ops,
+    &mpi_victim_ops,
+    &mpi_halo_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

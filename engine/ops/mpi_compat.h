@@ -9,6 +9,10 @@
 #else
 #define MPI4_MISSING "needs MPI 4.0, which the MPI that this engine was built with does not have"
 #define STEELYARD_NO_MPI4 MPI_ERR_OTHER
+#define MPI_Send_c(...) STEELYARD_NO_MPI4
+#define MPI_Recv_c(...) STEELYARD_NO_MPI4
+#define MPI_Isend_c(...) STEELYARD_NO_MPI4
+#define MPI_Irecv_c(...) STEELYARD_NO_MPI4
 #define MPI_Barrier_init(...) STEELYARD_NO_MPI4
 #define MPI_Bcast_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_init(...) STEELYARD_NO_MPI4

@@ -31,7 +31,7 @@ void data_fill(void *data, size_t bytes, int from, int to)
 void data_poison(void *data, size_t bytes)
 {
     if (bytes > 0)
-        memset(data, 0xa5, bytes);
+        memset(data, DATA_POISON, bytes);
 }
 
 void data_arrived(void *data, size_t bytes, bool planted)

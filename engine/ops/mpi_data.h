@@ -21,7 +21,8 @@ static inline unsigned char data_byte(int from, int to, size_t i)
 
 void data_fill(void *data, size_t bytes, int from, int to);
 
-/* What no rank sends, before a message is to arrive. */
+/* What no rank sends, before a message is to arrive: every byte is DATA_POISON. */
+enum { DATA_POISON = 0xa5 };
 void data_poison(void *data, size_t bytes);
 
 /* Called between the run and the check. For tests of the check, where `planted`: the last bit of what has

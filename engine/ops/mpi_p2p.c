@@ -1,235 +1,116 @@
-/* mpi.*, two ranks: 0 and 1 talk, the others wait. */
-#include "ops/families.h"
+#include "ops/mpi_p2p.h"
 
 #include "base/err.h"
-#include "base/num.h"
 #include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
-/* MPICH's MPI_STATUSES_IGNORE is the address 1, at which gcc sees an array that is too small. */
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
+const char *const p2p_matches[] = {"exact", "any_tag", "any_source", "any", NULL};
 
-enum { TAG = 1 };
-
-struct p2p {
-    MPI_Comm comm;
-    int rank, peer, count;
-    size_t bytes;
-    char *send, *recv;
-    bool planted;
-    int window, buffers; /* bandwidth */
-    size_t stride;       /* between the buffers of a window */
-    MPI_Request *requests;
-    int (*half[2])(struct p2p *p, int64_t reps); /* what rank 0 and what rank 1 does */
-};
-
-/* Both halves of an op. A row's `row` points to one. */
-struct halves {
-    int (*half[2])(struct p2p *p, int64_t reps);
-};
-
-static void teardown(void *state)
+void p2p_match(struct pair *p, int word)
 {
-    struct p2p *p = state;
+    enum { EXACT, ANY_TAG, ANY_SOURCE, ANY };
+    p->from = word == ANY_SOURCE || word == ANY ? MPI_ANY_SOURCE : p->peer;
+    p->tag = word == ANY_TAG || word == ANY ? MPI_ANY_TAG : P2P_TAG;
+}
+
+int p2p_count(const struct op_env *env, int *count)
+{
+    if (env->bytes > INT_MAX)
+        return err_say(ERR_UNSUPPORTED,
+                       "%s counts in MPI's int: %zu bytes are more than 2147483647; use mpi.pingpong_c or "
+                       "mpi.bandwidth_c, which count in MPI_Count",
+                       env->op->name, env->bytes);
+    *count = (int)env->bytes;
+    return 0;
+}
+
+int p2p_open_to(struct pair *p, const struct op_env *env, int peer, int sends, int recvs)
+{
+    enum { LINE = 64 };
+    *p = (struct pair){.comm = team_comm(env->team),
+                       .rank = env->team->rank,
+                       .peer = peer,
+                       .bytes = env->bytes,
+                       .stride = (env->bytes + LINE - 1) / LINE * LINE,
+                       .sends = sends,
+                       .recvs = recvs,
+                       .planted = env->planted};
+    p2p_match(p, 0);
+    int err = data_alloc((size_t)sends, p->stride, (void **)&p->send);
+    return err ? err : data_alloc((size_t)recvs, p->stride, (void **)&p->recv);
+}
+
+int p2p_open_large(struct pair *p, const struct op_env *env, int sends, int recvs)
+{
+    const int rank = env->team->rank;
+    return rank > 1 ? p2p_open_to(p, env, MPI_PROC_NULL, 0, 0) : p2p_open_to(p, env, 1 - rank, sends, recvs);
+}
+
+int p2p_open(struct pair *p, const struct op_env *env, int sends, int recvs)
+{
+    int count = 0;
+    *p = (struct pair){.rank = env->team->rank};
+    int err = p2p_count(env, &count);
+    err = err ? err : p2p_open_large(p, env, sends, recvs);
+    p->count = count;
+    return err;
+}
+
+void p2p_close(struct pair *p)
+{
     free(p->send);
     free(p->recv);
-    free(p->requests);
-    free(p);
 }
 
-static int setup_buffers(const struct op_env *env, int window, int buffers, void **state)
+/* What buffer b holds in this generation: for both ranks the same number. */
+static int number(const struct pair *p, int b)
 {
-    struct p2p *p = calloc(1, sizeof *p);
-    if (!p)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    const struct halves *halves = env->op->row;
-    *p = (struct p2p){.comm = team_comm(env->team),
-                      .rank = env->team->rank,
-                      .peer = 1 - env->team->rank,
-                      .bytes = env->bytes,
-                      .planted = env->planted,
-                      .window = window,
-                      .buffers = buffers,
-                      .half = {halves->half[0], halves->half[1]}};
-    p->stride = (env->bytes + 63) / 64 * 64; /* whole cache lines */
-    int err = num_to_int(env->bytes, &p->count);
-    if (!err && p->rank < 2)
-        err = data_alloc((size_t)buffers, p->stride, (void **)&p->send);
-    if (!err && p->rank < 2)
-        err = data_alloc((size_t)buffers, p->stride, (void **)&p->recv);
-    if (!err && !(p->requests = malloc((size_t)window * sizeof(MPI_Request))))
-        err = err_say(ERR_NOMEM, "no memory for %d requests", window);
-    if (err)
-        teardown(p);
-    else
-        *state = p;
-    return err;
+    return (int)((unsigned)p->generation << 20) + b;
 }
 
-static int run(void *state, int64_t reps)
+void p2p_fill(struct pair *p)
 {
-    struct p2p *p = state;
-    return p->rank < 2 ? p->half[p->rank](p, reps) : 0;
+    ++p->generation;
+    for (int b = 0; b < p->sends && p->bytes > 0; ++b)
+        data_fill(p->send + (size_t)b * p->stride, p->bytes, p->rank, number(p, b));
 }
 
-/* Fresh data in every buffer of a window, one repetition, every byte looked at. `answers`: rank 0 gets data
- * too. */
-static int verify_window(struct p2p *p, bool answers)
+void p2p_poison(struct pair *p, int buffer)
 {
-    if (p->rank >= 2)
+    if (p->bytes > 0 && buffer < p->recvs)
+        data_poison(p->recv + (size_t)buffer * p->stride, p->bytes);
+}
+
+static int check(const struct pair *p, int buffer, int sent)
+{
+    return data_check(p->recv + (size_t)buffer * p->stride, p->bytes, p->peer, number(p, sent), buffer);
+}
+
+int p2p_check_one(const struct pair *p, int buffer, int sent)
+{
+    if (p->bytes == 0)
         return 0;
-    for (int b = 0; b < p->buffers && p->bytes > 0; ++b) {
-        data_fill(p->send + (size_t)b * p->stride, p->bytes, p->rank, b);
-        data_poison(p->recv + (size_t)b * p->stride, p->bytes);
-    }
-    int err = run(p, 1);
-    const int used = p->buffers < p->window ? p->buffers : p->window;
-    if (p->bytes > 0 && (answers || p->rank == 1))
+    data_arrived(p->recv + (size_t)buffer * p->stride, p->bytes, p->planted);
+    return check(p, buffer, sent);
+}
+
+int p2p_check(const struct pair *p, int used)
+{
+    int err = 0;
+    if (p->bytes > 0 && used > 0)
         data_arrived(p->recv, (size_t)(used - 1) * p->stride + p->bytes, p->planted);
-    for (int b = 0; b < used && !err && p->bytes > 0 && (answers || p->rank == 1); ++b)
-        err = data_check(p->recv + (size_t)b * p->stride, p->bytes, p->peer, b, b);
+    for (int b = 0; b < used && p->bytes > 0 && !err; ++b)
+        err = check(p, b, b);
     return err;
 }
 
-/* pingpong */
-
-static int pingpong_setup(const struct op_env *env, void **state)
+void p2p_op(struct op *op)
 {
-    return setup_buffers(env, 1, 1, state);
-}
-
-static int ping(struct p2p *p, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = MPI_Send(p->send, p->count, MPI_BYTE, p->peer, TAG, p->comm);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Recv(p->recv, p->count, MPI_BYTE, p->peer, TAG, p->comm, MPI_STATUS_IGNORE);
-    }
-    return team_mpi_err(rc, "MPI_Send or MPI_Recv");
-}
-
-static int pong(struct p2p *p, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = MPI_Recv(p->recv, p->count, MPI_BYTE, p->peer, TAG, p->comm, MPI_STATUS_IGNORE);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Send(p->send, p->count, MPI_BYTE, p->peer, TAG, p->comm);
-    }
-    return team_mpi_err(rc, "MPI_Recv or MPI_Send");
-}
-
-static int pingpong_turn(void *state, int64_t message)
-{
-    struct p2p *p = state;
-    if (p->rank >= 2)
-        return 0;
-    if (message % 2 == p->rank)
-        return team_mpi_err(MPI_Send(p->send, p->count, MPI_BYTE, p->peer, TAG, p->comm), "MPI_Send");
-    return team_mpi_err(MPI_Recv(p->recv, p->count, MPI_BYTE, p->peer, TAG, p->comm, MPI_STATUS_IGNORE),
-                        "MPI_Recv");
-}
-
-static int pingpong_verify(void *state)
-{
-    return verify_window(state, true);
-}
-
-static double pingpong_moved(const struct op_env *env)
-{
-    return 2 * (double)env->bytes;
-}
-
-/* bandwidth: a window of nonblocking sends, answered by an empty message when all have arrived. */
-
-enum { WINDOW, BUFFERS };
-
-static const struct param bandwidth_params[] = {
-    [WINDOW] = {"window", "", "messages in flight", 64, 1, 65536},
-    [BUFFERS] = {"buffers", "", "buffers that the window goes round in; 1 is hot in cache, as in OSU and IMB",
-                 1, 1, 65536},
-    {0},
-};
-
-static int bandwidth_setup(const struct op_env *env, void **state)
-{
-    return setup_buffers(env, (int)env->params[WINDOW], (int)env->params[BUFFERS], state);
-}
-
-static int window_send(struct p2p *p, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        for (int w = 0, b = 0; w < p->window && rc == MPI_SUCCESS; ++w, b = b + 1 == p->buffers ? 0 : b + 1)
-            rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm,
-                           &p->requests[w]);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(p->window, p->requests, MPI_STATUSES_IGNORE);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Recv(p->recv, 0, MPI_BYTE, p->peer, TAG, p->comm, MPI_STATUS_IGNORE);
-    }
-    return team_mpi_err(rc, "MPI_Isend, MPI_Waitall or MPI_Recv");
-}
-
-static int window_recv(struct p2p *p, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        for (int w = 0, b = 0; w < p->window && rc == MPI_SUCCESS; ++w, b = b + 1 == p->buffers ? 0 : b + 1)
-            rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, TAG, p->comm,
-                           &p->requests[w]);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(p->window, p->requests, MPI_STATUSES_IGNORE);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Send(p->send, 0, MPI_BYTE, p->peer, TAG, p->comm);
-    }
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Waitall or MPI_Send");
-}
-
-static int bandwidth_verify(void *state)
-{
-    return verify_window(state, false);
-}
-
-static double bandwidth_moved(const struct op_env *env)
-{
-    return env->params[WINDOW] * (double)env->bytes;
-}
-
-static const struct op rows[] = {
-    {.name = "mpi.pingpong",
-     .summary = "MPI_Send and MPI_Recv there and back; one way, half the round trip",
-     .parts = 2,
-     .default_bytes = "0,1..4Mi",
-     .row = &(const struct halves){{ping, pong}},
-     .setup = pingpong_setup,
-     .turn = pingpong_turn,
-     .verify = pingpong_verify,
-     .moved = pingpong_moved},
-    {.name = "mpi.bandwidth",
-     .summary =
-         "a window of MPI_Isend to a window of MPI_Irecv and an empty answer; the time of the whole window",
-     .parts = 1,
-     .default_bytes = "1..4Mi",
-     .params = bandwidth_params,
-     .row = &(const struct halves){{window_send, window_recv}},
-     .setup = bandwidth_setup,
-     .verify = bandwidth_verify,
-     .moved = bandwidth_moved},
-};
-
-static void op_at(size_t i, struct op *op)
-{
-    *op = rows[i];
     op->family = "p2p";
     op->class = OP_P2P;
     op->report = OP_ROOT;
     op->least_ranks = 2;
-    op->run = run;
-    op->teardown = teardown;
 }
-
-const struct op_family mpi_p2p_ops = {.count = sizeof rows / sizeof rows[0], .op_at = op_at};

@@ -25,7 +25,7 @@ Op = Mapping[str, Any]
 # Ops of two ranks in which not both receive data.
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("barrier",): (),
-    ("bcast", "bandwidth", "pattern.fan_out"): (1,),
+    ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out"): (1,),
     ("reduce", "gather", "pattern.fan_in"): (0,),
 }
 

@@ -11,10 +11,9 @@
 #include <stdint.h>
 
 /* What goes out to one rank and what comes in from one, often another: a shift. Between two ranks each tag is
- * used once each way. Ranks name their links in the same order: link i of one that goes to another is link i
- * of that one, or at least no link that waits, in order, comes before one that is waited for
- * (EXCHANGE_SENDRECV), and links between the same two ranks are in the same order on both
- * (EXCHANGE_NEIGHBOR). */
+ * used once each way, and links are in the same order on both: messages are matched by tag, edges of a graph
+ * by order. Of EXCHANGE_SENDRECV link i of all ranks belongs together, as the shifts of a grid do; else ranks
+ * may wait for each other in a circle. */
 struct exchange_link {
     int to, from; /* MPI_PROC_NULL: nobody */
     int tag;

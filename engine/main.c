@@ -9,6 +9,7 @@
 #include "base/yield.h"
 #include "core/launch.h"
 #include "core/method.h"
+#include "core/op.h"
 #include "core/point.h"
 #include "core/probe.h"
 #include "core/run.h"
@@ -197,6 +198,14 @@ static int expect_ranks(const struct options *o, const struct team *team)
         (long long)wanted, team->size);
 }
 
+static bool any_works(const struct point *points, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; ++i)
+        any = any || points[i].op->works;
+    return any;
+}
+
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
     struct clock clock = {0};
@@ -205,6 +214,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sync sync = {0};
     int64_t seed = 1, skew = 0, jump = -1, wild = -1;
     struct probe *probe = NULL;
+    double work_per_us = 0;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
@@ -230,8 +240,11 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = sink_jsonl_line(sink, &document);
     if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
         err = probe_open(team, &clock, &probe);
+    if (!err && any_works(points, count))
+        err = launch_work(team, &clock, &work_per_us);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
+        point.work_per_us = work_per_us;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
     }

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 
 static const struct op_family *const families[] = {
-    &self_ops,    &pthread_ops,  &omp_ops,
+    &self_ops,
+    &pthread_ops,
+    &omp_ops,
 #if STEELYARD_MPI
-    &mpi_p2p_ops, &mpi_coll_ops,
+    &mpi_p2p_ops,
+    &mpi_coll_ops,
+    &mpi_comm_ops,
+    &mpi_win_ops,
+    &mpi_local_ops,
+    &mpi_overlap_p2p_ops,
+    &mpi_overlap_coll_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -17,6 +17,11 @@ int launch_bind(const char *cpus);
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
 int launch_clock(const struct team *team, const char *name, struct clock *clock);
 
+/* Steps of work (base/work.h) that make a microsecond: those of the fastest rank, so that the same work is as
+ * many steps on all; 0 when the clock stands still while a rank computes, as it does in simulation.
+ * Collective. ERR_MPI. */
+int launch_work(const struct team *team, const struct clock *clock, double *rate);
+
 /* The launch record, on rank 0; collective. `j` is a document that is empty. */
 int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
 

@@ -16,6 +16,7 @@ static const struct op_family *const families[] = {
     &mpi_comm_ops,
     &mpi_win_ops,
     &mpi_local_ops,
+    &mpi_part_ops,
     &mpi_overlap_p2p_ops,
     &mpi_overlap_coll_ops,
 #endif

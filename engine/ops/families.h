@@ -8,7 +8,7 @@ extern const struct op_family self_ops, pthread_ops, omp_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_ops, mpi_coll_ops;
-extern const struct op_family mpi_comm_ops, mpi_win_ops, mpi_local_ops;
+extern const struct op_family mpi_comm_ops, mpi_win_ops, mpi_local_ops, mpi_part_ops;
 extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops;
 
 #endif

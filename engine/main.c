@@ -259,7 +259,9 @@ static int measure(const struct options *o, const struct team *team, const struc
     return err;
 }
 
-static int run(const struct options *o, int argc, char **argv, const struct op *ops, size_t op_count)
+/* `began_ns`: when main did. */
+static int run(const struct options *o, int argc, char **argv, const struct op *ops, size_t op_count,
+               int64_t began_ns)
 {
     struct team team = {0};
     struct point *points = NULL;
@@ -274,6 +276,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     if (o->yield && strcmp(o->yield, "none") == 0)
         yield_disable();
     err = team_open(&team, o->thread_level ? o->thread_level : "single");
+    team.began_ns = began_ns;
     if (!err) {
         crash_watch(team.rank);
         err = expect_ranks(o, &team);
@@ -295,6 +298,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
 
 int main(int argc, char **argv)
 {
+    const int64_t began_ns = launch_now();
     struct options options = {0};
     struct op *ops = NULL;
     size_t count = 0;
@@ -307,7 +311,7 @@ int main(int argc, char **argv)
     int code;
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "run") == 0)
-        code = run(&options, argc, argv, ops, count);
+        code = run(&options, argc, argv, ops, count, began_ns);
     else if (strcmp(command, "list") == 0)
         code = list(ops, count);
     else if (strcmp(command, "describe") == 0)

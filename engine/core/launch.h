@@ -7,6 +7,9 @@
 
 struct json;
 
+/* CLOCK_MONOTONIC in ns, for what happens before there is a clock. */
+int64_t launch_now(void);
+
 /* Version, compiler, flags: "build". */
 void launch_build(struct json *j);
 

@@ -299,8 +299,8 @@ static const struct op rows[] = {
      .summary = "MPI_Session_init, a communicator of all from it, both freed, MPI_Session_finalize",
      .missing = MPI4_CALLS_MISSING,
      .row = ROW(.make = session_make, .unmake = session_unmake, .anybody = true)},
-    {.name = "mpi.session_init",
-     .summary = "MPI_Session_init and MPI_Session_finalize, by each rank for itself",
+    {.name = "mpi.session_empty",
+     .summary = "MPI_Session_init and MPI_Session_finalize with nothing between, by each rank for itself",
      .missing = MPI4_CALLS_MISSING,
      .row = ROW(.make = session_alone_make, .unmake = session_alone_unmake, .alone = true)},
 };

@@ -97,6 +97,9 @@ def run(
     method: Annotated[str | None, typer.Option(help="how observations are lined up and timed")] = None,
     rule: Annotated[str | None, typer.Option(help="when there is enough evidence")] = None,
     threads: Annotated[str | None, typer.Option(help="threads of each rank: 2, or 1,2,4")] = None,
+    thread_level: Annotated[
+        str | None, typer.Option(help="asked of MPI: single, ... multiple; several make a launch each")
+    ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
@@ -125,6 +128,7 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"ops": tuple(what), "bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
+    axes["thread_level"] = thread_level
     plan = _plan(what, axes, threads, param or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
@@ -160,7 +164,9 @@ def _plan(what: Sequence[str], axes: dict[str, Any], threads: str | None, params
     named = Path(first) if first.endswith(".toml") else _shipped_plans().get(first)
     if named is None:
         return Plan(measure=(Measure(**axes, threads=threads or 1, params=_params(params)),))
-    given = [f"--{name}" for name, value in axes.items() if name != "ops" and value is not None]
+    given = [
+        f"--{name.replace('_', '-')}" for name, value in axes.items() if name != "ops" and value is not None
+    ]
     given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
     if len(what) > 1 or given:
         raise InputError(

@@ -60,6 +60,7 @@ class Curve(Struct, frozen=True):
     bytes: int
     ranks: int
     threads: int
+    thread_level: str | None
     mpi: str | None
     params: Params  # all but the work
     axis: str
@@ -119,7 +120,8 @@ def overlap_point(asked: float, pure: Span, work: Span, both: Span) -> OverlapPo
 def curves(rows: Sequence[Row]) -> tuple[Curve, ...]:
     """Every curve that rows make: an op without work and with it, and the same work alone.
 
-    Work alone is taken from the same ranks and MPI, with the same threads if there is such a row.
+    Work alone is taken from the same ranks and MPI, with the same threads and level of thread support if
+    there is such a row.
     """
     good = [row for row in rows if row.median is not None and row.status == "ok"]
     alone = [row for row in good if row.op == WORK_OP]
@@ -155,6 +157,7 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
             bytes=pure.bytes,
             ranks=pure.ranks,
             threads=pure.threads,
+            thread_level=pure.thread_level,
             mpi=pure.mpi,
             params=params,
             axis=name,
@@ -166,7 +169,7 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
 def _key(row: Row, axis: str) -> tuple[object, ...]:
     """All that rows of one curve share."""
     params = sorted((key, value) for key, value in row.params.items() if key != axis)
-    return (row.op, row.method, row.bytes, row.ranks, row.threads, row.mpi, *params)
+    return (row.op, row.method, row.bytes, row.ranks, row.threads, row.thread_level, row.mpi, *params)
 
 
 def _amount(row: Row, axis: str) -> float:
@@ -184,7 +187,7 @@ def _alone(row: Row, asked: float, alone: list[Row]) -> Row | None:
         for one in alone
         if (one.ranks, one.mpi) == (row.ranks, row.mpi) and float(one.params["work_us"]) == asked
     ]
-    fitting.sort(key=lambda one: one.threads != row.threads)
+    fitting.sort(key=lambda one: (one.threads != row.threads, one.thread_level != row.thread_level))
     return fitting[0] if fitting else None
 
 

@@ -63,7 +63,8 @@ def _overlap_table(op: str, members: list[Curve]) -> Table:
     for column in ("what", "bytes", "work", "pure", "both", "overlap", "interval", "availability"):
         table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
     for curve in members:
-        words = (curve.mpi, f"{curve.ranks} ranks", curve.method, format_values(curve.params))
+        level = f"thread level {curve.thread_level}" if curve.thread_level else ""
+        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, format_values(curve.params))
         what, size = ", ".join(word for word in words if word), format_bytes(curve.bytes)
         for point in curve.points:
             times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))
@@ -121,6 +122,7 @@ def _axes(row: Row) -> dict[str, str]:
         "mpi": row.mpi or "",
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
+        "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
         "params": format_values(row.params),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),

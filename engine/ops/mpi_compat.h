@@ -22,6 +22,13 @@
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
 #endif
 
+/* SimGrid has calls that end the simulation: "not yet implemented". */
+#ifdef SMPI_H
+#define COMM_IDUP_MISSING "SimGrid does not implement MPI_Comm_idup"
+#else
+#define COMM_IDUP_MISSING NULL
+#endif
+
 /* Open MPI 5 says that it is MPI 3.1 and yet has these. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define MPI4_CALLS_MISSING NULL

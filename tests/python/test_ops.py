@@ -36,7 +36,7 @@ _BROKEN_IN_MPICH_4 = {
     "mpi.gather_init": "github.com/pmodels/mpich/issues/7078",
     "mpi.allgather_init": "github.com/pmodels/mpich/issues/6423",
     "mpi.scatter_init": "github.com/pmodels/mpich/pull/7550",
-    "mpi.win_allocate": "windows of no multiple of 16 bytes, under a page: each begins in the one before",
+    "mpi.win_allocate": "windows of no multiple of 16 bytes overlap; see docs/methods/management.md",
 }
 # Does not run on one rank.
 _BROKEN_IN_OPENMPI_4 = {"mpi.win_create": "github.com/open-mpi/ompi/issues/10726"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -28,9 +28,6 @@ from steelyard.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan import Measure, Ops, Plan, Value, clock_lacks, needs_mpi, ops_of, read_plan, resolve
 from steelyard.progress import listening
 from steelyard.units import parse_counts, parse_seconds, parse_sizes, parse_value
-
-if TYPE_CHECKING:
-    from steelyard.results import Row
 
 app = typer.Typer(
     name="steelyard",
@@ -236,7 +233,7 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
             rows = results(folder)
             write_results(folder, rows)
     if json:
-        _print_json(results_document(folder, rows) | _derived(rows))
+        _print_json(results_document(folder, rows))
     else:
         for table in results_tables(rows):
             out.print(table)
@@ -248,13 +245,6 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     target.print(f"report:  {report}", markup=False, soft_wrap=True)
     if any(row.status == "failed" for row in rows):
         raise typer.Exit(3)
-
-
-def _derived(rows: Sequence[Row]) -> dict[str, Any]:
-    """What --json prints beside the rows: made of several of them."""
-    from steelyard.overlap import curves
-
-    return {"overlap": msgspec.to_builtins(curves(rows))}
 
 
 def _print_doubts(target: Console, folder: Path) -> None:
@@ -356,7 +346,7 @@ def show(
 
     rows = results(_results_folder(folder))
     if json:
-        _print_json(results_document(folder, rows) | _derived(rows))
+        _print_json(results_document(folder, rows))
     elif csv:
         print(results_csv(rows), end="")  # noqa: T201
     else:

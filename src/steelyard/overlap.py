@@ -17,11 +17,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from steelyard.records import Params
-from steelyard.results import Row
+
+if TYPE_CHECKING:
+    from steelyard.results import Row
 
 WORK_OP = "self.work"
 AXES = ("work_us", "skew_us")  # parameters of ops that are given work

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.overlap import curves
 from steelyard.records import SCHEMA, Params
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
@@ -457,8 +458,9 @@ def _finite(value: float) -> float | None:
 
 
 def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds."""
-    return {"schema": SCHEMA, "out": str(folder), "points": msgspec.to_builtins(rows)}
+    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
+    points, overlap = msgspec.to_builtins((rows, curves(rows)))
+    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:

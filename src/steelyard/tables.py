@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard.overlap import Curve, curves
+from steelyard.records import Params
 from steelyard.results import Row
 from steelyard.units import format_bytes, format_time, format_values
 from steelyard.wording import (
@@ -77,13 +78,16 @@ def _overlap_table(op: str, members: list[Curve]) -> Table:
 
 
 def _table(name: str, rows: list[Row]) -> Table:
-    axes = [_axes(row) for row in rows]
+    common = _common_params(rows)
+    axes = [_axes(row, common) for row in rows]
     if len({row.op for row in rows}) == 1:
         name = rows[0].op
     varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
     if known := shared_nature(rows):
         axes = [{**one, "method": f"{one['method']} ({known})"} for one in axes]
     shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
+    if common:
+        shared.append(format_values(common))
     counts = {row.launch_count for row in rows if row.launch_count}
     if len(counts) == 1:
         shared.append("1 launch" if counts == {1} else f"{min(counts)} launches")
@@ -115,15 +119,22 @@ def _table(name: str, rows: list[Row]) -> Table:
     return table
 
 
-def _axes(row: Row) -> dict[str, str]:
-    """What may differ between rows of an op beside the size."""
+def _common_params(rows: Sequence[Row]) -> Params:
+    """Of several rows, the parameters that have the same value in all: they stand in the title."""
+    first = rows[0].params if len(rows) > 1 else {}
+    return {key: value for key, value in first.items() if all(row.params.get(key) == value for row in rows)}
+
+
+def _axes(row: Row, common: Params) -> dict[str, str]:
+    """What may differ between rows of an op beside the size; `common` are parameters that do not."""
+    own = {key: value for key, value in row.params.items() if key not in common}
     return {
         "op": row.op,
         "mpi": row.mpi or "",
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
-        "params": format_values(row.params),
+        "params": format_values(own),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),
     }

@@ -187,8 +187,8 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results", "blame"), ("base", "records", "stats")),
-    "words": (("wording", "groups", "tables", "overlap"), ("base", "records", "results")),
+    "results": (("results", "blame", "overlap"), ("base", "records", "stats")),
+    "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (
         ("plots", "plots.*", "report", "report.*"),

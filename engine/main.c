@@ -9,6 +9,7 @@
 #include "base/yield.h"
 #include "core/launch.h"
 #include "core/method.h"
+#include "core/op.h"
 #include "core/point.h"
 #include "core/probe.h"
 #include "core/run.h"
@@ -197,6 +198,14 @@ static int expect_ranks(const struct options *o, const struct team *team)
         (long long)wanted, team->size);
 }
 
+static bool any_works(const struct point *points, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; ++i)
+        any = any || points[i].op->works;
+    return any;
+}
+
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
     struct clock clock = {0};
@@ -205,6 +214,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     struct sync sync = {0};
     int64_t seed = 1, skew = 0, jump = -1, wild = -1;
     struct probe *probe = NULL;
+    double work_per_us = 0;
     int err = o->seed ? num_int(o->seed, "--seed", 0, INT64_MAX, &seed) : 0;
     if (!err && o->skew)
         err = num_int(o->skew, "--skew", 0, INT64_MAX, &skew);
@@ -230,8 +240,11 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = sink_jsonl_line(sink, &document);
     if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
         err = probe_open(team, &clock, &probe);
+    if (!err && any_works(points, count))
+        err = launch_work(team, &clock, &work_per_us);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
+        point.work_per_us = work_per_us;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
     }
@@ -246,7 +259,9 @@ static int measure(const struct options *o, const struct team *team, const struc
     return err;
 }
 
-static int run(const struct options *o, int argc, char **argv, const struct op *ops, size_t op_count)
+/* `began_ns`: when main did. */
+static int run(const struct options *o, int argc, char **argv, const struct op *ops, size_t op_count,
+               int64_t began_ns)
 {
     struct team team = {0};
     struct point *points = NULL;
@@ -261,6 +276,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     if (o->yield && strcmp(o->yield, "none") == 0)
         yield_disable();
     err = team_open(&team, o->thread_level ? o->thread_level : "single");
+    team.began_ns = began_ns;
     if (!err) {
         crash_watch(team.rank);
         err = expect_ranks(o, &team);
@@ -282,6 +298,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
 
 int main(int argc, char **argv)
 {
+    const int64_t began_ns = launch_now();
     struct options options = {0};
     struct op *ops = NULL;
     size_t count = 0;
@@ -294,7 +311,7 @@ int main(int argc, char **argv)
     int code;
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "run") == 0)
-        code = run(&options, argc, argv, ops, count);
+        code = run(&options, argc, argv, ops, count, began_ns);
     else if (strcmp(command, "list") == 0)
         code = list(ops, count);
     else if (strcmp(command, "describe") == 0)

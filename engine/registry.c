@@ -21,6 +21,12 @@ static const struct op_family *const families[] = {
     &mpi_pattern_ops,
     &mpi_victim_ops,
     &mpi_halo_ops,
+    &mpi_comm_ops,
+    &mpi_win_ops,
+    &mpi_local_ops,
+    &mpi_part_ops,
+    &mpi_overlap_p2p_ops,
+    &mpi_overlap_coll_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -32,7 +32,35 @@ struct place {
     int64_t clock_tick_ns;
     char clock_doubt[CLOCK_DOUBT_MAX];
     int64_t clock_base_ns;
+    int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
 };
+
+static int64_t ns_of(clockid_t id)
+{
+    struct timespec now;
+    return clock_gettime(id, &now) == 0 ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec : 0;
+}
+
+int64_t launch_now(void)
+{
+    return ns_of(CLOCK_MONOTONIC);
+}
+
+/* How long this process has been there, in the steps in which Linux remembers that, 10 ms; 0: not known. */
+static int64_t process_age(void)
+{
+    char text[1024] = "";
+    FILE *file = fopen("/proc/self/stat", "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    enum { AFTER_NAME = 19 }; /* fields between the name, which may hold spaces, and the start in ticks */
+    const char *at = length > 0 ? strrchr(text, ')') : NULL;
+    for (int i = 0; at && i < AFTER_NAME + 1; ++i)
+        at = strchr(at + 1, ' ');
+    int64_t start = at ? strtoll(at, NULL, 10) * (1000000000 / sysconf(_SC_CLK_TCK)) : 0;
+    return start > 0 ? ns_of(CLOCK_BOOTTIME) - start : 0;
+}
 
 static void cpu_list(const cpu_set_t *set, char *text, size_t size)
 {
@@ -48,7 +76,19 @@ static void cpu_list(const cpu_set_t *set, char *text, size_t size)
     }
 }
 
-static void place_read(struct place *place, const struct clock *clock)
+/* How this rank came to be: loaded, begun, a rank of MPI. */
+static void start_read(struct place *place, const struct team *team)
+{
+    int64_t age = process_age();
+    if (age > 0)
+        place->exec_to_main_ns = age - (launch_now() - team->began_ns);
+    if (team->init_end_ns > 0) {
+        place->main_to_init_ns = team->init_end_ns - team->began_ns;
+        place->init_ns = team->init_end_ns - team->init_begin_ns;
+    }
+}
+
+static void place_read(struct place *place, const struct team *team, const struct clock *clock)
 {
     cpu_set_t allowed;
     memset(place, 0, sizeof *place); /* padding too: it is sent */
@@ -60,6 +100,7 @@ static void place_read(struct place *place, const struct clock *clock)
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
     place->clock_base_ns = clock->base;
+    start_read(place, team);
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
@@ -75,6 +116,12 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->exec_to_main_ns > 0)
+        json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
+    if (place->init_ns > 0) {
+        json_int(j, "main_to_init_ns", place->main_to_init_ns);
+        json_int(j, "init_ns", place->init_ns);
+    }
     json_close(j, '}');
 }
 
@@ -164,7 +211,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
 {
     struct place mine, *places = NULL;
     struct timespec now;
-    place_read(&mine, clock);
+    place_read(&mine, team, clock);
     if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
         return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
     int err = team_gather(team, &mine, sizeof mine, places);

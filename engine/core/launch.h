@@ -7,6 +7,9 @@
 
 struct json;
 
+/* CLOCK_MONOTONIC in ns, for what happens before there is a clock. */
+int64_t launch_now(void);
+
 /* Version, compiler, flags: "build". */
 void launch_build(struct json *j);
 
@@ -16,6 +19,11 @@ int launch_bind(const char *cpus);
 /* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
 int launch_clock(const struct team *team, const char *name, struct clock *clock);
+
+/* Steps of work (base/work.h) that make a microsecond: those of the fastest rank, so that the same work is as
+ * many steps on all; 0 when the clock stands still while a rank computes, as it does in simulation.
+ * Collective. ERR_MPI. */
+int launch_work(const struct team *team, const struct clock *clock, double *rate);
 
 /* The launch record, on rank 0; collective. `j` is a document that is empty. */
 int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);

@@ -50,6 +50,7 @@ struct op_env {
     int threads;
     const double *params; /* a value for each row of op->params */
     bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
+    double work_per_us;   /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
 struct op {
@@ -61,6 +62,7 @@ struct op {
     int parts;                 /* unit operations in one repetition: the two messages of a ping-pong */
     int least_ranks;           /* 0 is 1 */
     bool threaded;             /* takes more than one thread */
+    bool works;                /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const char *missing; /* why it cannot run in this build; NULL when it can */

@@ -18,8 +18,9 @@ struct point {
     const struct stop_rule *rule;
     size_t bytes;
     int threads;
-    int plant;     /* the rank whose `verify` spoils what it received; -1: none. For tests */
-    uint64_t seed; /* for all that is random in it, the same on all ranks */
+    int plant;          /* the rank whose `verify` spoils what it received; -1: none. For tests */
+    uint64_t seed;      /* for all that is random in it, the same on all ranks */
+    double work_per_us; /* of the launch, where the op `works` */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 

@@ -383,7 +383,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.env = (struct op_env){p->op, team, clock, p->bytes, p->threads, p->op_params, team->rank == p->plant};
+    r.env = (struct op_env){
+        p->op, team, clock, p->bytes, p->threads, p->op_params, team->rank == p->plant, p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;

@@ -22,6 +22,7 @@
 #define MPI_Allgather_init(...) STEELYARD_NO_MPI4
 #define MPI_Alltoall_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
+#define MPI_Reduce_scatter_block_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
 #define MPI_Psend_init(...) STEELYARD_NO_MPI4
 #define MPI_Precv_init(...) STEELYARD_NO_MPI4
@@ -33,6 +34,29 @@
 #define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
 #else
 #define NEIGHBOURS_MISSING NULL
+#endif
+
+/* SimGrid has calls that end the simulation: "not yet implemented". */
+#ifdef SMPI_H
+#define COMM_IDUP_MISSING "SimGrid does not implement MPI_Comm_idup"
+#else
+#define COMM_IDUP_MISSING NULL
+#endif
+
+/* Open MPI 5 says that it is MPI 3.1 and yet has these. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define MPI4_CALLS_MISSING NULL
+#else
+#define MPI4_CALLS_MISSING MPI4_MISSING
+#define MPI_Session int
+#define MPI_Session_init(...) STEELYARD_NO_MPI4
+#define MPI_Session_finalize(...) STEELYARD_NO_MPI4
+#define MPI_Group_from_session_pset(...) STEELYARD_NO_MPI4
+#define MPI_Comm_create_from_group(...) STEELYARD_NO_MPI4
+#define MPI_Psend_init(...) STEELYARD_NO_MPI4
+#define MPI_Precv_init(...) STEELYARD_NO_MPI4
+#define MPI_Pready(...) STEELYARD_NO_MPI4
+#define MPI_Parrived(...) STEELYARD_NO_MPI4
 #endif
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/work.h"
 
 #include <math.h>
 #include <signal.h>
@@ -16,6 +17,8 @@ struct self {
     int64_t last;               /* clock, spin: the last reading */
     int64_t distance, deadline; /* spin: of the wait */
     double grain, dither;       /* spin: of the durations that a wait can have, and a share of it */
+    int64_t steps;              /* work: of a repetition */
+    uint64_t x;                 /* work: what it has come to */
 };
 
 static int setup(const struct op_env *env, void **state)
@@ -140,6 +143,45 @@ static int spin_verify(void *state)
                          (long long)(s->deadline - s->last));
 }
 
+/* work: the work that other ops do beside their messages, alone: what it really takes. Unlike spin, it is a
+ * number of steps and no duration. */
+
+enum { WORK_US };
+
+static const struct param work_params[] = {
+    [WORK_US] = {"work_us", "us", "calibrated work", 1000, 0, 1e7},
+    {0},
+};
+
+static int work_setup(const struct op_env *env, void **state)
+{
+    if (env->params[WORK_US] > 0 && env->work_per_us <= 0)
+        return err_say(ERR_UNSUPPORTED, "the clock stands still while a rank computes: work has no duration");
+    int err = setup(env, state);
+    if (!err)
+        ((struct self *)*state)->steps = llround(env->params[WORK_US] * env->work_per_us);
+    return err;
+}
+
+static int work_run(void *state, int64_t reps)
+{
+    struct self *s = state;
+    for (int64_t i = 0; i < reps; ++i)
+        s->x = work_do(s->x, s->steps);
+    return 0;
+}
+
+static int work_verify(void *state)
+{
+    struct self *s = state;
+    uint64_t expected = work_after(s->x, s->steps);
+    work_run(s, 1);
+    return s->x == expected
+               ? 0
+               : err_say(ERR_WRONG, "%lld steps of work led to %llu instead of %llu", (long long)s->steps,
+                         (unsigned long long)s->x, (unsigned long long)expected);
+}
+
 /* fail: what an MPI library may do to its user, on purpose, so that the harness can be seen to survive it. */
 
 enum { FAIL_KIND, FAIL_RANK };
@@ -198,6 +240,14 @@ static const struct op rows[] = {
      .setup = spin_setup,
      .run = spin_run,
      .verify = spin_verify},
+    {.name = "self.work",
+     .summary = "the calibrated work of the overlap ops, alone",
+     .report = OP_SLOWEST,
+     .works = true,
+     .params = work_params,
+     .setup = work_setup,
+     .run = work_run,
+     .verify = work_verify},
     {.name = "self.fail",
      .summary = "fails on purpose: hangs, crashes, answers wrongly, exits or is not supported",
      .params = fail_params,
@@ -211,7 +261,6 @@ static void op_at(size_t i, struct op *op)
     *op = rows[i];
     op->family = "self";
     op->class = OP_LOCAL;
-    op->report = OP_ROOT;
     op->parts = 1;
     op->teardown = free;
 }

@@ -14,6 +14,10 @@ struct json;
 struct team {
     int rank, size;
     void *own; /* of the implementation */
+
+    /* On CLOCK_MONOTONIC, in ns: when main began, as main says; around MPI_Init_thread; 0: there is no MPI.
+     */
+    int64_t began_ns, init_begin_ns, init_end_ns;
 };
 
 /* `thread_level`: single, funneled, serialized or multiple. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI. */
@@ -51,7 +55,8 @@ extern double (*const team_wtime)(void);
 /* Which library: "mpi": {...} or null. Needs no open team. */
 void team_describe(struct json *j);
 
-/* The same with the thread level that was provided. */
+/* The same with the thread level that was provided, the clock of the library, and what it says of itself
+ * through MPI's tools interface: control variables of protocols, names of queues that it counts. */
 void team_record(const struct team *team, struct json *j);
 
 /* The kind of engine this is: "mpi" or "solo". */

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "team/team_mpi.h"
 
 #include "base/err.h"
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char team_kind[] = "mpi";
 
@@ -72,6 +74,13 @@ static const char *level_name(int level)
     return "unknown";
 }
 
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int team_open(struct team *team, const char *thread_level)
 {
     int wanted = MPI_THREAD_SINGLE;
@@ -81,8 +90,9 @@ int team_open(struct team *team, const char *thread_level)
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
-    *team = (struct team){.own = own, .size = 1};
+    *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
     err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
+    team->init_end_ns = monotonic_ns();
     if (!err)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");
@@ -206,7 +216,127 @@ int team_max(const struct team *team, int64_t *value)
     return team_mpi_err(rc, "the team's maximum");
 }
 
-static void describe(struct json *j, const char *thread_level)
+/* Whether a name, in any case, holds one of the words. */
+static bool speaks_of(const char *name, const char *const *words)
+{
+    while (*words && !strcasestr(name, *words))
+        ++words;
+    return *words != NULL;
+}
+
+#ifdef SMPI_H /* SimGrid has no tools interface */
+static void tools_write(struct json *j, int thread_level)
+{
+    (void)j, (void)thread_level, (void)speaks_of;
+}
+#else
+/* The value of a control variable, if it is one number or a text. */
+static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype type)
+{
+    enum { TEXT_MAX = 512 };
+    union {
+        int i;
+        unsigned u;
+        unsigned long ul;
+        unsigned long long ull;
+        MPI_Count count;
+        double d;
+        char text[TEXT_MAX];
+    } value;
+    MPI_T_cvar_handle handle;
+    int count = 0;
+    memset(&value, 0, sizeof value);
+    if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+        return;
+    bool is_text = type == MPI_CHAR && count < TEXT_MAX;
+    if ((is_text || (type != MPI_CHAR && count == 1)) && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) {
+        if (is_text)
+            json_string(j, name, value.text);
+        else if (type == MPI_INT)
+            json_int(j, name, value.i);
+        else if (type == MPI_UNSIGNED)
+            json_int(j, name, (int64_t)value.u);
+        else if (type == MPI_UNSIGNED_LONG)
+            json_int(j, name, (int64_t)value.ul);
+        else if (type == MPI_UNSIGNED_LONG_LONG)
+            json_int(j, name, (int64_t)value.ull);
+        else if (type == MPI_COUNT)
+            json_int(j, name, (int64_t)value.count);
+        else if (type == MPI_DOUBLE)
+            json_double(j, name, value.d);
+    }
+    MPI_T_cvar_handle_free(&handle);
+}
+
+enum { TOOLS_MOST = 64, TOOLS_NAME_MAX = 256 };
+
+/* Where protocols change: eager limits and their like. */
+static void cvars_write(struct json *j)
+{
+    static const char *const words[] = {"eager", "rndv", "rendezvous", "threshold", NULL};
+    int count = 0, kept = 0;
+    json_open(j, "cvars", '{');
+    if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
+        count = 0;
+    for (int i = 0; i < count && kept < TOOLS_MOST; ++i) {
+        char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
+        int length = sizeof name, text_length = sizeof text, verbosity, bound, scope;
+        MPI_Datatype type;
+        MPI_T_enum names;
+        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &names, text, &text_length, &bound,
+                                &scope) == MPI_SUCCESS &&
+            bound == MPI_T_BIND_NO_OBJECT && speaks_of(name, words)) {
+            cvar_write(j, i, name, type);
+            ++kept;
+        }
+    }
+    json_close(j, '}');
+}
+
+/* The names of variables that count what waits to be matched. */
+static void pvars_write(struct json *j)
+{
+    static const char *const words[] = {"unexpected", "posted", "recvq", NULL};
+    int count = 0, kept = 0;
+    json_open(j, "pvars", '[');
+    if (MPI_T_pvar_get_num(&count) != MPI_SUCCESS)
+        count = 0;
+    for (int i = 0; i < count && kept < TOOLS_MOST; ++i) {
+        char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
+        int length = sizeof name, text_length = sizeof text, verbosity, kind, bound, fixed, running, atomic;
+        MPI_Datatype type;
+        MPI_T_enum names;
+        if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &kind, &type, &names, text, &text_length,
+                                &bound, &fixed, &running, &atomic) == MPI_SUCCESS &&
+            speaks_of(name, words)) {
+            json_string(j, NULL, name);
+            ++kept;
+        }
+    }
+    json_close(j, ']');
+}
+
+static void tools_write(struct json *j, int thread_level)
+{
+    int provided = 0;
+    if (MPI_T_init_thread(thread_level, &provided) != MPI_SUCCESS)
+        return;
+    cvars_write(j);
+    pvars_write(j);
+    MPI_T_finalize();
+}
+#endif
+
+/* Its step, and whether all ranks read the same. */
+static void wtime_write(struct json *j)
+{
+    int *is_global = NULL, found = 0;
+    json_double(j, "wtick_ns", 1e9 * MPI_Wtick());
+    if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &found) == MPI_SUCCESS)
+        json_bool(j, "wtime_is_global", found && *is_global);
+}
+
+static void describe(struct json *j, const struct own *own)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", standard[16] = "";
     int length = 0, version = 0, subversion = 0;
@@ -216,8 +346,11 @@ static void describe(struct json *j, const char *thread_level)
     json_open(j, "mpi", '{');
     json_string(j, "library", library);
     json_string(j, "version", standard);
-    if (thread_level)
-        json_string(j, "thread_level", thread_level);
+    if (own) {
+        json_string(j, "thread_level", level_name(own->thread_level));
+        wtime_write(j);
+        tools_write(j, own->thread_level);
+    }
     json_close(j, '}');
 }
 
@@ -228,5 +361,5 @@ void team_describe(struct json *j)
 
 void team_record(const struct team *team, struct json *j)
 {
-    describe(j, level_name(((const struct own *)team->own)->thread_level));
+    describe(j, team->own);
 }

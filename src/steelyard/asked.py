@@ -31,7 +31,7 @@ def asked_plan(
     if named is None:
         measure = Measure(ops=tuple(what), **axes, threads=threads or 1, params=_params(params))
         return Plan(measure=(measure,))
-    given = [f"--{name}" for name, value in axes.items() if value is not None]
+    given = [f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None]
     given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
     if len(what) > 1 or given:
         raise InputError(

@@ -50,11 +50,12 @@ class Setup(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Points that one launch can measure: same MPI, ranks and threads."""
+    """Points that one launch can measure: same MPI, ranks, threads and level of thread support."""
 
     mpi: str | None
     ranks: int
     threads: int
+    thread_level: str | None
     points: tuple[PlannedPoint, ...]
 
 
@@ -89,9 +90,10 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[str | None, int, int], list[PlannedPoint]] = {}
+    sorted_points: dict[tuple[str | None, int, int, str | None], list[PlannedPoint]] = {}
     for point in points:
-        sorted_points.setdefault((point.mpi, point.ranks, point.threads), []).append(point)
+        key = (point.mpi, point.ranks, point.threads, point.thread_level)
+        sorted_points.setdefault(key, []).append(point)
     return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
 
 
@@ -99,7 +101,8 @@ def job_name(launch: int, group: Group) -> str:
     """`l03-openmpi-4.1.4-n2-t4`: the name of a job and of its file."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}"
+    level = f"-{group.thread_level}" if group.thread_level else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}"
 
 
 def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
@@ -273,8 +276,9 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
         "--seed",
         str(job.seed + job.planned.launch),
     ]
-    if job.planned.group.threads > 1 and engine.kind == "mpi":
-        command += ["--thread-level", "funneled"]
+    group = job.planned.group
+    if engine.kind == "mpi" and (group.threads > 1 or group.thread_level):
+        command += ["--thread-level", group.thread_level or "funneled"]
     plan = job.plan
     for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
         command += [option, value] if value is not None else []

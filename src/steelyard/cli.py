@@ -97,6 +97,9 @@ def run(
     method: Annotated[str | None, typer.Option(help="how observations are lined up and timed")] = None,
     rule: Annotated[str | None, typer.Option(help="when there is enough evidence")] = None,
     threads: Annotated[str | None, typer.Option(help="threads of each rank: 2, or 1,2,4")] = None,
+    thread_level: Annotated[
+        str | None, typer.Option(help="asked of MPI: single, ... multiple; several make a launch each")
+    ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
@@ -125,6 +128,7 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
+    axes["thread_level"] = thread_level
     plan = asked_plan(what or (), like or (), axes, threads, param or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,

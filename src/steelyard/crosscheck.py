@@ -30,7 +30,15 @@ def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.median is not None:
-            key = (row.op, row.bytes, row.ranks, row.threads, row.mpi, *sorted(row.params.items()))
+            key = (
+                row.op,
+                row.bytes,
+                row.ranks,
+                row.threads,
+                row.thread_level,
+                row.mpi,
+                *sorted(row.params.items()),
+            )
             groups.setdefault(key, []).append(row)
     return tuple(found for group in groups.values() for found in _in_group(group))
 

@@ -36,6 +36,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     ranks: int = 1
     threads: int = 1
+    thread_level: str | None = None  # of MPI; None: what the threads need
     method: str = ""
     rule: str = ""
     params: Params = {}

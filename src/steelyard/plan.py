@@ -30,6 +30,8 @@ CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cor
 _NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
 
 
+THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
+
 Value = float | str  # of a parameter
 
 
@@ -40,6 +42,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
     ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
     threads: Axis = 1
+    thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
     params: Mapping[str, Value | tuple[Value, ...]] = {}
@@ -237,16 +240,19 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                 known |= rows.keys()
                 suited.add(method)
                 alone = ranks == 1 and name in ops.solo
-                for params, mpi in itertools.product(
-                    _params(measure, name, rows), (None,) if alone else mpis
+                for params, mpi, level in itertools.product(
+                    _params(measure, name, rows),
+                    (None,) if alone else mpis,
+                    (None,) if alone else _thread_levels(measure),
                 ):
-                    key = (name, size, ranks, threads, method, rule, mpi, *sorted(params.items()))
+                    key = (name, size, ranks, threads, level, method, rule, mpi, *sorted(params.items()))
                     point = PlannedPoint(
                         point=len(points),
                         op=name,
                         bytes=size,
                         ranks=ranks,
                         threads=threads,
+                        thread_level=level,
                         method=method,
                         rule=rule,
                         params=_of(op, params),
@@ -310,6 +316,15 @@ def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
     if op["max_threads"] and max(threads) > op["max_threads"]:
         raise InputError(f"{op['name']} runs in one thread, not in {max(threads)}; leave --threads away")
     return threads
+
+
+def _thread_levels(measure: Measure) -> tuple[str | None, ...]:
+    """The levels of MPI's thread support that a measure names; None where it leaves that to the threads."""
+    axis = measure.thread_level if isinstance(measure.thread_level, tuple) else (measure.thread_level,)
+    named = tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
+    if wrong := [word for word in named if word not in THREAD_LEVELS]:
+        raise InputError(f"there is no thread level '{wrong[0]}'; use {', '.join(THREAD_LEVELS)}")
+    return named or (None,)
 
 
 def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:

@@ -48,6 +48,10 @@ class LaunchMpi(_Part, frozen=True):
     library: str
     version: str = ""
     thread_level: str = ""
+    wtick_ns: float | None = None  # the step of MPI_Wtime, as the library says
+    wtime_is_global: bool | None = None
+    cvars: dict[str, Number | str] = {}  # control variables of protocols, from its tools interface
+    pvars: tuple[str, ...] = ()  # names of those that count what waits to be matched
 
 
 class Clock(_Part, frozen=True):
@@ -74,6 +78,9 @@ class Place(_Part, frozen=True):
     clock_tick_ns: float = 0.0
     clock_base_ns: int = 0  # what the source said when stamps were 0
     clock_doubt: str | None = None  # why it is not sound
+    exec_to_main_ns: int | None = None  # from the process's start, in Linux's steps of 10 ms
+    main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
+    init_ns: Count | None = None  # MPI_Init_thread alone
 
 
 class WatchedPath(_Part, frozen=True):

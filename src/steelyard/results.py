@@ -15,6 +15,7 @@ import numpy as np
 
 from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.overlap import curves
 from steelyard.records import SCHEMA
 from steelyard.row import Row, RowLaunch, RowMode, RowPath
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
@@ -47,6 +48,7 @@ def _row(point: PointCells, level: float) -> Row:
         "bytes": plan.bytes,
         "ranks": plan.ranks,
         "threads": plan.threads,
+        "thread_level": plan.thread_level,
         "params": seen.params if seen else plan.params,
         "rule": seen.rule if seen else plan.rule,
         "method_params": plan.method_params,
@@ -322,8 +324,9 @@ def _finite(value: float) -> float | None:
 
 
 def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds."""
-    return {"schema": SCHEMA, "out": str(folder), "points": msgspec.to_builtins(rows)}
+    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
+    points, overlap = msgspec.to_builtins((rows, curves(rows)))
+    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:

@@ -58,9 +58,9 @@ class Row(Struct, frozen=True, kw_only=True):
     launches) or, with one launch, of that launch alone (`ci_of` blocks). Quantiles, `min`, `max`, `mean` and
     `slow_share` (share of observations above 3 medians) are those of all observations of all launches
     together. `overhead` ns per operation were subtracted as the cost of the clock. `slowest_rank` took
-    longest most often, in `slowest_share` of the observations (None when only rank 0 is reported). `flags`
-    holds all that apply, `flag` the one that weighs most. `method_params` and `rule_params` are those that
-    the plan sets.
+    longest most often, in `slowest_share` of the observations (None when only rank 0 is reported).
+    `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that weighs
+    most. `method_params` and `rule_params` are those that the plan sets.
 
     Of a synchronised method `median` is from the first start to the last stop, `low_ns` from the last start
     to the last stop: the operation took from `low_ns` to `median`, and `error_ns` more or less (half the
@@ -83,6 +83,7 @@ class Row(Struct, frozen=True, kw_only=True):
     bytes: int
     ranks: int
     threads: int
+    thread_level: str | None = None
     params: Params
     rule: str = ""
     method_params: Params = {}

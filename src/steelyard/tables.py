@@ -8,8 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from steelyard.overlap import Curve, curves
+from steelyard.records import Params
 from steelyard.row import Row
-from steelyard.units import format_bytes, format_values
+from steelyard.units import format_bytes, format_time, format_values
 from steelyard.wording import (
     bandwidth_words,
     notes,
@@ -36,7 +38,8 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     """A table for each op, in the order in which they come; a line for each point, readable on 100 columns.
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
-    ranks or the MPI, stands in its title, what they do not in columns of its own.
+    ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
+    rows make come after them, a table for each op.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -45,17 +48,46 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     for row in rows:
         name = row.op if len(sizes[row.op]) > 1 else row.op.partition(".")[0] + ".*"
         tables.setdefault(name, []).append(row)
-    return [_table(name, members) for name, members in tables.items()]
+    overlaps: dict[str, list[Curve]] = {}
+    for curve in curves(rows):
+        overlaps.setdefault(curve.op, []).append(curve)
+    return [
+        *(_table(name, members) for name, members in tables.items()),
+        *(_overlap_table(op, members) for op, members in overlaps.items()),
+    ]
+
+
+def _overlap_table(op: str, members: list[Curve]) -> Table:
+    """A line for each amount of work; works that were not measured alone have no overlap."""
+    title = f"overlap of {op}: (pure + work - both) / min(pure, work)"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in ("what", "bytes", "work", "pure", "both", "overlap", "interval", "availability"):
+        table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
+    for curve in members:
+        level = f"thread level {curve.thread_level}" if curve.thread_level else ""
+        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, format_values(curve.params))
+        what, size = ", ".join(word for word in words if word), format_bytes(curve.bytes)
+        for point in curve.points:
+            times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))
+            known = point.low is not None and point.high is not None
+            interval = f"{point.low:.2f} to {point.high:.2f}" if known else ""
+            table.add_row(what, size, *times, f"{point.overlap:.2f}", interval, f"{point.availability:.2f}")
+        for asked in curve.lacks:
+            table.add_row(what, size, f"{curve.axis}={asked:g}", "", "", "no self.work with it", "", "")
+    return table
 
 
 def _table(name: str, rows: list[Row]) -> Table:
-    axes = [_axes(row) for row in rows]
+    common = _common_params(rows)
+    axes = [_axes(row, common) for row in rows]
     if len({row.op for row in rows}) == 1:
         name = rows[0].op
     varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
     if known := shared_nature(rows):
         axes = [{**one, "method": f"{one['method']} ({known})"} for one in axes]
     shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
+    if common:
+        shared.append(format_values(common))
     counts = {row.launch_count for row in rows if row.launch_count}
     if len(counts) == 1:
         shared.append("1 launch" if counts == {1} else f"{min(counts)} launches")
@@ -87,14 +119,22 @@ def _table(name: str, rows: list[Row]) -> Table:
     return table
 
 
-def _axes(row: Row) -> dict[str, str]:
-    """What may differ between rows of an op beside the size."""
+def _common_params(rows: Sequence[Row]) -> Params:
+    """Of several rows, the parameters that have the same value in all: they stand in the title."""
+    first = rows[0].params if len(rows) > 1 else {}
+    return {key: value for key, value in first.items() if all(row.params.get(key) == value for row in rows)}
+
+
+def _axes(row: Row, common: Params) -> dict[str, str]:
+    """What may differ between rows of an op beside the size; `common` are parameters that do not."""
+    own = {key: value for key, value in row.params.items() if key not in common}
     return {
         "op": row.op,
         "mpi": row.mpi or "",
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
-        "params": format_values(row.params),
+        "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
+        "params": format_values(own),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),
     }

@@ -24,9 +24,10 @@ Op = Mapping[str, Any]
 
 # Ops of two ranks in which not both receive data.
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
-    ("barrier",): (),
-    ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out"): (1,),
-    ("reduce", "gather", "pattern.fan_in"): (0,),
+    ("mpi.overlap.isend",): (0, 1),  # and not as send
+    ("barrier", "wtime", "session_empty"): (),
+    ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out", "send", "part.send"): (1,),
+    ("reduce", "gather", "recv", "pattern.fan_in"): (0,),
 }
 
 # Persistent collectives of MPICH 4 that answer wrongly from the first or second start on, or end the launch
@@ -35,7 +36,10 @@ _BROKEN_IN_MPICH_4 = {
     "mpi.gather_init": "github.com/pmodels/mpich/issues/7078",
     "mpi.allgather_init": "github.com/pmodels/mpich/issues/6423",
     "mpi.scatter_init": "github.com/pmodels/mpich/pull/7550",
+    "mpi.win_allocate": "windows of no multiple of 16 bytes overlap; see docs/methods/management.md",
 }
+# Does not run on one rank.
+_BROKEN_IN_OPENMPI_4 = {"mpi.win_create": "github.com/open-mpi/ompi/issues/10726"}
 
 
 def _measure(
@@ -47,6 +51,7 @@ def _measure(
     points.write_text("\n".join(f"point={i} {line}" for i, line in enumerate(lines)) + "\n")
     argv = [*launch.argv_prefix, *before, engine.path, "run", *launch.engine_args]
     argv += ["--points", str(points), "--out", str(out)]
+    argv += ["--thread-level", "multiple"] if threads > 1 and engine.mpi else []
     done = run(argv, env=os.environ | launch.environment, timeout=_SECONDS)
     assert done.code == 0, done.err + done.out
     return read_records(out).records
@@ -78,9 +83,10 @@ def _words(op: Op, threads: int = 1, few: bool = False) -> Iterator[str]:
 def _ops(engine: Engine) -> dict[str, Op]:
     """All but those that fail on purpose, or by a bug of this MPI that is known."""
     fails = {"self.fail"}
-    if engine.mpi is not None and engine.mpi.family == "mpich" and engine.mpi.version.startswith("4."):
-        fails |= _BROKEN_IN_MPICH_4.keys()
-    return {op["name"]: op for op in describe(engine)["ops"] if op["name"] not in fails}
+    if engine.mpi is not None and engine.mpi.version.startswith("4."):
+        fails |= (_BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else _BROKEN_IN_OPENMPI_4).keys()
+    ops = {op["name"]: op for op in describe(engine)["ops"]}
+    return {name: op for name, op in ops.items() if name.replace(".overlap", "") not in fails}
 
 
 def _check(records: Sequence[Record], lines: Sequence[str], ops: Mapping[str, Op], ranks: int) -> None:
@@ -191,8 +197,8 @@ def test_a_flipped_bit_in_what_a_rank_received_is_found(tmp_path: Path, mpi: Mpi
 
 def _receivers(name: str) -> tuple[int, ...]:
     """Which of two ranks receive something that can be wrong."""
-    base = name.removeprefix("mpi.").removeprefix("i").removesuffix("_init")
-    return next((ranks for names, ranks in _RECEIVERS.items() if base in names), (0, 1))
+    base = name.removeprefix("mpi.").removeprefix("overlap.").removeprefix("i").removesuffix("_init")
+    return next((ranks for names, ranks in _RECEIVERS.items() if name in names or base in names), (0, 1))
 
 
 # A layer between program and library (the profiling interface of MPI), which flips a bit of what rank 1 gets.

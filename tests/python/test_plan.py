@@ -248,6 +248,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         (Measure(ops=("mpi.bcast",), ranks="two"), "'two' is no number of ranks"),
         (Measure(ops=("mpi.pingpong",), ranks=(2, 1)), "mpi.pingpong needs 2 ranks, not 1; give -n 2"),
         (Measure(ops=("mpi.bcast",), threads=2), "mpi.bcast runs in one thread, not in 2"),
+        (Measure(ops=("mpi.bcast",), thread_level="many"), "there is no thread level 'many'"),
         (Measure(ops=("omp.barrier",), threads="1,0"), "the number of threads must be at least 1"),
         (Measure(ops=("mpi.bcast",), method="bath"), "there is no method 'bath'; did you mean 'batch'?"),
         (Measure(ops=("mpi.pingpong",), method="barrier"), "barrier does not suit mpi.pingpong; use batch"),

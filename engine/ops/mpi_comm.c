@@ -96,6 +96,7 @@ static int unmake(struct maker *m, MPI_Comm *comm)
 
 static int session_make(struct maker *m, MPI_Comm *comm)
 {
+    (void)m, (void)comm; /* where there are no sessions */
     MPI_Group world = MPI_GROUP_NULL;
     int rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &m->session);
     if (rc == MPI_SUCCESS)
@@ -109,19 +110,21 @@ static int session_make(struct maker *m, MPI_Comm *comm)
 
 static int session_unmake(struct maker *m, MPI_Comm *comm)
 {
+    (void)m, (void)comm; /* where there are no sessions */
     int rc = MPI_Comm_free(comm);
     return rc == MPI_SUCCESS ? MPI_Session_finalize(&m->session) : rc;
 }
 
 static int session_alone_make(struct maker *m, MPI_Comm *comm)
 {
+    (void)m, (void)comm; /* where there are no sessions */
     *comm = MPI_COMM_NULL;
     return MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &m->session);
 }
 
 static int session_alone_unmake(struct maker *m, MPI_Comm *comm)
 {
-    (void)comm;
+    (void)m, (void)comm; /* where there are no sessions */
     return MPI_Session_finalize(&m->session);
 }
 

@@ -9,7 +9,7 @@
 static const struct op_family *const families[] = {
     &self_ops,    &pthread_ops,  &omp_ops,
 #if STEELYARD_MPI
-    &mpi_p2p_ops, &mpi_coll_ops,
+    &mpi_p2p_ops, &mpi_coll_ops, &mpi_nbr_ops, &mpi_reduce_local_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -7,6 +7,6 @@
 extern const struct op_family self_ops, pthread_ops, omp_ops;
 
 /* In steelyard-mpi only. */
-extern const struct op_family mpi_p2p_ops, mpi_coll_ops;
+extern const struct op_family mpi_p2p_ops, mpi_coll_ops, mpi_nbr_ops, mpi_reduce_local_ops;
 
 #endif

@@ -19,6 +19,25 @@
 #define MPI_Alltoall_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
+#define MPI_Exscan_init(...) STEELYARD_NO_MPI4
+#define MPI_Gatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Scatterv_init(...) STEELYARD_NO_MPI4
+#define MPI_Allgatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Alltoallv_init(...) STEELYARD_NO_MPI4
+#define MPI_Alltoallw_init(...) STEELYARD_NO_MPI4
+#define MPI_Reduce_scatter_block_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_allgather_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_allgatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoall_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoallv_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoallw_init(...) STEELYARD_NO_MPI4
+#endif
+
+/* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
+#ifdef SMPI_HELPERS_H
+#define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
+#else
+#define NEIGHBOURS_MISSING NULL
 #endif
 
 #endif

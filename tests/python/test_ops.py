@@ -25,8 +25,8 @@ Op = Mapping[str, Any]
 # Ops of two ranks in which not both receive data.
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("barrier",): (),
-    ("bcast", "bandwidth"): (1,),
-    ("reduce", "gather"): (0,),
+    ("bcast", "bandwidth", "exscan"): (1,),
+    ("reduce", "gather", "gatherv"): (0,),
 }
 
 # Persistent collectives of MPICH 4 that answer wrongly from the first or second start on, or end the launch

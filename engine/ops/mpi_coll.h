@@ -10,9 +10,9 @@
 #define OPS_MPI_COLL_H
 
 #include "core/op.h"
+#include "ops/counts.h"
+#include "ops/graph.h"
 #include "ops/mpi_compat.h"
-#include "ops/mpi_counts.h"
-#include "ops/mpi_graph.h"
 #include "ops/mpi_reduction.h"
 
 /* How many blocks a buffer has: of each rank, or each neighbour, one. */

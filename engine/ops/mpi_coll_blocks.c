@@ -145,7 +145,8 @@ int coll_plan_blocks(const struct op_env *env, struct coll *c)
         return err;
     const bool all_in_place = c->in_place && row->place == PLACE_SEND;
     const size_t sent = c->send.at[c->send.count], received = c->recv.at[c->recv.count];
-    err = data_alloc(1, all_in_place ? 0 : sent, (void **)&c->send.data);
-    c->recv_bytes = all_in_place && sent > received ? sent : received;
+    const size_t least = row->neighbours ? env->bytes : 0; /* nobody's neighbour needs a buffer too */
+    err = data_alloc(1, all_in_place ? 0 : sent ? sent : least, (void **)&c->send.data);
+    c->recv_bytes = all_in_place && sent > received ? sent : received ? received : least;
     return err ? err : data_alloc(1, c->recv_bytes, (void **)&c->recv.data);
 }

@@ -107,6 +107,8 @@ static int graph_open(const struct op_env *env, int ranks, struct graph *g)
 static int plan_graph(const struct op_env *env, struct coll *c)
 {
     const int smallest = env->team->size / (int)coll_param(env, "groups", 1);
+    if (smallest < 2)
+        return err_say(ERR_INPUT, "a group of one rank has no neighbours; ask for fewer groups");
     int err = graph_open(env, c->size, &c->graph);
     if (!err && c->graph.topology == GRAPH_RANDOM && c->graph.degree >= smallest)
         err = err_say(ERR_INPUT, "degree=%d needs more ranks than %d; ask for fewer neighbours",

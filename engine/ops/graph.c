@@ -1,4 +1,4 @@
-#include "ops/mpi_graph.h"
+#include "ops/graph.h"
 
 #include "base/hash.h"
 

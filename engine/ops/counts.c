@@ -1,4 +1,4 @@
-#include "ops/mpi_counts.h"
+#include "ops/counts.h"
 
 #include "base/hash.h"
 

@@ -1,6 +1,6 @@
 /* Who is whose neighbour, from parameters alone: every rank finds the same graph without a message. */
-#ifndef OPS_MPI_GRAPH_H
-#define OPS_MPI_GRAPH_H
+#ifndef OPS_GRAPH_H
+#define OPS_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>

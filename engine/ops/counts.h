@@ -1,6 +1,6 @@
 /* Irregular counts: a total shared out among ranks, the same way wherever it is asked for. */
-#ifndef OPS_MPI_COUNTS_H
-#define OPS_MPI_COUNTS_H
+#ifndef OPS_COUNTS_H
+#define OPS_COUNTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -18,6 +18,8 @@ static const struct op_family *const families[] = {
     &mpi_p2p_match_ops,
     &mpi_type_ops,
     &mpi_coll_ops,
+    &mpi_nbr_ops,
+    &mpi_reduce_local_ops,
     &mpi_pattern_ops,
     &mpi_victim_ops,
     &mpi_halo_ops,

@@ -24,9 +24,17 @@
 #define MPI_Reduce_scatter_init(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_scatter_block_init(...) STEELYARD_NO_MPI4
 #define MPI_Scan_init(...) STEELYARD_NO_MPI4
-#define MPI_Psend_init(...) STEELYARD_NO_MPI4
-#define MPI_Precv_init(...) STEELYARD_NO_MPI4
-#define MPI_Pready_range(...) STEELYARD_NO_MPI4
+#define MPI_Exscan_init(...) STEELYARD_NO_MPI4
+#define MPI_Gatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Scatterv_init(...) STEELYARD_NO_MPI4
+#define MPI_Allgatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Alltoallv_init(...) STEELYARD_NO_MPI4
+#define MPI_Alltoallw_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_allgather_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_allgatherv_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoall_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoallv_init(...) STEELYARD_NO_MPI4
+#define MPI_Neighbor_alltoallw_init(...) STEELYARD_NO_MPI4
 #endif
 
 /* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
@@ -56,6 +64,7 @@
 #define MPI_Psend_init(...) STEELYARD_NO_MPI4
 #define MPI_Precv_init(...) STEELYARD_NO_MPI4
 #define MPI_Pready(...) STEELYARD_NO_MPI4
+#define MPI_Pready_range(...) STEELYARD_NO_MPI4
 #define MPI_Parrived(...) STEELYARD_NO_MPI4
 #endif
 

@@ -26,8 +26,10 @@ Op = Mapping[str, Any]
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("mpi.overlap.isend",): (0, 1),  # and not as send
     ("barrier", "wtime", "session_empty"): (),
-    ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out", "send", "part.send"): (1,),
-    ("reduce", "gather", "recv", "pattern.fan_in"): (0,),
+    ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out", "send", "part.send", "exscan"): (
+        1,
+    ),
+    ("reduce", "gather", "gatherv", "recv", "pattern.fan_in"): (0,),
 }
 
 # Persistent collectives of MPICH 4 that answer wrongly from the first or second start on, or end the launch

@@ -1,0 +1,189 @@
+/* What the collectives share: a row of calls becomes three ops, one for each form.
+ *
+ *   mpi_coll.c        the rows of ranks that are all alike
+ *   mpi_nbr.c         the rows over the neighbours of a graph
+ *   mpi_coll_setup.c  what the parameters ask for: groups, types, roots, delays
+ *   mpi_coll_blocks.c the blocks of the buffers, and their memory
+ *   mpi_coll_form.c   the forms: what is timed
+ *   mpi_coll_check.c  what the answer must be */
+#ifndef OPS_MPI_COLL_H
+#define OPS_MPI_COLL_H
+
+#include "core/op.h"
+#include "ops/counts.h"
+#include "ops/graph.h"
+#include "ops/mpi_compat.h"
+#include "ops/mpi_reduction.h"
+
+/* How many blocks a buffer has: of each rank, or each neighbour, one. */
+enum blocks { NONE, ONE, ALL };
+
+/* What a block of the answer is: data that one rank had, or numbers reduced over ranks. */
+enum answer {
+    FROM_ROOT,     /* the root's block for all */
+    MY_FROM_ROOT,  /* the root's block for me */
+    FROM_BLOCK,    /* block b is what the b-th rank has for all */
+    MY_FROM_BLOCK, /* block b is what the b-th rank has for me */
+    OVER_ALL,      /* over all ranks; of the block for me, where each sends several */
+    UP_TO_ME,      /* over ranks 0 to me */
+    BELOW_ME       /* over ranks 0 to the one before me */
+};
+
+/* Whether blocks can differ in size. */
+enum shape {
+    EQUAL,
+    BY_RANK, /* block b has share b, drawn once */
+    BY_PAIR  /* each rank draws the shares of the blocks that it sends */
+};
+
+/* Where MPI_IN_PLACE stands; nowhere where there is no parameter `inplace`. */
+enum place { PLACE_NOWHERE, PLACE_SEND, PLACE_ROOT_SEND, PLACE_ROOT_RECV };
+
+struct coll;
+
+struct coll_row {
+    const char *name, *summary;
+    enum blocks send_root, send_other, recv_root, recv_other;
+    enum answer answer;
+    enum shape shape;
+    enum place place;
+    enum op_flow flow;
+    const struct param *params;
+    bool neighbours;     /* the blocks are of the neighbours in a graph */
+    bool in_bytes;       /* displacements are, not in elements */
+    const char *missing; /* in any form */
+    int (*call)(const struct coll *c);
+    int (*start)(const struct coll *c, MPI_Request *request);
+    int (*init)(const struct coll *c, MPI_Request *request);
+};
+
+/* What changes with the root. */
+struct turn {
+    int root;
+    const void *send; /* as the call has them: NULL, a buffer or MPI_IN_PLACE */
+    void *recv;
+};
+
+/* The blocks of a buffer: how many there are, where, and whose. */
+struct side {
+    enum blocks blocks;
+    int count;       /* blocks */
+    const int *peer; /* the rank at the other end of each; NULL: block b is rank b's */
+    size_t *at;      /* where each begins, in bytes; at[count] is where the last one ends */
+    int one;         /* elements of the first block */
+    int *counts;     /* what irregular calls take: of each block the elements, */
+    int *displs;     /* where it begins in elements, or in bytes for ...w, */
+    MPI_Aint *aints; /* the same for neighbours' ...w, */
+    MPI_Datatype *types;
+    char *data;
+};
+
+struct coll {
+    const struct coll_row *row;
+    int (*run)(void *state, int64_t reps); /* the plain one of the form, or the varied one */
+    int (*once)(const struct coll *c);     /* of a form, with what `turn` says */
+    void (*before)(struct coll *c);        /* each repetition of a varied run */
+    MPI_Comm comm;                         /* of the group */
+    bool own_comm, planted, in_place;
+    int rank, size;    /* in the group */
+    int first, stride; /* rank r of the group is rank first + r * stride of all */
+    int count;         /* elements in a block, on average */
+    size_t element;    /* its bytes */
+    MPI_Datatype type;
+    struct reduction sum; /* of a reduction */
+    struct graph graph;   /* of neighbours */
+    int *sources, *targets;
+    struct side send, recv;
+    size_t recv_bytes;        /* room in the receive buffer */
+    struct turn turn, *turns; /* this repetition's; those of all */
+    int turn_count, turn_at;  /* the next one */
+    int64_t *delays_ns;       /* before each repetition, over and over */
+    int delay_count, delay_at;
+    MPI_Request *requests; /* persistent: one for each turn */
+    MPI_Request *request;  /* this repetition's */
+};
+
+/* The three calls of a collective from one list of arguments. */
+#define COLL_CALLS(lower, Upper, ...)                                                                        \
+    static int lower##_call(const struct coll *c)                                                            \
+    {                                                                                                        \
+        return MPI_##Upper(__VA_ARGS__);                                                                     \
+    }                                                                                                        \
+    static int lower##_start(const struct coll *c, MPI_Request *request)                                     \
+    {                                                                                                        \
+        return MPI_I##lower(__VA_ARGS__, request);                                                           \
+    }                                                                                                        \
+    static int lower##_init(const struct coll *c, MPI_Request *request)                                      \
+    {                                                                                                        \
+        (void)c, (void)request;                                                                              \
+        return MPI_##Upper##_init(__VA_ARGS__, MPI_INFO_NULL, request);                                      \
+    }
+
+#define COLL_CALLED(lower) .name = #lower, .call = lower##_call, .start = lower##_start, .init = lower##_init
+
+/* ---- parameters: a row of a family's table each ------------------------------------------------------- */
+
+extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[5];
+
+#define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
+    {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}
+#define COLL_IN_PLACE PARAM_WORDS("inplace", "MPI_IN_PLACE, where the call takes it", coll_no_yes)
+#define COLL_ROOTED                                                                                          \
+    COLL_NUMBER("root", "", "the root, in each group", 0, 0, 1e6),                                           \
+        PARAM_WORDS("roots", "rotate: the next rank is the root of the next repetition", coll_roots)
+#define COLL_REDUCED                                                                                         \
+    PARAM_WORDS("operator", "user: motions of a line one after the other, not commutative",                  \
+                reduce_op_words),                                                                            \
+        PARAM_WORDS("type", "what is reduced", reduce_type_words)
+#define COLL_SEED COLL_NUMBER("seed", "", "of what is random", 1, 0, 1e9)
+#define COLL_TYPE PARAM_WORDS("type", "what is moved", data_type_words)
+#define COLL_COUNTS                                                                                          \
+    PARAM_WORDS("counts", "how irregular the blocks are; bytes is their mean", counts_words), COLL_SEED
+#define COLL_TOGETHER                                                                                        \
+    COLL_NUMBER("groups", "", "communicators that do it at once", 1, 1, 1e6),                                \
+        PARAM_WORDS("split", "block: ranks of a group stand together; cyclic: apart", coll_splits),          \
+        PARAM_WORDS("arrival", "who comes when to each repetition", coll_arrivals),                          \
+        COLL_NUMBER("delay_us", "us", "when the last rank comes", 100, 0, 1e6),                              \
+        COLL_NUMBER("late_rank", "", "who is late, in each group; -1: the last rank", -1, -1, 1e6)
+
+/* The value of a parameter; `absent` where the op has none of that name. */
+double coll_param(const struct op_env *env, const char *name, double absent);
+
+/* ---- ops --------------------------------------------------------------------------------------------- */
+
+enum { COLL_FORMS = 3 };
+
+/* Row i / COLL_FORMS in form i % COLL_FORMS, but for its family. */
+void coll_op_at(const struct coll_row *rows, size_t i, struct op *op);
+
+/* Allocate all that the parameters ask for, and fill nothing. `persistent`: with requests. */
+int coll_setup(const struct op_env *env, bool persistent, struct coll **out);
+void coll_teardown(void *state);
+
+int coll_verify(void *state);
+double coll_moved(const struct op_env *env);
+
+/* Zeros, at least one; where *err is 0 and there is no memory, it is said and set. */
+void *coll_array(size_t count, size_t size, int *err);
+
+/* Both sides and their memory. */
+int coll_plan_blocks(const struct op_env *env, struct coll *c);
+
+/* Whether this rank's input stands in the other buffer, or its answer, with this root. */
+bool coll_sends_in_place(const struct coll *c, int root);
+bool coll_recvs_in_place(const struct coll *c, int root);
+
+enum blocks coll_sends(const struct coll *c, int root);
+enum blocks coll_recvs(const struct coll *c, int root);
+
+static inline bool coll_reduces(const struct coll_row *row)
+{
+    return row->answer >= OVER_ALL;
+}
+
+static inline bool coll_sized(const struct coll_row *row)
+{
+    return row->recv_root != NONE || row->recv_other != NONE;
+}
+
+#endif

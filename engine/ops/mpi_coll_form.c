@@ -1,0 +1,154 @@
+/* The forms of a collective: blocking, nonblocking, persistent. Each has a plain run, which does the same
+ * thing over and over, and a varied one, where a repetition has a root or a time of arrival of its own. */
+#include "ops/mpi_coll.h"
+
+#include "base/err.h"
+#include "team/team_mpi.h"
+
+#include <stdio.h>
+
+enum { BLOCKING, NONBLOCKING, PERSISTENT };
+
+/* ---- plain ------------------------------------------------------------------------------------------- */
+
+static int run_blocking(void *state, int64_t reps)
+{
+    const struct coll *c = state;
+    int (*const call)(const struct coll *) = c->row->call;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        rc = call(c);
+    return team_mpi_err(rc, c->row->name);
+}
+
+static int run_nonblocking(void *state, int64_t reps)
+{
+    const struct coll *c = state;
+    int (*const start)(const struct coll *, MPI_Request *) = c->row->start;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        MPI_Request request;
+        rc = start(c, &request);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return team_mpi_err(rc, c->row->name);
+}
+
+static int run_persistent(void *state, int64_t reps)
+{
+    struct coll *c = state;
+    MPI_Request *const request = c->request;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        rc = MPI_Start(request);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    return team_mpi_err(rc, c->row->name);
+}
+
+/* ---- varied ------------------------------------------------------------------------------------------ */
+
+static int once_nonblocking(const struct coll *c)
+{
+    MPI_Request request;
+    int rc = c->row->start(c, &request);
+    return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
+static int once_persistent(const struct coll *c)
+{
+    int rc = MPI_Start(c->request);
+    return rc == MPI_SUCCESS ? MPI_Wait(c->request, MPI_STATUS_IGNORE) : rc;
+}
+
+static int run_varied(void *state, int64_t reps)
+{
+    struct coll *c = state;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        c->before(c);
+        rc = c->once(c);
+    }
+    return team_mpi_err(rc, c->row->name);
+}
+
+/* ---- the table --------------------------------------------------------------------------------------- */
+
+static const struct form {
+    const char *name; /* made of the row's */
+    int (*run)(void *state, int64_t reps);
+    int (*once)(const struct coll *c); /* NULL: the row's call */
+} forms[COLL_FORMS] = {
+    [BLOCKING] = {"mpi.%s", run_blocking, NULL},
+    [NONBLOCKING] = {"mpi.i%s", run_nonblocking, once_nonblocking},
+    [PERSISTENT] = {"mpi.%s_init", run_persistent, once_persistent},
+};
+
+static int setup_form(const struct op_env *env, const struct form *form, void **state)
+{
+    struct coll *c = NULL;
+    int err = coll_setup(env, form == &forms[PERSISTENT], &c);
+    if (err)
+        return err;
+    c->run = c->before ? run_varied : form->run;
+    c->once = form->once ? form->once : c->row->call;
+    *state = c;
+    return 0;
+}
+
+static int setup_blocking(const struct op_env *env, void **state)
+{
+    return setup_form(env, &forms[BLOCKING], state);
+}
+
+static int setup_nonblocking(const struct op_env *env, void **state)
+{
+    return setup_form(env, &forms[NONBLOCKING], state);
+}
+
+static int setup_persistent(const struct op_env *env, void **state)
+{
+    return setup_form(env, &forms[PERSISTENT], state);
+}
+
+static int run(void *state, int64_t reps)
+{
+    const struct coll *c = state;
+    return c->run(state, reps);
+}
+
+static const char *default_bytes(const struct coll_row *row)
+{
+    return !coll_sized(row) ? NULL : coll_reduces(row) ? "8..1Mi" : "1..1Mi";
+}
+
+void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
+{
+    static int (*const setups[COLL_FORMS])(const struct op_env *env, void **state) = {
+        [BLOCKING] = setup_blocking, [NONBLOCKING] = setup_nonblocking, [PERSISTENT] = setup_persistent};
+    const struct coll_row *row = &rows[i / COLL_FORMS];
+    const size_t form = i % COLL_FORMS;
+    const char *missing = row->missing;
+    *op = (struct op){
+        .summary = row->summary,
+        .class = OP_COLLECTIVE,
+        .flow = row->flow,
+        .report = OP_SLOWEST,
+        .parts = 1,
+        .least_ranks = row->neighbours ? 2 : 0,
+        .default_bytes = default_bytes(row),
+        .params = row->params,
+        .missing = missing              ? missing
+                   : form == PERSISTENT ? MPI4_MISSING
+                                        : NULL,
+        .row = row,
+        .setup = setups[form],
+        .run = run,
+        .verify = coll_verify,
+        .teardown = coll_teardown,
+        .moved = coll_sized(row) ? coll_moved : NULL,
+    };
+    snprintf(op->name, sizeof op->name, forms[form].name, row->name);
+}

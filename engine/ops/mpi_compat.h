@@ -4,6 +4,13 @@
 
 #include <mpi.h>
 
+/* Of SimGrid's smpi.h: its MPI_Mprobe ends the simulation. */
+#ifdef SMPI_H
+#define MPROBE_MISSING "SimGrid has no MPI_Mprobe; use recv=probe"
+#else
+#define MPROBE_MISSING NULL
+#endif
+
 #if MPI_VERSION >= 4
 #define MPI4_MISSING NULL
 #else

@@ -7,6 +7,7 @@
 #include "ops/mpi_p2p_ways.h"
 
 #include "base/err.h"
+#include "ops/mpi_compat.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>
@@ -216,6 +217,7 @@ static int prepare(struct ways *s, int send, int recv)
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match)
 {
     const bool ahead = send == BY_RSEND;
+    const char *missing = recv == BY_MPROBE ? MPROBE_MISSING : NULL;
     *s = (struct ways){.send = sends[send].message, .recv = recvs[recv].message};
     s->send_request = s->recv_request[0] = s->recv_request[1] = MPI_REQUEST_NULL;
     snprintf(s->calls, sizeof s->calls, "%s or %s", sends[send].calls, recvs[recv].calls);
@@ -224,6 +226,8 @@ int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int 
                        "send=rsend is right only if the receive is posted before, which recv=%s cannot be; "
                        "use recv=irecv or recv=start",
                        ways_recv_words[recv]);
+    if (missing)
+        return err_say(ERR_UNSUPPORTED, "%s", missing);
     if (send == BY_BSEND && bsend_room(env->bytes) > INT_MAX)
         return err_say(ERR_UNSUPPORTED,
                        "send=bsend needs a buffer of %zu bytes for messages of %zu, and MPI_Buffer_attach "

@@ -20,12 +20,18 @@ const struct method *method_find(const char *name)
     return NULL;
 }
 
+bool method_follows(const struct method *method)
+{
+    bool follows = false;
+    for (int flow = 0; flow < OP_FLOWS; ++flow)
+        follows = follows || method->flows[flow];
+    return follows;
+}
+
 bool method_suits(const struct method *method, const struct op *op)
 {
-    bool any = true;
-    for (int flow = 0; flow < OP_FLOWS; ++flow)
-        any = any && !method->flows[flow];
-    return method->suits[op->class] && (any || method->flows[op->flow]) && (!method->messages || op->turn);
+    bool flows = !method_follows(method) || method->flows[op->flow];
+    return method->suits[op->class] && flows && (!method->messages || op->turn);
 }
 
 const struct method *method_default(const struct op *op)

@@ -91,6 +91,9 @@ extern const struct method *const methods[];
 const struct method *method_find(const char *name);
 bool method_suits(const struct method *method, const struct op *op);
 
+/* Whether it rests on the op's flow. */
+bool method_follows(const struct method *method);
+
 /* What suits the op's class best, where the user does not say. */
 const struct method *method_default(const struct op *op);
 

@@ -87,6 +87,10 @@ struct op {
 
     void (*teardown)(void *state);
 
+    /* The flow where parameters change it: another root than rank 0, several teams at once; NULL: they do
+     * not. */
+    enum op_flow (*flow_at)(const struct op_env *env);
+
     /* Bytes that one repetition moves, for its bandwidth; NULL: it moves none. */
     double (*moved)(const struct op_env *env);
 };

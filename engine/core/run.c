@@ -345,6 +345,11 @@ static int setup(struct run *r)
         return err_say(ERR_UNSUPPORTED, "%s", op->missing);
     if (r->point->method->missing)
         return err_say(ERR_UNSUPPORTED, "%s", r->point->method->missing);
+    if (method_follows(r->point->method) && op->flow_at && op->flow_at(&r->env) != op->flow)
+        return err_say(ERR_UNSUPPORTED,
+                       "the method %s rests on who waits for whom in %s from or to rank 0, in one group that "
+                       "comes together; leave its root, groups and arrival as they are, or use epoch",
+                       r->point->method->name, op->name);
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);

@@ -124,6 +124,14 @@ static const char *default_bytes(const struct coll_row *row)
     return !coll_sized(row) ? NULL : coll_reduces(row) ? "8..1Mi" : "1..1Mi";
 }
 
+/* Methods without a clock take rank 0 for the root of all ranks, which come together. */
+static enum op_flow flow_at(const struct op_env *env)
+{
+    const bool usual = coll_param(env, "root", 0) == 0 && coll_param(env, "roots", 0) == 0 &&
+                       coll_param(env, "groups", 1) == 1 && coll_param(env, "arrival", 0) == 0;
+    return usual ? env->op->flow : FLOW_NONE;
+}
+
 void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
 {
     static int (*const setups[COLL_FORMS])(const struct op_env *env, void **state) = {
@@ -135,6 +143,7 @@ void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
         .summary = row->summary,
         .class = OP_COLLECTIVE,
         .flow = row->flow,
+        .flow_at = flow_at,
         .report = OP_SLOWEST,
         .parts = 1,
         .least_ranks = row->neighbours ? 2 : 0,

@@ -210,10 +210,14 @@ def _sizes(measure: Measure, op: Mapping[str, Any], explicit: bool) -> tuple[int
     return _listed(op["default_bytes"] if measure.bytes is None else measure.bytes, parse_sizes)
 
 
-def _ranks(measure: Measure, op: Mapping[str, Any], cores: int) -> tuple[int, ...]:
+def _ranks(measure: Measure, op: Mapping[str, Any], cores: int, explicit: bool) -> tuple[int, ...]:
+    """The numbers of ranks of an op: those that are too few for it are for others, unless it is alone."""
     if measure.ranks is None:
-        return ({"local": 1, "p2p": 2}.get(op["class"], max(2, cores)),)
+        usual = {"local": 1, "p2p": 2}.get(op["class"], max(2, cores))
+        return (max(usual, op["min_ranks"]),)
     ranks = _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+    if not explicit:
+        return tuple(count for count in ranks if count >= op["min_ranks"])
     if min(ranks) < op["min_ranks"]:
         raise InputError(
             f"{op['name']} needs {op['min_ranks']} ranks, not {min(ranks)}; give -n {op['min_ranks']}"
@@ -261,6 +265,8 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         mpi=mpi,
                     )
                     points.setdefault(key, point)
+        if not suited:
+            raise InputError(f"none of {', '.join(selected)} takes so few ranks; give more with -n")
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if unused:
@@ -273,7 +279,7 @@ def _axes(
 ) -> Iterator[tuple[int, int, int, str]]:
     """Every size, number of ranks, number of threads and method of an op."""
     for size, ranks, threads in itertools.product(
-        _sizes(measure, op, alone), _ranks(measure, op, cores), _threads(measure, op)
+        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op)
     ):
         for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
             if ranks < (least := ops.methods[method].get("min_ranks", 1)):

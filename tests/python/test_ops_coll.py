@@ -204,3 +204,14 @@ def test_mpich_4_forgets_the_sends_of_a_rank_that_receives_nothing(tmp_path: Pat
     (end,) = (record for record in records if isinstance(record, End))
     assert (end.status, end.verified) == ("failed", False)
     assert "byte 0 of block 0 from rank 0 is 0xa5" in (end.why or "")
+
+
+@pytest.mark.parametrize("words", ["root=1", "roots=rotate", "groups=2", "arrival=late"])
+def test_a_method_that_follows_the_root_is_refused_where_it_is_another(
+    tmp_path: Path, mpi: Mpi, words: str
+) -> None:
+    lines = [f"op=mpi.bcast bytes=8 method=bisected-ack rule=fixed count=2 {more}" for more in ("", words)]
+    records = _measure(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    ends = [record for record in records if isinstance(record, End)]
+    assert [end.status for end in ends] == ["ok", "skipped"]
+    assert "the method bisected-ack rests on who waits for whom in mpi.bcast" in (ends[1].why or "")

@@ -35,6 +35,7 @@ struct bench {
         int64_t settle_ns;           /* until those who start early have come as far as they can */
     } path;
     int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */
+    int partner;         /* with whom this rank exchanges them; -1: with nobody */
     int64_t *stamps_ns;  /* of messages timed one by one: room for a block's, on this rank */
     struct evict *evict; /* NULL: observations start with the caches as the last one left them */
     int64_t count;       /* observations in this block */

@@ -49,6 +49,7 @@ struct op_env {
     size_t bytes;
     int threads;
     const double *params; /* a value for each row of op->params */
+    bool by_turns;        /* the method times messages one by one, by `turn` */
     bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
     double work_per_us;   /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
@@ -76,9 +77,12 @@ struct op {
      */
     int (*run)(void *state, int64_t reps);
 
-    /* Of a point-to-point op whose messages can be timed one by one; NULL elsewhere. This rank's side of the
-     * next message of an exchange: rank 0 sends the even ones and rank 1 the odd ones. */
+    /* Of an op whose messages can be timed one by one; NULL elsewhere. This rank's side of the next message
+     * of an exchange between two ranks: the lower one sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
+
+    /* With whom this rank does so, -1: with nobody. NULL: ranks 0 and 1 with each other. */
+    int (*partner)(void *state);
 
     /* Outside the timed region, on all ranks at once: fresh data, one repetition or a few, check every byte
      * of the answer; where `planted`, with a bit of it flipped. ERR_WRONG and a sentence that says what is

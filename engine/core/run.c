@@ -46,6 +46,8 @@ struct run {
     int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
     struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
     int64_t before_index;
+    int64_t
+        *partners; /* on rank 0, of each rank: whom it exchanges messages with, of methods that time them */
     int64_t *last_ns;    /* on rank 0, of each rank: its latest stamp */
     int64_t back_ns;     /* on rank 0: by how much a clock jumped back; 0: none has */
     int back_rank;       /* whose */
@@ -111,7 +113,7 @@ static enum op_report report_of(const struct run *r)
 static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 {
     if (c->before)
-        return value_global(c, k, r->point->method->messages ? 2 : c->ranks);
+        return r->point->method->messages ? value_messages(c, k, r->partners) : value_global(c, k);
     return value_local(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
 }
 
@@ -238,7 +240,7 @@ static int write_opening(struct run *r)
 {
     const struct method *m = r->point->method;
     const struct op *op = r->env.op;
-    double moved = op->moved ? op->moved(&r->env) : 0;
+    double moved = m->messages ? (double)r->env.bytes : op->moved ? op->moved(&r->env) : 0;
     return r->sink->point(r->sink, r->point,
                           &(struct opening){.ranks = r->team->size,
                                             .parts = m->messages ? 1 : op->parts,
@@ -249,8 +251,15 @@ static int write_opening(struct run *r)
                                                       : report_of(r) == OP_ROOT ? "root"
                                                                                 : "slowest",
                                             .start_ns = clock_now(r->bench.clock),
-                                            .moved = m->messages ? moved / op->parts : moved,
+                                            .moved = moved,
+                                            .partners = op->partner && m->messages ? r->partners : NULL,
                                             .path = r->bench.path.loops > 0 ? &r->bench.path : NULL});
+}
+
+static int gather_partners(struct run *r)
+{
+    int64_t mine = r->bench.partner;
+    return team_gather(r->team, &mine, sizeof mine, r->partners);
 }
 
 /* Everything between the two checks. */
@@ -261,6 +270,8 @@ static int observe_all(struct run *r)
     r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.windows.width_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
         err = take_sync(r); /* what the first block starts from */
+    if (!err && r->point->method->messages)
+        err = gather_partners(r);
     if (!err && r->sink)
         err = write_opening(r);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
@@ -362,8 +373,9 @@ static int setup(struct run *r)
     r->bench.stamps_ns = calloc(CHUNK_MOST, sizeof *r->bench.stamps_ns);
     r->before = calloc(size, sizeof *r->before);
     r->last_ns = calloc(size, sizeof *r->last_ns);
+    r->partners = calloc(size, sizeof *r->partners);
     if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
-        !r->bench.stamps_ns || !r->before || !r->last_ns)
+        !r->bench.stamps_ns || !r->before || !r->last_ns || !r->partners)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     if (is_cold(r->point)) {
         int err = evict_open(&r->evict);
@@ -388,8 +400,15 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.env = (struct op_env){
-        p->op, team, clock, p->bytes, p->threads, p->op_params, team->rank == p->plant, p->work_per_us};
+    r.env = (struct op_env){p->op,
+                            team,
+                            clock,
+                            p->bytes,
+                            p->threads,
+                            p->op_params,
+                            p->method->messages,
+                            team->rank == p->plant,
+                            p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
@@ -414,6 +433,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     free(r.bench.stamps_ns);
     free(r.before);
     free(r.last_ns);
+    free(r.partners);
     series_free(&r.series);
     return err;
 }

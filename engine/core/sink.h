@@ -53,6 +53,7 @@ struct opening {
     const char *report;      /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
     int64_t start_ns;        /* now */
     double moved;            /* bytes, by a repetition */
+    const int64_t *partners; /* of each rank: whom it exchanges messages with; NULL: 0 and 1 do, or none */
     const struct path *path; /* what a method without a common clock watches; NULL elsewhere */
 };
 

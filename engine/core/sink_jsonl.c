@@ -81,6 +81,12 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
         json_int(j, "low_reps", o->low_reps);
     if (o->path)
         write_path(j, o->path);
+    if (o->partners) {
+        json_open(j, "partners", '[');
+        for (int i = 0; i < o->ranks; ++i)
+            json_int(j, NULL, o->partners[i]);
+        json_close(j, ']');
+    }
     json_int(j, "start_ns", o->start_ns);
     return finish(s);
 }

@@ -11,8 +11,11 @@ struct chunk;
 /* Of observation k, the longest of the ranks' own durations, or rank 0's. */
 double value_local(const struct chunk *chunk, int64_t k, enum op_report report);
 
-/* From when the first of so many ranks starts until the last has finished, on the reference clock, whose
+/* From when the first rank starts until the last has finished, on the reference clock, whose
  * origin is of no matter. */
-double value_global(const struct chunk *chunk, int64_t k, int ranks);
+double value_global(const struct chunk *chunk, int64_t k);
+
+/* What message k took one way, on the mean of all pairs; partners[i] is whom rank i talks to, -1: nobody. */
+double value_messages(const struct chunk *chunk, int64_t k, const int64_t *partners);
 
 #endif

@@ -121,6 +121,13 @@ static int setup(const struct op_env *env, void **state)
                            &peers, &p->traffic);
     }
     layout_free(&peers);
+    if (!err && env->by_turns && !traffic_by_turns(p->traffic)) {
+        traffic_close(p->traffic);
+        err = err_say(ERR_UNSUPPORTED,
+                      "%s: messages are timed one by one where each rank talks to one other by turns: "
+                      "kind=pingpong in neighbours, first_last, bisection, matching or pair",
+                      env->op->name);
+    }
     if (err)
         free(p);
     else
@@ -131,6 +138,16 @@ static int setup(const struct op_env *env, void **state)
 static int run(void *state, int64_t reps)
 {
     return traffic_run(((struct pattern *)state)->traffic, reps);
+}
+
+static int turn(void *state, int64_t message)
+{
+    return traffic_turn(((struct pattern *)state)->traffic, message);
+}
+
+static int partner(void *state)
+{
+    return traffic_partner(((struct pattern *)state)->traffic);
 }
 
 static int verify(void *state)
@@ -164,6 +181,8 @@ static void op_at(size_t i, struct op *op)
         .row = row,
         .setup = setup,
         .run = run,
+        .turn = turn,
+        .partner = partner,
         .verify = verify,
         .teardown = teardown,
         .moved = moved,

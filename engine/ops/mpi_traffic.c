@@ -132,6 +132,29 @@ int traffic_run(struct traffic *t, int64_t reps)
     return t->run(t, reps);
 }
 
+bool traffic_by_turns(const struct traffic *t)
+{
+    const bool single = t->run == run_caller || t->run == run_callee;
+    return t->run == run_nothing || (single && t->single[0].count == t->single[1].count);
+}
+
+int traffic_partner(const struct traffic *t)
+{
+    return t->run == run_nothing ? -1 : t->single[0].peer;
+}
+
+int traffic_turn(struct traffic *t, int64_t message)
+{
+    if (t->run == run_nothing)
+        return 0;
+    const bool sends = (message % 2 == 0) == (t->rank < t->single[0].peer);
+    const struct message m = t->single[sends == (t->run == run_caller) ? 0 : 1];
+    return sends
+               ? team_mpi_err(MPI_Send(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm), "MPI_Send")
+               : team_mpi_err(MPI_Recv(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm, MPI_STATUS_IGNORE),
+                              "MPI_Recv");
+}
+
 void traffic_close(struct traffic *t)
 {
     if (!t)

@@ -41,6 +41,12 @@ void traffic_close(struct traffic *traffic); /* NULL is fine */
 /* `reps` times all calls of this rank. */
 int traffic_run(struct traffic *traffic, int64_t reps);
 
+/* Where messages go to and fro between this rank and one other: which, -1 for none; and this rank's side of
+ * the next message, the lower rank sending the even ones. traffic_by_turns() says whether that is so. */
+bool traffic_by_turns(const struct traffic *traffic);
+int traffic_partner(const struct traffic *traffic);
+int traffic_turn(struct traffic *traffic, int64_t message);
+
 /* Before and after a run that is checked: fresh data and poison; flip a bit, where planted, and look at each
  * byte that this rank received. */
 void traffic_fill(struct traffic *traffic);

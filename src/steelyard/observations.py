@@ -79,7 +79,8 @@ class Taken:
     (any,). `slowest[r]` counts the observations in which rank r was last, shape (ranks,); `rank_medians` and
     `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skew` and
     `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
-    chunk by chunk. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those
+    chunk by chunk. Where pairs of ranks exchange messages at once, each observation is one value of each of
+    `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those
     at the machine, in the order taken.
     """
 
@@ -96,6 +97,7 @@ class Taken:
     windows: tuple[int, ...] = ()
     yields: int | None = None
     operations: int = 0
+    pairs: int = 1
     looks: tuple[Look, ...] = ()
 
 
@@ -248,6 +250,7 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
     found = durations(stamps)
     scale = run.point.reps * run.point.parts
     local = stamps.local / scale
+    many = found.values.size // max(1, stamps.start.shape[1])  # values of an observation: of pairs at once
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
     return Taken(
         ranks=local.shape[0],
@@ -263,7 +266,8 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
         operations=found.values.size * scale,
-        looks=_looks(run, stamps.counts, found.values / scale),
+        pairs=many,
+        looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
     )
 
 

@@ -158,6 +158,7 @@ class Point(_Record, frozen=True, tag="point"):
     rule_params: Params = {}
     low_reps: Annotated[int, Meta(ge=1)] = 1
     warm_up_reps: Count | None = None  # run before the first observation and left out
+    partners: tuple[int, ...] | None = None  # of each rank: whom it exchanges the messages with, -1: nobody
     path: WatchedPath | None = None
     start_ns: int = 0
 

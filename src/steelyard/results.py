@@ -17,7 +17,8 @@ from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.overlap import curves
 from steelyard.records import SCHEMA
-from steelyard.row import Row, RowLaunch, RowMode, RowPath
+from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
+from steelyard.stamps import pairs_of
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
 
@@ -116,6 +117,7 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "window_ns": _windows(good),
         "path": _path(good),
         "ways": _ways(good),
+        "pairs": _pairs(good),
         **_ranks(good),
         "slowest_rank": rank,
         "slowest_share": share,
@@ -258,9 +260,21 @@ def _path(good: list[Cell]) -> RowPath | None:
     return RowPath(path.late, path.observer, path.late_ns, path.observer_ns, path.loops)
 
 
+def _pairs(good: list[Cell]) -> tuple[RowPair, ...]:
+    """The medians of pairs that exchange messages at once, where each message is timed."""
+    point = good[0].point
+    if point is None or point.partners is None:
+        return ()
+    medians = np.median(
+        [np.median(cell.values.reshape(-1, cell.taken.pairs), axis=0) for cell in good], axis=0
+    )
+    return tuple(RowPair(*pair, float(value)) for pair, value in zip(pairs_of(point), medians, strict=True))
+
+
 def _ways(good: list[Cell]) -> tuple[float, float] | None:
-    """Medians of messages there and back, where each message is timed."""
-    if good[0].point is None or good[0].point.report != "message":
+    """Medians of messages there and back, where each message of one pair is timed."""
+    point = good[0].point
+    if point is None or point.report != "message" or point.partners is not None:
         return None
     there, back = (np.concatenate([cell.values[way::2] for cell in good]) for way in (0, 1))
     return (float(np.median(there)), float(np.median(back))) if back.size else None

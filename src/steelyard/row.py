@@ -29,6 +29,14 @@ class RowPath(Struct, frozen=True):
     loops: int
 
 
+class RowPair(Struct, frozen=True):
+    """Two ranks that exchange messages while others do, and the median of their messages in ns."""
+
+    low: int
+    high: int
+    median: float
+
+
 class RowLaunch(Struct, frozen=True, kw_only=True):
     """What one launch says of a point; times in ns, None where it has no number."""
 
@@ -68,7 +76,7 @@ class Row(Struct, frozen=True, kw_only=True):
     of starts and stops, `window_ns` the first and the widest of the windows. Of bounds, `low_ns` is what the
     operation takes at least and `median` what it takes at most. `rank_medians` are each rank's own; `osu` and
     `imb` are what those two would print of the same observations: least, mean and greatest of the ranks' own
-    means. `ways` are the medians of messages from rank 0 to rank 1 and back. Where the stop rule is about a
+    means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs at once. Where the stop rule is about a
     quantile, `quantile` says which, and `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
 
@@ -123,6 +131,7 @@ class Row(Struct, frozen=True, kw_only=True):
     window_ns: tuple[int, int] | None = None
     path: RowPath | None = None
     ways: tuple[float, float] | None = None
+    pairs: tuple[RowPair, ...] = ()
     rank_medians: tuple[float, ...] = ()
     osu: dict[str, float] = {}
     imb: dict[str, float] = {}

@@ -99,11 +99,8 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
 def durations(stamps: Stamps) -> Durations:
     """One value for each observation: as the point's `report` and its method have it."""
     point = stamps.point
-    if point.report == "message":  # from rank 0 to rank 1, or back: one instant on either
-        start, stop, cost = stamps.start[:2], stamps.stop[:2], stamps.cost[:2]
-        paid = np.full(1, cost.mean())
-        values = stop.max(axis=0) - start.min(axis=0) - paid
-        return Durations(values, None, paid, np.argmax(stop, axis=0), None, None)
+    if point.report == "message":
+        return _messages(stamps)
     local = stamps.local
     if stamps.synchronised:
         slowest = np.argmax(stamps.stop - stamps.cost[:, None], axis=0)
@@ -130,6 +127,27 @@ def durations(stamps: Stamps) -> Durations:
         skew=None,
         imbalance=None,
     )
+
+
+def pairs_of(point: Point) -> tuple[tuple[int, int], ...]:
+    """The ranks that exchange the messages of a point which times each, the lower of two first."""
+    partners = point.partners or (1, 0)
+    return tuple((rank, other) for rank, other in enumerate(partners) if other > rank)
+
+
+def _messages(stamps: Stamps) -> Durations:
+    """A value for each message of each pair, shape (count * pairs,), the k-th of all pairs side by side.
+
+    A message has one instant on either side, the sender's and the receiver's, which is the later one.
+    """
+    pairs = pairs_of(stamps.point)
+    low, high = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
+    paid = (stamps.cost[low] + stamps.cost[high]) / 2
+    there = stamps.stop[high] > stamps.stop[low]
+    values = np.abs(stamps.stop[high] - stamps.stop[low]) - paid[:, None]
+    slowest = np.argmax(values, axis=0)
+    last = np.where(np.take_along_axis(there, slowest[None], axis=0)[0], high[slowest], low[slowest])
+    return Durations(values.T.ravel(), None, np.full(1, paid.mean()), last, None, None)
 
 
 def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:

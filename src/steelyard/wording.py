@@ -128,6 +128,13 @@ def _clock_words(row: Row) -> Iterator[str]:
 
 def _message_words(row: Row) -> Iterator[str]:
     """`there 251 ns, back 262 ns`, `clocks ±23 ns`, `the clock costs 22 ns a message, taken off`."""
+    if row.pairs:
+        medians = [pair.median for pair in row.pairs]
+        slow = max(row.pairs, key=lambda pair: pair.median)
+        yield (
+            f"pairs from {format_time(min(medians))} to {format_time(max(medians))}, "
+            f"the slowest {slow.low}-{slow.high}"
+        )
     if row.ways is not None:
         there, back = map(format_time, row.ways)
         yield f"there {there}, back {back}"

@@ -80,8 +80,8 @@ class Taken:
     `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skew` and
     `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
     chunk by chunk. Where pairs of ranks exchange messages at once, each observation is one value of each of
-    `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those
-    at the machine, in the order taken.
+    `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are
+    those at the machine, in the order taken.
     """
 
     ranks: int

@@ -265,10 +265,10 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         mpi=mpi,
                     )
                     points.setdefault(key, point)
-        if not suited:
-            raise InputError(f"none of {', '.join(selected)} takes so few ranks; give more with -n")
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+        if not suited:
+            raise InputError(f"none of {', '.join(selected)} takes so few ranks; give more with -n")
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
     return tuple(points.values())

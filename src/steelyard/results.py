@@ -357,6 +357,7 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         flat["flags"] = " ".join(row.flags)
         for name in ("window_ns", "ways", "rank_medians"):
             flat[name] = " ".join(f"{number:g}" for number in getattr(row, name) or ())
+        flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)

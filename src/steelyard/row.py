@@ -76,8 +76,9 @@ class Row(Struct, frozen=True, kw_only=True):
     of starts and stops, `window_ns` the first and the widest of the windows. Of bounds, `low_ns` is what the
     operation takes at least and `median` what it takes at most. `rank_medians` are each rank's own; `osu` and
     `imb` are what those two would print of the same observations: least, mean and greatest of the ranks' own
-    means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs at once. Where the stop rule is about a
-    quantile, `quantile` says which, and `quantile_value` has the interval `quantile_low`..`quantile_high`,
+    means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs that
+    exchange messages at once. Where the stop rule is about a quantile, `quantile` says which, and
+    `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
 
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to

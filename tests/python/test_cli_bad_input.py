@@ -71,6 +71,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run none.toml", ("no plan none.toml", "'steelyard list' names")),
     ("run quick --bytes 8 --param a=1", ("--bytes and --param cannot be given with a plan", "quick.toml")),
     ("run quick self.empty", ("self.empty cannot be given with a plan",)),
+    ("run", ("run what? Give ops, patterns, a plan or --like",)),
     ("run self.empty --param window", ("--param window is not of the form name=value",)),
     ("run self.spin --param ms=1", ("parameter 'ms'", "did you mean 'ns'?")),
     ("run self.spin --param ns=1", ("ns of self.spin must be from 200 to", "not 1")),
@@ -152,9 +153,7 @@ def test_results_with_records_of_another_version_are_left_alone(
     (place / "old-records" / ".lock").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize(
-    "command", ["run", "run self.empty --launches 0", "run self.empty --nope", "weigh", "show"]
-)
+@pytest.mark.parametrize("command", ["run self.empty --launches 0", "run self.empty --nope", "weigh", "show"])
 def test_usage(steelyard: Steelyard, command: str) -> None:
     said = steelyard(*command.split())
     assert (said.code, said.out) == (2, "")

@@ -22,13 +22,14 @@ from steelyard.stats import block_interval
 FloatArray = NDArray[np.float64]
 _TRUTH = 100.0  # the median of every series here
 _NOT_YET, _SETTLED, _UNSETTLED, _TIME = range(4)
-_PARAMS_MAX = 8
+_PARAMS_MAX = 16
 
 
 class _Param(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_char_p) for name in ("name", "unit", "summary")),
         *((name, ctypes.c_double) for name in ("normal", "least", "most")),
+        ("words", ctypes.c_void_p),
     )
 
 

@@ -165,6 +165,25 @@ def test_each_message_is_timed_one_way_though_clocks_are_off(simulated: Path, tm
         assert np.max(np.abs(cell.values - np.median(true[op].values))) <= cell.clock_error + 2, op
 
 
+@pytest.mark.parametrize("ranks", [6, 7])
+def test_the_messages_of_many_pairs_are_timed_at_once(simulated: Path, tmp_path: Path, ranks: int) -> None:
+    """With an odd number of ranks one waits. A layout in which a rank talks to two is refused."""
+    layouts = ("neighbours", "bisection", "matching", "ring")
+    points = [
+        f"op=mpi.pattern.{name} kind=pingpong bytes=8 method=each rule=fixed count=40" for name in layouts
+    ]
+    true = _cells(_simulate(simulated, tmp_path / "true.jsonl", ranks, points=points))
+    skewed = _cells(_simulate(simulated, tmp_path / "skewed.jsonl", ranks, "--skew", "5", points=points))
+    assert [name.partition(" ")[0] for name in skewed] == [f"mpi.pattern.{name}" for name in layouts[:3]]
+    for op, cell in skewed.items():
+        assert (cell.taken.pairs, cell.values.size) == (3, 3 * 40)
+        assert cell.point is not None
+        assert cell.point.partners is not None
+        assert sorted(cell.point.partners)[: ranks - 6] == [-1] * (ranks - 6)
+        wrong = np.abs(cell.values - np.median(true[op].values))
+        assert np.max(wrong) <= (cell.clock_error or 0.0) + 2, op
+
+
 @pytest.mark.parametrize("algorithm", ["skampi", "netgauge", "hca3"])
 def test_the_certain_bound_holds_the_truth_whatever_the_algorithm(
     simulated: Path, tmp_path: Path, algorithm: str

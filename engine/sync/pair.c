@@ -57,7 +57,7 @@ double pair_unseen(const struct pair *p, int64_t tick_ns)
 {
     /* Chosen from what was seen and not derived (docs/internals/sync.md). Where a kernel carries messages and
      * wakes who waits, offsets were off by up to 0.29 of the bound, while the closure saw a tenth of it;
-     * where ranks poll memory or an adapter, by up to 30 ns, 0.1 to 0.25. */
+     * where ranks poll memory or an adapter, by up to 35 ns of 120, of which it saw a part. */
     static const double by_kernel = 1.0 / 3, by_polling = 1.0 / 4;
     static const double polled_ns = 2000;        /* bounds above this have a kernel in the path */
     const double rounding = 4 * (double)tick_ns; /* each round trip is cut at either end */

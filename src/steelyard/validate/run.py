@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +47,8 @@ class Finished:
         return f"[{self.number}/{self.total}] {self.simulation.title}: {words} ({self.ran.seconds:.1f} s)"
 
 
+_WAKE_SECONDS = 0.2  # the longest that a Ctrl-C waits
+_Worked = tuple[int, Ran, tuple[Row, ...], tuple[NotRun, ...]]
 Listener = Callable[[Finished], None]
 
 
@@ -75,7 +77,7 @@ def _run_all(
     missing: dict[int, tuple[NotRun, ...]] = {}
     stop = threading.Event()
 
-    def work(index: int) -> tuple[int, Ran, tuple[Row, ...], tuple[NotRun, ...]]:
+    def work(index: int) -> _Worked:
         records = folder / f"simulation-{index + 1:04}.jsonl"
         ran = simulate(simulator, planned[index], records, limit_seconds, stop)
         found, lost = rows_of_simulation(planned[index], records, ran)
@@ -84,7 +86,7 @@ def _run_all(
     pool = ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0)))
     try:
         futures = [pool.submit(work, index) for index in range(len(planned))]
-        for number, future in enumerate(as_completed(futures), start=1):
+        for number, future in enumerate(_as_completed(futures), start=1):
             index, ran, rows[index], missing[index] = future.result()
             with (folder / "rows.jsonl").open("ab") as kept:  # what is done stays, if this is interrupted
                 kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
@@ -94,6 +96,14 @@ def _run_all(
         pool.shutdown(cancel_futures=True)
     order = sorted(rows)
     return tuple(row for i in order for row in rows[i]), tuple(one for i in order for one in missing[i])
+
+
+def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked]]:
+    """The futures as they are done. A signal that another thread was given is acted on at the next waking."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
+        yield from done
 
 
 def _fit(planned: Sequence[Simulation], simulator: Simulator) -> tuple[Simulation, ...]:

@@ -41,6 +41,9 @@ struct comm_plan {
     int64_t messages, bytes, collectives, collective_bytes; /* of each run, by this rank */
     struct copy *copies;
     size_t copy_count;
+    const struct comm_pieces *varying; /* what is sent, to be counted anew at each run; NULL: it stays */
+    struct comm_pieces varying_send;
+    int rank, size;
     struct comm_own_plan *own; /* what is not a sum by messages; NULL: nothing */
     struct step *steps;
     int step_count;
@@ -198,6 +201,26 @@ int comm_plan_alltoall(const struct comm *comm, enum comm_back back, const void 
     return err;
 }
 
+int comm_plan_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                      const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                      struct comm_plan **plan)
+{
+    struct comm_plan *p = plan_new(comm);
+    struct comm_own_plan *own = NULL;
+    int err = failed ? failed : !p ? no_memory(comm) : 0;
+    if (!err) {
+        p->varying_send = *send;
+        p->varying = &p->varying_send;
+        p->rank = comm->rank;
+        p->size = comm->size;
+        p->collectives = is_collective(back);
+    }
+    err = comm_own_varying(comm, back, unit, send, recv, err, &own);
+    if (p)
+        p->own = own;
+    return finish_open(p, err, own != NULL, plan);
+}
+
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
 /* Recursive doubling on the greatest power of two of ranks; each of those above folds into one of them first,
@@ -293,10 +316,25 @@ int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, 
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-static void count_run(const struct comm_plan *p)
+static void count_varying(struct comm_plan *p)
+{
+    int64_t messages = 0, bytes = 0;
+    for (int r = 0; r < p->size; ++r)
+        if (r != p->rank) {
+            messages += p->varying->bytes[r] > 0;
+            bytes += (int64_t)p->varying->bytes[r];
+        }
+    p->messages = p->collectives ? 0 : messages;
+    p->bytes = p->collectives ? 0 : bytes;
+    p->collective_bytes = p->collectives ? bytes : 0;
+}
+
+static void count_run(struct comm_plan *p)
 {
     if (!p->phases)
         return;
+    if (p->varying)
+        count_varying(p);
     p->phases->messages += p->messages;
     p->phases->bytes += p->bytes;
     p->phases->collectives += p->collectives;

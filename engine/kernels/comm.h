@@ -117,6 +117,13 @@ int comm_plan_alltoall(const struct comm *comm, enum comm_back back, const void 
 int comm_plan_alltoallv(const struct comm *comm, enum comm_back back, const struct comm_pieces *send,
                         const struct comm_pieces *recv, int failed, struct comm_plan **plan);
 
+/* Of sizes that differ from run to run, in units of `unit` bytes: the arrays are the caller's and are read at
+ * each run, in which both sides name the same bytes; none for a rank itself, which has what it keeps. For
+ * NONBLOCKING, BLOCKING, COLLECTIVE and ICOLLECTIVE. */
+int comm_plan_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                      const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                      struct comm_plan **plan);
+
 void comm_plan_close(struct comm_plan *plan); /* NULL is fine */
 
 /* All of it, or its halves with work in between: buffers are the plan's between them. A back end that knows

@@ -296,6 +296,15 @@ struct comm_own_plan {
     double *values;
     int count;
     struct side out, in;
+    struct varying *varying; /* pieces of other sizes at each run; NULL: no such plan */
+};
+
+/* Sizes are the caller's; counts and requests have room for all ranks. */
+struct varying {
+    struct comm_pieces send, recv;
+    size_t unit;
+    int rank, size, started;
+    MPI_Request *requests;
 };
 
 struct calls {
@@ -367,6 +376,9 @@ void comm_own_close(struct comm_own_plan *p)
         MPI_Request_free(&p->request);
     side_free(&p->out);
     side_free(&p->in);
+    if (p->varying)
+        free(p->varying->requests);
+    free(p->varying);
     free(p);
 }
 
@@ -432,6 +444,132 @@ int comm_own_alltoallv(const struct comm *comm, enum comm_back back, const struc
         err = side_fill(&p->out, send, comm);
     if (!err)
         err = side_fill(&p->in, recv, comm);
+    return own_open(comm, p, err, plan);
+}
+
+/* ---- pieces of other sizes at each run ------------------------------------------------------------------
+ */
+
+/* Counts and displacements of this run, in units. */
+static int side_refresh(struct side *s, const struct comm_pieces *p, size_t unit, int ranks)
+{
+    for (int r = 0; r < ranks; ++r) {
+        size_t count = p->bytes[r] / unit, at = p->at[r] / unit;
+        if (count > INT_MAX || at > INT_MAX)
+            return err_say(ERR_UNSUPPORTED, "a piece of %zu elements at %zu is more than MPI's int can say",
+                           count, at);
+        s->counts[r] = (int)count;
+        s->offsets[r] = (int)at;
+    }
+    return 0;
+}
+
+static char *piece_at(const struct side *s, const struct varying *v, int rank)
+{
+    return (char *)s->data + (size_t)s->offsets[rank] * v->unit;
+}
+
+static int varying_nonblocking(struct comm_own_plan *p)
+{
+    struct varying *v = p->varying;
+    int rc = MPI_SUCCESS;
+    v->started = 0;
+    for (int i = 1; i < v->size && rc == MPI_SUCCESS; ++i) {
+        int from = (v->rank - i + v->size) % v->size;
+        if (p->in.counts[from] > 0)
+            rc = MPI_Irecv(piece_at(&p->in, v, from), p->in.counts[from], p->in.type, from, 0, p->comm,
+                           &v->requests[v->started++]);
+    }
+    for (int i = 1; i < v->size && rc == MPI_SUCCESS; ++i) {
+        int to = (v->rank + i) % v->size;
+        if (p->out.counts[to] > 0)
+            rc = MPI_Isend(piece_at(&p->out, v, to), p->out.counts[to], p->out.type, to, 0, p->comm,
+                           &v->requests[v->started++]);
+    }
+    return rc;
+}
+
+static int varying_blocking(struct comm_own_plan *p)
+{
+    const struct varying *v = p->varying;
+    int rc = MPI_SUCCESS;
+    for (int i = 1; i < v->size && rc == MPI_SUCCESS; ++i) {
+        int to = (v->rank + i) % v->size, from = (v->rank - i + v->size) % v->size;
+        rc = MPI_Sendrecv(piece_at(&p->out, v, to), p->out.counts[to], p->out.type, to, 0,
+                          piece_at(&p->in, v, from), p->in.counts[from], p->in.type, from, 0, p->comm,
+                          MPI_STATUS_IGNORE);
+    }
+    return rc;
+}
+
+static int varying_start(struct comm_own_plan *p)
+{
+    struct varying *v = p->varying;
+    int err = side_refresh(&p->out, &v->send, v->unit, v->size);
+    if (!err)
+        err = side_refresh(&p->in, &v->recv, v->unit, v->size);
+    if (err)
+        return err;
+    int rc = p->back == COMM_NONBLOCKING  ? varying_nonblocking(p)
+             : p->back == COMM_BLOCKING   ? varying_blocking(p)
+             : p->back == COMM_COLLECTIVE ? alltoallv_blocking(p)
+                                          : alltoallv_nonblocking(p);
+    return team_mpi_err(rc, p->calls->names[p->back]);
+}
+
+static int varying_finish(struct comm_own_plan *p)
+{
+    struct varying *v = p->varying;
+    if (p->back == COMM_NONBLOCKING)
+        return team_mpi_err(MPI_Waitall(v->started, v->requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    return p->back != COMM_ICOLLECTIVE ? 0
+                                       : team_mpi_err(MPI_Wait(&p->request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+static int varying_alloc(struct comm_own_plan *p, const struct comm *comm, size_t unit,
+                         const struct comm_pieces *send, const struct comm_pieces *recv)
+{
+    const size_t room = (size_t)(unsigned)comm->size;
+    struct varying *v = p->varying = calloc(1, sizeof *v);
+    struct side *sides[] = {&p->out, &p->in};
+    const struct comm_pieces *pieces[] = {send, recv};
+    for (int i = 0; i < 2; ++i) {
+        sides[i]->data = pieces[i]->data;
+        sides[i]->counts = calloc(room, sizeof *sides[i]->counts);
+        sides[i]->offsets = calloc(room, sizeof *sides[i]->offsets);
+        int err =
+            team_mpi_err(MPI_Type_contiguous((int)unit, MPI_BYTE, &sides[i]->type), "MPI_Type_contiguous");
+        err = err ? err : team_mpi_err(MPI_Type_commit(&sides[i]->type), "MPI_Type_commit");
+        if (err)
+            return err;
+    }
+    if (v)
+        *v = (struct varying){.send = *send,
+                              .recv = *recv,
+                              .unit = unit,
+                              .rank = comm->rank,
+                              .size = comm->size,
+                              .requests = calloc(2 * room, sizeof(MPI_Request))};
+    return v && v->requests && p->out.counts && p->out.offsets && p->in.counts && p->in.offsets
+               ? 0
+               : err_say(ERR_NOMEM, "no memory for what %d ranks say to each other", comm->size);
+}
+
+int comm_own_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                     const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                     struct comm_own_plan **plan)
+{
+    static const struct calls calls = {.names = {[COMM_NONBLOCKING] = "MPI_Irecv or MPI_Isend",
+                                                 [COMM_BLOCKING] = "MPI_Sendrecv",
+                                                 [COMM_COLLECTIVE] = "MPI_Alltoallv",
+                                                 [COMM_ICOLLECTIVE] = "MPI_Ialltoallv"}};
+    struct comm_own_plan *p = own_new(comm, back, &calls);
+    int err = can_open(p, back, failed);
+    if (!err && !calls.names[back])
+        err = err_say(ERR_UNSUPPORTED, "pieces whose sizes change do not go by %s; choose another backend",
+                      comm_backs[back]);
+    if (!err)
+        err = varying_alloc(p, comm, unit, send, recv);
     return own_open(comm, p, err, plan);
 }
 
@@ -504,6 +642,8 @@ int comm_own_start(struct comm_own_plan *p)
 {
     if (p->exchange)
         return exchange_start(p->exchange);
+    if (p->varying)
+        return varying_start(p);
     int rc = p->back == COMM_COLLECTIVE    ? p->calls->blocking(p)
              : p->back == COMM_ICOLLECTIVE ? p->calls->nonblocking(p)
                                            : MPI_Start(&p->request);
@@ -514,6 +654,8 @@ int comm_own_finish(struct comm_own_plan *p)
 {
     if (p->exchange)
         return exchange_finish(p->exchange);
+    if (p->varying)
+        return varying_finish(p);
     return p->back == COMM_COLLECTIVE ? 0
                                       : team_mpi_err(MPI_Wait(&p->request, MPI_STATUS_IGNORE), "MPI_Wait");
 }

@@ -14,6 +14,9 @@ int comm_own_sum(const struct comm *comm, enum comm_back back, double *values, s
                  struct comm_own_plan **plan);
 int comm_own_alltoallv(const struct comm *comm, enum comm_back back, const struct comm_pieces *send,
                        const struct comm_pieces *recv, int failed, struct comm_own_plan **plan);
+int comm_own_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                     const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                     struct comm_own_plan **plan);
 void comm_own_close(struct comm_own_plan *plan);
 int comm_own_run(struct comm_own_plan *plan);
 int comm_own_start(struct comm_own_plan *plan);

@@ -33,6 +33,17 @@ _CASES = (
     ("npb.cg class=S backend=neighbour", 2),
     ("npb.cg class=S backend=collective rows=2", 2),
     ("npb.cg class=S backend=icollective", 2),
+    ("npb.mg class=S threads=2", 3),
+    ("npb.mg class=S backend=blocking", 2),
+    ("npb.mg class=S backend=persistent", 2),
+    ("npb.mg class=S backend=neighbour", 2),
+    ("npb.mg class=W", 2),
+    ("npb.ft class=S threads=2", 3),
+    ("npb.ft class=S backend=nonblocking", 3),
+    ("npb.ft class=S backend=blocking", 2),
+    ("npb.ft class=S backend=persistent", 2),
+    ("npb.ft class=S backend=icollective", 2),
+    ("npb.ft class=W", 2),
 )
 # The same in simulation, where ranks do not wait for a core: a point, and on which numbers of them.
 _SIMULATED = (
@@ -42,14 +53,22 @@ _SIMULATED = (
     ("npb.cg class=S backend=blocking", (6, 9)),
     ("npb.cg class=S backend=persistent rows=9", (9,)),
     ("npb.cg class=S backend=collective", (8,)),
+    ("npb.mg class=S", (4, 6, 8, 9, 64)),
+    ("npb.mg class=S backend=blocking", (6, 9)),
+    ("npb.mg class=S backend=persistent", (8,)),
+    ("npb.ft class=S", (4, 6, 8, 9, 64)),
+    ("npb.ft class=S backend=nonblocking", (7,)),
 )
 _SOLO = (
     "npb.is class=A",
     "npb.is class=S threads=3",
     "npb.cg class=W threads=2",
     "npb.cg class=S phases=off",
+    "npb.mg class=A threads=2",
+    "npb.mg class=S phases=off",
+    "npb.ft class=W threads=3",
 )
-_PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S")
+_PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S", "npb.mg class=S", "npb.ft class=S")
 _REFUSED = (
     ("npb.cg class=S rows=3", 2, "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
     ("npb.is class=E", 2, "GiB are free; choose a smaller class or more hosts"),

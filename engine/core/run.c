@@ -26,6 +26,8 @@ static const double BLOCK_NS = 2e9;
 /* Stamps of a chunk, mine or everybody's: of rank r, observation k stands at [r * count + k]. */
 struct stamps {
     int64_t *start_ns, *stop_ns, *yields, *late;
+    int64_t *counts;   /* of an op that counts; NULL elsewhere */
+    struct spun *spun; /* of each rank */
 };
 
 /* Whether a method's observations are of windows, of a lower bound too, between synchronisations. */
@@ -184,6 +186,10 @@ static int gather_chunk(struct run *r, int64_t count)
         err = team_gather(r->team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
     if (!err && has_windows(r->point->method))
         err = team_gather(r->team, r->mine.late, bytes, r->all.late);
+    if (!err && has_windows(r->point->method))
+        err = team_gather(r->team, r->mine.spun, sizeof *r->mine.spun, r->all.spun);
+    if (!err && r->mine.counts)
+        err = team_gather(r->team, r->mine.counts, bytes * (size_t)op_counters(r->env.op), r->all.counts);
     return err;
 }
 
@@ -193,6 +199,7 @@ static int observe_chunk(struct run *r, int64_t count)
     int64_t begin = clock_now(r->bench.clock);
     *r->mine.yields = 0;
     r->bench.count = count;
+    r->bench.spun = (struct spun){0};
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
@@ -205,7 +212,10 @@ static int observe_chunk(struct run *r, int64_t count)
         r->target_ns[k] = o.target_ns;
         r->low[k] = o.low;
         *r->mine.yields += o.yields;
+        if (r->mine.counts)
+            r->env.op->counted(r->bench.state, r->mine.counts + k * op_counters(r->env.op));
     }
+    *r->mine.spun = r->bench.spun;
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
     if (err)
@@ -223,6 +233,8 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .target_ns = windows ? r->target_ns : NULL,
                                      .late = windows ? r->all.late : NULL,
                                      .window_ns = r->bench.windows.width_ns,
+                                     .spun = windows ? r->all.spun : NULL,
+                                     .counts = r->all.counts,
                                      .low = r->bench.low_reps > 0 ? r->low : NULL,
                                      .before = synchronised ? r->before : NULL,
                                      .after = synchronised ? r->bench.sync->all : NULL,
@@ -292,13 +304,16 @@ static int end(const struct run *r, const char *status, const char *why, bool ve
                                                  .verified = verified});
 }
 
-static bool stamps_alloc(struct stamps *s, size_t ranks)
+static bool stamps_alloc(struct stamps *s, size_t ranks, int counters)
 {
+    if (counters > 0 && !(s->counts = calloc(ranks * CHUNK_MOST * (size_t)counters, sizeof(int64_t))))
+        return false;
+    s->spun = calloc(ranks, sizeof *s->spun);
     s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->yields = calloc(ranks, sizeof(int64_t));
     s->late = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields && s->late;
+    return s->start_ns && s->stop_ns && s->yields && s->late && s->spun;
 }
 
 static void stamps_free(struct stamps *s)
@@ -307,6 +322,8 @@ static void stamps_free(struct stamps *s)
     free(s->stop_ns);
     free(s->yields);
     free(s->late);
+    free(s->counts);
+    free(s->spun);
 }
 
 /* Between setup and teardown: check, observe, check. */
@@ -374,8 +391,9 @@ static int setup(struct run *r)
     r->before = calloc(size, sizeof *r->before);
     r->last_ns = calloc(size, sizeof *r->last_ns);
     r->partners = calloc(size, sizeof *r->partners);
-    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
-        !r->bench.stamps_ns || !r->before || !r->last_ns || !r->partners)
+    int counters = op_counters(op);
+    if (!stamps_alloc(&r->mine, 1, counters) || (r->sink && !stamps_alloc(&r->all, size, counters)) ||
+        !r->target_ns || !r->low || !r->bench.stamps_ns || !r->before || !r->last_ns || !r->partners)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     if (is_cold(r->point)) {
         int err = evict_open(&r->evict);

@@ -33,8 +33,10 @@ from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
 from steelyard.results import write_whole
+from steelyard.settings import read_settings
 from steelyard.tail import Tail
 from steelyard.units import parse_seconds
+from steelyard.watch import Watcher
 
 _POLL_SECONDS = 0.05
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
@@ -304,6 +306,9 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
         notes=launch.notes,
+        settings={
+            name: value for name, value in msgspec.to_builtins(read_settings()).items() if value is not None
+        },
     )
 
 
@@ -314,9 +319,13 @@ def _watch(
     patience = parse_seconds(job.plan.hang_after)
     plans = {point.point: point for point in points}
     hangs, stopped = False, ""
+    watcher = Watcher()
+    watcher.look()
     with Child(command, env={**os.environ, **launch.environment}) as child:
         quiet_since = time.monotonic()
+        watcher.parent = child.pid
         while True:
+            watcher.look_if_due()
             code = child.poll()
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             if code is not None:
@@ -329,6 +338,10 @@ def _watch(
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped
+    watcher.look()
+    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
+    ours = {place.pid for place in places if place.host == host}
+    append_records(tail.path, [watcher.record(host, ours)])
     left = [point for point in points if point.point in plans]
     if tail.launch is None:  # it never began to measure: no point is to blame
         ended = f"was silent for {job.plan.hang_after} and ended" if hangs else f"ended with code {code}"

@@ -274,17 +274,24 @@ def doctor(json: JsonFlag = False) -> None:
     """This machine: MPIs, cores and caches, clocks, other load; doubts with remedies."""
     from steelyard.doctor import Patient, default_clock, examine, machine_lines
     from steelyard.gauge import gauge_clocks
+    from steelyard.settings import read_settings
+    from steelyard.watch import Watcher
 
-    machine, mpis = read_machine(), find_mpis()
+    watcher = Watcher()
+    watcher.look()  # at what others do while we gauge clocks
+    machine, settings, mpis = read_machine(), read_settings(), find_mpis()
     clocks, problem = list[dict[str, Any]](), None
     try:
         clocks = gauge_clocks(solo_engine())
     except SteelyardError as error:
         problem = str(error)
-    found = examine(Patient(machine, mpis, clocks, problem))
+    watcher.look_after(1.0)
+    busy = watcher.busiest()
+    found = examine(Patient(machine, mpis, clocks, problem, settings, busy))
     if json:
         told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
-        _print_json({"machine": machine, "mpis": mpis, **told})
+        seen = {"settings": settings, "busy": busy}
+        _print_json({"machine": machine, "mpis": mpis, **seen, **told})
         return
     for name, value in machine_lines(machine, clocks):
         out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)

@@ -14,10 +14,11 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
+from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.overlap import curves
 from steelyard.records import SCHEMA
-from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
+from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath, RowSpun
 from steelyard.stamps import pairs_of
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
@@ -129,6 +130,8 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "canary_ns": seen.canary,
         "noise": seen.noise,
         "blame": blamed.layer,
+        "spun": _spun(good),
+        "cores": core_noise(good[0].point.op, good) if good[0].point else (),
         "flag": flags[0],
         "flags": flags,
         "launches": tuple(
@@ -297,6 +300,18 @@ def _ranks(good: list[Cell]) -> dict[str, Any]:
     }
 
 
+def _spun(good: list[Cell]) -> tuple[RowSpun, ...]:
+    """What the waits of each rank saw, over all launches."""
+    seen = [cell.taken.spun for cell in good if cell.taken.spun is not None]
+    if not seen:
+        return ()
+    ns, lost = np.sum([one.ns for one in seen], axis=0), np.sum([one.lost_ns for one in seen], axis=0)
+    longest = np.max([one.longest_ns for one in seen], axis=0)
+    return tuple(
+        RowSpun(rank, float(lost[rank] / max(1, ns[rank])), int(longest[rank])) for rank in range(ns.size)
+    )
+
+
 def _middle(values: list[float]) -> float | None:
     return float(np.median(values)) if values else None
 
@@ -358,6 +373,8 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         for name in ("window_ns", "ways", "rank_medians"):
             flat[name] = " ".join(f"{number:g}" for number in getattr(row, name) or ())
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
+        flat["spun"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.spun)
+        flat["cores"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.cores)
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)

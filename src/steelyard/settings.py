@@ -127,7 +127,8 @@ def _steal_share(base: Path) -> float | None:
     """Of the line of all CPUs in /proc/stat: user nice system idle iowait irq softirq steal."""
     words = _text(base / "proc/stat").partition("\n")[0].split()
     ticks = [int(word) for word in words[1:9]]
-    return ticks[7] / sum(ticks) if len(ticks) == 8 and sum(ticks) else None
+    total = sum(ticks)
+    return ticks[7] / total if len(ticks) == 8 and total else None
 
 
 def _quota_periods(base: Path) -> tuple[int, int] | None:

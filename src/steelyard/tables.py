@@ -13,7 +13,9 @@ from steelyard.records import Params
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_time, format_values
 from steelyard.wording import (
+    CORE_COLUMNS,
     bandwidth_words,
+    core_cells,
     notes,
     relative_words,
     row_line,
@@ -39,7 +41,7 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
-    rows make come after them, a table for each op.
+    rows make come after them, a table for each op, and a table of the noise of each core.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -54,7 +56,21 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     return [
         *(_table(name, members) for name, members in tables.items()),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
+        *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
     ]
+
+
+def _noise_table(rows: list[Row]) -> Table:
+    """A line for each core."""
+    table = Table(
+        title="noise of each core", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    for column in CORE_COLUMNS:
+        table.add_column(column, justify="left" if column in ("op", "periods") else "right")
+    for row in rows:
+        for cells in core_cells(row):
+            table.add_row(*map(escape, cells))
+    return table
 
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:

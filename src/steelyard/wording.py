@@ -288,6 +288,9 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.median is not None:
         found += [nature(row)] if nature(row) not in ("", known) else []
         found += method_words(row).details(row)
+    if row.cores:
+        worst = max(row.cores, key=lambda core: core.share)
+        found.append(f"{100 * worst.share:.3g} % lost, {worst.per_second:.3g}/s (cpu {worst.cpus})")
     if len(row.modes) > 1:
         layer = {"below": " (below MPI)", "noise": " (from outside)", "above": " (in MPI)"}
         found.append(f"{len(row.modes)} modes{layer.get(row.blame or '', '')}: {mode_words(row)}")
@@ -306,6 +309,25 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.rejected:
         found.append(f"{row.rejected} rejected")
     return found
+
+
+CORE_COLUMNS = ("op", "rank", "cpus", "observed", "lost", "per second", "longest", "periods")
+
+
+def core_cells(row: Row) -> Iterator[tuple[str, ...]]:
+    """The noise of each rank's core, in the columns of `CORE_COLUMNS`."""
+    for core in row.cores:
+        periods = ", ".join(f"{peak.hz:.4g} Hz (>= {100 * peak.share:.2g} %)" for peak in core.peaks)
+        yield (
+            f"{row.op} {format_values(row.params)}",
+            str(core.rank),
+            core.cpus,
+            f"{core.seconds:.3g} s",
+            f"{100 * core.share:.3g} %",
+            f"{core.per_second:.4g}",
+            format_time(core.longest_ns),
+            periods,
+        )
 
 
 def row_line(row: Row) -> str:

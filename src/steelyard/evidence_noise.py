@@ -67,11 +67,11 @@ def _cpus_words(cpus: frozenset[int]) -> str:
 
 def busy_neighbour(seen: Evidence) -> str | None:
     """Processes that were none of the launch's and took CPU time where its ranks were, by name."""
-    return sentences([*_named(seen.measured.files), *_unnamed(seen.measured.files)])
+    return sentences([*neighbours(seen.measured.files), *_unnamed(seen.measured.files)])
 
 
-def _named(files: Sequence[JobFile]) -> Iterator[str]:
-    """Each process once, of the launch in which it took most."""
+def neighbours(files: Sequence[JobFile]) -> Iterator[str]:
+    """Each process that was watched once, of the launch in which it took most; the busiest first."""
     worst: dict[tuple[int, str], tuple[float, str]] = {}
     for file in files:
         for watch in file.watches:

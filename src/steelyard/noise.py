@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from steelyard.stamps import FloatArray
 
 DISTURBED = 0.005  # of a quantum lost: more than what clock and caches make of it
+NEARLY = 0.003  # relative: two frequencies that are one's multiple and the other
 LENGTHS_NS = (1e3, 1e4, 1e5, 1e6, 1e7, float("inf"))  # as the engine counts detours
 LENGTH_NAMES = ("below_1us", "below_10us", "below_100us", "below_1ms", "below_10ms", "longer")
 
@@ -125,3 +126,20 @@ def peaks_of(series: Series, rank: int) -> tuple[Peak, ...]:
     lost = lost_by_time(series.took, series.counts["units"].astype(float))[rank]
     share = lost / series.took[rank]
     return tuple(Peak(hz, amplitude / 2) for hz, amplitude in spectrum_peaks(series.start[rank] / 1e9, share))
+
+
+def fundamentals(peaks: Sequence[Peak]) -> tuple[tuple[Peak, int], ...]:
+    """Peaks that are no multiples of another one, the lowest first, each with how many multiples it has.
+
+    Whatever is short and comes with a period has lines at the multiples of its frequency too.
+    """
+    found: list[tuple[Peak, int]] = []
+    for peak in sorted(peaks, key=lambda one: one.hz):
+        for i, (base, multiples) in enumerate(found):
+            times = peak.hz / base.hz
+            if abs(times - round(times)) < NEARLY * times:
+                found[i] = base, multiples + 1
+                break
+        else:
+            found.append((peak, 0))
+    return tuple(found)

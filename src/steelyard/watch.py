@@ -16,7 +16,7 @@ from steelyard.records import Busy, Watch
 
 LEAST_SECONDS = 2.0  # between two looks
 COST_SHARE = 0.005  # of the time, that looking may take: with many processes looks become rarer
-MOST_NAMED = 8  # processes in a record
+MOST_NAMED = 16  # processes in a record
 _COMMAND_CHARACTERS = 80
 
 

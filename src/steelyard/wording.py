@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
+from steelyard.noise import fundamentals
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_rate, format_time, format_values
 
@@ -317,7 +318,10 @@ CORE_COLUMNS = ("op", "rank", "cpus", "observed", "lost", "per second", "longest
 def core_cells(row: Row) -> Iterator[tuple[str, ...]]:
     """The noise of each rank's core, in the columns of `CORE_COLUMNS`."""
     for core in row.cores:
-        periods = ", ".join(f"{peak.hz:.4g} Hz (>= {100 * peak.share:.2g} %)" for peak in core.peaks)
+        periods = ", ".join(
+            f"{peak.hz:.4g} Hz" + (f" and {multiples} multiples" if multiples else "")
+            for peak, multiples in fundamentals(core.peaks)
+        )
         yield (
             f"{row.op} {format_values(row.params)}",
             str(core.rank),

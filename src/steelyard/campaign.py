@@ -26,7 +26,7 @@ from steelyard.engine import Engine
 from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
-from steelyard.machine import Machine
+from steelyard.machine import Machine, read_machine
 from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
@@ -306,10 +306,16 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
         notes=launch.notes,
-        settings={
-            name: value for name, value in msgspec.to_builtins(read_settings()).items() if value is not None
-        },
+        settings=_settings(),
     )
+
+
+def _settings() -> dict[str, Any]:
+    """How this system is set up as the job begins, as far as it tells."""
+    machine = msgspec.to_builtins(read_machine())
+    told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
+    told |= msgspec.to_builtins(read_settings())
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _watch(

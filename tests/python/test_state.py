@@ -20,7 +20,7 @@ from steelyard.evidence_noise import neighbours
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.observations import Measured, load
-from steelyard.plan import Plan, resolve
+from steelyard.plan import Measure, Plan, resolve
 from steelyard.process import Child
 from steelyard.records import Busy, Obs, State, Watch, append_records, read_records
 from steelyard.results import rows_of
@@ -116,7 +116,8 @@ def test_states_are_recorded_around_each_point(tmp_path: Path) -> None:
 
 
 def test_waits_for_windows_say_what_they_saw(mpi: Mpi, tmp_path: Path) -> None:
-    plan = plan_of("mpi.barrier", ranks=2, mpi=(mpi.name,), method="window", params={"count": 200.0})
+    measure = Measure(ops=("mpi.barrier",), rule="fixed", ranks=2, method="window", params={"count": 200.0})
+    plan = Plan(measure=(measure,), launches=1, oversubscribe=True, seed=1, mpi=(mpi.name,))
     measured = _measure(tmp_path / "out", plan, (mpi,), lambda _: None)
     (file,) = measured.files
     chunks = [record for record in read_records(file.path).records if isinstance(record, Obs)]

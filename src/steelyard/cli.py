@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -41,6 +41,9 @@ mpi_app = typer.Typer(help="The MPI implementations found, and engines for them.
 app.add_typer(mpi_app, name="mpi")
 
 _PLAIN_WIDTH = 110  # of tables where stdout is no terminal: a file or a pipe has no width of its own
+
+if TYPE_CHECKING:
+    from steelyard.checks import Doubt
 
 out = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -203,7 +206,7 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
             rows = results(folder)
             write_results(folder, rows)
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows) | {"doubts": _doubts(folder)})
     else:
         for table in results_tables(rows):
             out.print(table)
@@ -217,13 +220,17 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
         raise typer.Exit(3)
 
 
-def _print_doubts(target: Console, folder: Path) -> None:
+def _doubts(folder: Path) -> tuple[Doubt, ...]:
     from steelyard.checks import doubts
     from steelyard.observations import load
     from steelyard.results import rows_of
 
     measured = load(folder)
-    for doubt in doubts(measured, rows_of(measured)):
+    return doubts(measured, rows_of(measured))
+
+
+def _print_doubts(target: Console, folder: Path) -> None:
+    for doubt in _doubts(folder):
         if doubt.severity != "note":
             target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
 
@@ -323,7 +330,7 @@ def show(
 
     rows = results(_results_folder(folder))
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows) | {"doubts": _doubts(folder)})
     elif csv:
         print(results_csv(rows), end="")  # noqa: T201
     else:

@@ -31,9 +31,12 @@ class Span:
     busy_ns: int  # to anything, the rank among it
     own_ns: int
     steal_ns: int
+    voluntary: int  # context switches of the rank
+    involuntary: int
+    migrations: int
 
 
-def _spans(file: JobFile) -> Iterator[Span]:
+def spans_of(file: JobFile) -> Iterator[Span]:
     """From the first to the last state with the same binding, of each rank."""
     for rank in range(len(file.states[0].cpus) if file.states else 0):
         same = [state for state in file.states if state.cpus[rank] == file.states[0].cpus[rank]]
@@ -47,6 +50,9 @@ def _spans(file: JobFile) -> Iterator[Span]:
                 busy_ns=_grown(first.busy_ns, last.busy_ns, rank),
                 own_ns=_grown(first.own_ns, last.own_ns, rank),
                 steal_ns=_grown(first.steal_ns, last.steal_ns, rank),
+                voluntary=_grown(first.voluntary, last.voluntary, rank),
+                involuntary=_grown(first.involuntary, last.involuntary, rank),
+                migrations=_grown(first.migrations, last.migrations, rank),
             )
 
 
@@ -104,28 +110,44 @@ def _neighbour_words(one: Busy, ranks: list[int], launch: int) -> str:
     )
 
 
-def _unnamed(files: Sequence[JobFile]) -> Iterator[str]:
-    """Time that nobody is named for: on another host, or of what began and ended between two looks.
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Ranks of one host that may use the same CPUs, and what others took of these: ns, and a share."""
 
-    Of ranks that may use the same CPUs, what is not theirs; where sets of CPUs overlap, nobody can tell.
-    """
+    host: str
+    cpus: frozenset[int]
+    spans: tuple[Span, ...]
+    others_ns: int
+    share: float
+
+
+def shared_by(file: JobFile) -> Iterator[Shared]:
+    """The ranks by their CPUs; left out are those whose CPUs overlap with others' only in part."""
+    groups: dict[tuple[str, frozenset[int]], list[Span]] = {}
+    for span in spans_of(file):
+        if (place := _place(file, span.rank)) is not None:
+            groups.setdefault((place.host, span.cpus), []).append(span)
+    for (host, cpus), spans in groups.items():
+        overlaps = any(other != cpus and other & cpus and at == host for at, other in groups)
+        whole = max(span.passed_ns for span in spans) * len(cpus)
+        if not overlaps and whole > 0:
+            others = max(span.busy_ns for span in spans) - sum(span.own_ns for span in spans)
+            yield Shared(host, cpus, tuple(spans), others, max(0.0, others / whole))
+
+
+def _unnamed(files: Sequence[JobFile]) -> Iterator[str]:
+    """Time that nobody is named for: on another host, or of what began and ended between two looks."""
     for file in files:
-        groups: dict[tuple[str, frozenset[int]], list[Span]] = {}
-        for span in _spans(file):
-            if (place := _place(file, span.rank)) is not None:
-                groups.setdefault((place.host, span.cpus), []).append(span)
-        for (host, cpus), spans in groups.items():
-            overlaps = any(other != cpus and other & cpus and at == host for at, other in groups)
+        for group in shared_by(file):
             named = any(
-                watch.host == host and any(_is_busy(one) and cpus & set(one.cpus) for one in watch.processes)
+                watch.host == group.host
+                and any(_is_busy(one) and group.cpus & set(one.cpus) for one in watch.processes)
                 for watch in file.watches
             )
-            whole = max(span.passed_ns for span in spans) * len(cpus)
-            others = max(span.busy_ns for span in spans) - sum(span.own_ns for span in spans)
-            if not overlaps and not named and others > max(TICKS * TICK_NS * len(cpus), BUSY * whole):
+            if not named and group.share > BUSY and group.others_ns > TICKS * TICK_NS * len(group.cpus):
                 yield (
-                    f"others took {100 * others / whole:.0f} % of {_cpus_words(cpus)} of {host} in launch "
-                    f"{file.job.launch}, where rank {spans[0].rank} ran; no process was seen at it"
+                    f"others took {100 * group.share:.0f} % of {_cpus_words(group.cpus)} of {group.host} in "
+                    f"launch {file.job.launch}, where rank {group.spans[0].rank} ran; nobody was seen at it"
                 )
 
 
@@ -164,7 +186,7 @@ def stolen(seen: Evidence) -> str | None:
     """CPUs of ranks that the hypervisor gave to others."""
     found = []
     for file in seen.measured.files:
-        for span in _spans(file):
+        for span in spans_of(file):
             share = span.steal_ns / (span.passed_ns * len(span.cpus)) if span.passed_ns and span.cpus else 0.0
             if share > STOLEN and span.steal_ns > TICKS * TICK_NS:
                 found.append(

@@ -30,7 +30,7 @@ from steelyard.plots import (
     rank_figures,
     tail_figures,
 )
-from steelyard.report.setting import Setting, settings_of
+from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
 from steelyard.units import format_bytes
@@ -156,6 +156,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
         others=OTHERS,
         core_columns=CORE_COLUMNS,
+        state_columns=STATE_COLUMNS,
         most_open=MOST_OPEN,
         library=Markup(library),  # noqa: S704 - Bokeh's own code
         several=len(folders) > 1,

@@ -43,7 +43,10 @@ app.add_typer(mpi_app, name="mpi")
 _PLAIN_WIDTH = 110  # of tables where stdout is no terminal: a file or a pipe has no width of its own
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.checks import Doubt
+    from steelyard.row import Row
 
 out = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -187,7 +190,7 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
 
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
     from steelyard.report import write_report
-    from steelyard.results import results, results_document, write_results
+    from steelyard.results import results_document, write_results
     from steelyard.tables import results_tables
 
     machine = read_machine()
@@ -203,34 +206,35 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
             with listening(err, folder, campaign, plan.launches, done) as listener:
                 run_campaign(folder, plan, campaign, setup, listener)
         finally:
-            rows = results(folder)
-            write_results(folder, rows)
+            rows, found = _rows_and_doubts(folder)
+            write_results(folder, rows, found)
     if json:
-        _print_json(results_document(folder, rows) | {"doubts": _doubts(folder)})
+        _print_json(results_document(folder, rows, found))
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
     report = write_report([folder], folder / "report.html")
     target = err if json else out
-    _print_doubts(target, folder)
+    _print_doubts(target, found)
     target.print(f"results: {folder}", markup=False, soft_wrap=True)
     target.print(f"report:  {report}", markup=False, soft_wrap=True)
     if any(row.status == "failed" for row in rows):
         raise typer.Exit(3)
 
 
-def _doubts(folder: Path) -> tuple[Doubt, ...]:
+def _rows_and_doubts(folder: Path) -> tuple[tuple[Row, ...], tuple[Doubt, ...]]:
     from steelyard.checks import doubts
     from steelyard.observations import load
     from steelyard.results import rows_of
 
     measured = load(folder)
-    return doubts(measured, rows_of(measured))
+    rows = rows_of(measured)
+    return rows, doubts(measured, rows)
 
 
-def _print_doubts(target: Console, folder: Path) -> None:
-    for doubt in _doubts(folder):
+def _print_doubts(target: Console, found: Sequence[Doubt]) -> None:
+    for doubt in found:
         if doubt.severity != "note":
             target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
 
@@ -325,19 +329,19 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
 ) -> None:
     """The results as a table."""
-    from steelyard.results import results, results_csv, results_document
+    from steelyard.results import results_csv, results_document
     from steelyard.tables import results_tables
 
-    rows = results(_results_folder(folder))
+    rows, found = _rows_and_doubts(_results_folder(folder))
     if json:
-        _print_json(results_document(folder, rows) | {"doubts": _doubts(folder)})
+        _print_json(results_document(folder, rows, found))
     elif csv:
         print(results_csv(rows), end="")  # noqa: T201
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
-        _print_doubts(out, folder)
+        _print_doubts(out, found)
 
 
 @app.command()

@@ -7,6 +7,7 @@ import io
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -352,10 +353,15 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
-    points, overlap = msgspec.to_builtins((rows, curves(rows)))
-    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
+def results_document(
+    folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()
+) -> dict[str, Any]:
+    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make.
+
+    `doubts` are what the checks have found.
+    """
+    points, overlap, found = msgspec.to_builtins((rows, curves(rows), doubts))
+    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap, "doubts": found}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:
@@ -381,9 +387,9 @@ def results_csv(rows: tuple[Row, ...]) -> str:
     return text.getvalue()
 
 
-def write_results(folder: Path, rows: tuple[Row, ...]) -> None:
+def write_results(folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()) -> None:
     """Writes results.json and results.csv into `folder`, each at once: a reader never sees half a file."""
-    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows)), indent=1)
+    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows, doubts)), indent=1)
     write_whole(folder / "results.json", document + b"\n")
     write_whole(folder / "results.csv", results_csv(rows).encode())
 

@@ -4,7 +4,7 @@
  * fwq, a fixed work quantum (Sottile and Minnich, CLUSTER 2004): the same work again and again. What a
  * quantum takes longer than the shortest was taken from it. ftq, a fixed time quantum (ibid.): how many units
  * of work are done in each stretch of time. Its samples are evenly spaced, so what comes with a period shows
- * in their spectrum. selfish (Hoefler, Mehlan, Lumsdaine, Rehm, HPCC 2007; after Beckman et al.): read the
+ * in their spectrum. selfish (Beckman, Iskra, Yoshii, Coghlan, CLUSTER 2006): read the
  * clock and do nothing else; where two readings are further apart than the threshold, a detour was made.
  *
  * The subject of the latter two is what happens between two readings of the clock, so they read it; fwq does

@@ -83,6 +83,15 @@ static void cpus_read(const cpu_set_t *cpus, int64_t *busy_ns, int64_t *steal_ns
         fclose(file);
 }
 
+/* Whether `word` stands in a list with commas between. */
+static bool has_word(const char *list, const char *word)
+{
+    for (size_t length = strlen(word); *list; list += strcspn(list, ","), list += *list == ',')
+        if (strncmp(list, word, length) == 0 && (list[length] == ',' || list[length] == '\0'))
+            return true;
+    return false;
+}
+
 /* Of the control group that has a say on CPU time: version 2 has one tree, version 1 one for `cpu`. */
 static int64_t quota_stops(void)
 {
@@ -95,7 +104,7 @@ static int64_t quota_stops(void)
         if (!group)
             continue;
         *group++ = '\0';
-        const char *tree = controllers[1] == '\0' ? "" : strstr(controllers, "cpu") ? "/cpu" : NULL;
+        const char *tree = *++controllers == '\0' ? "" : has_word(controllers, "cpu") ? "/cpu" : NULL;
         if (tree) {
             snprintf(path, sizeof path, "/sys/fs/cgroup%s%s/cpu.stat", tree, group);
             stops = file_number(path, "nr_throttled");

@@ -255,6 +255,17 @@ def test_a_record_of_the_state_does_not_disturb_who_listens(tmp_path: Path) -> N
     assert len(ended) == 1
 
 
+def test_what_was_watched_is_read_after_a_line_that_was_cut(tmp_path: Path) -> None:
+    """A launch that died in the middle of a record; the package writes down what it saw all the same."""
+    folder = write_folder(tmp_path / "out", [FakePoint("mpi.bcast", steady(1e3))], launches=1)
+    (path,) = (folder / "records").glob("*.jsonl")
+    path.write_text(path.read_text() + '{"record":"obs","point":0,"fir')
+    append_records(path, [watch(Busy(pid=7, command="burn", cpu_ns=5 * SECOND, seconds=9.0, cpus=(0,)))])
+    (file,) = load(folder).files
+    assert file.cut_line
+    assert file.watches[0].processes[0].pid == 7
+
+
 # ---- the watcher -------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@
 #include "core/probe.h"
 #include "core/run.h"
 #include "core/sink.h"
+#include "core/state.h"
 #include "core/stop.h"
 #include "registry.h"
 #include "sync/sync.h"
@@ -206,6 +207,18 @@ static bool any_works(const struct point *points, size_t count)
     return any;
 }
 
+/* Into the records, outside all that is timed; in simulation there is no machine whose state it could be. */
+static int write_state(const struct team *team, const struct clock *clock, int64_t point,
+                       struct sink_jsonl *sink)
+{
+    struct json j = {0};
+    int err = clock->sleeps ? 0 : state_record(team, clock, point, &j);
+    if (!err && sink && j.length > 0)
+        err = sink_jsonl_line(sink, &j);
+    json_free(&j);
+    return err;
+}
+
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
     struct clock clock = {0};
@@ -242,11 +255,14 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = probe_open(team, &clock, &probe);
     if (!err && any_works(points, count))
         err = launch_work(team, &clock, &work_per_us);
+    if (!err)
+        err = write_state(team, &clock, -1, sink);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
         point.work_per_us = work_per_us;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
+        err = err ? err : write_state(team, &clock, point.id, sink);
     }
     if (sink) {
         int close_err = sink_jsonl_close(sink);

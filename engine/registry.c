@@ -12,6 +12,7 @@ static const struct op_family *const families[] = {
     &pthread_ops,
     &omp_ops,
     &npb_ops,
+    &noise_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,

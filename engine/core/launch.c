@@ -76,6 +76,14 @@ static void cpu_list(const cpu_set_t *set, char *text, size_t size)
     }
 }
 
+void launch_cpus(char *text, size_t size)
+{
+    cpu_set_t allowed;
+    text[0] = '\0';
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        cpu_list(&allowed, text, size);
+}
+
 /* How this rank came to be: loaded, begun, a rank of MPI. */
 static void start_read(struct place *place, const struct team *team)
 {
@@ -90,13 +98,11 @@ static void start_read(struct place *place, const struct team *team)
 
 static void place_read(struct place *place, const struct team *team, const struct clock *clock)
 {
-    cpu_set_t allowed;
     memset(place, 0, sizeof *place); /* padding too: it is sent */
     gethostname(place->host, sizeof place->host - 1);
     place->pid = (int)getpid();
     place->cpu = sched_getcpu();
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        cpu_list(&allowed, place->cpus, sizeof place->cpus);
+    launch_cpus(place->cpus, sizeof place->cpus);
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
     place->clock_base_ns = clock->base;

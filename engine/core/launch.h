@@ -5,6 +5,8 @@
 #include "team/team.h"
 #include "time/clock.h"
 
+#include <stddef.h>
+
 struct json;
 
 /* CLOCK_MONOTONIC in ns, for what happens before there is a clock. */
@@ -15,6 +17,9 @@ void launch_build(struct json *j);
 
 /* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
 int launch_bind(const char *cpus);
+
+/* The CPUs that this process may use, as "0-3,8"; "" when the kernel does not say. */
+void launch_cpus(char *text, size_t size);
 
 /* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */

@@ -34,6 +34,7 @@ struct bench {
         int64_t loops;               /* of a few calls each, to find it */
         int64_t settle_ns;           /* until those who start early have come as far as they can */
     } path;
+    struct spun spun;    /* what the waits of this chunk saw, on this rank */
     int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */
     int partner;         /* with whom this rank exchanges them; -1: with nobody */
     int64_t *stamps_ns;  /* of messages timed one by one: room for a block's, on this rank */

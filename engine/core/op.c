@@ -17,6 +17,14 @@ const char *op_flow_name(enum op_flow flow)
     return names[flow];
 }
 
+int op_counters(const struct op *op)
+{
+    int count = 0;
+    while (op->counters && op->counters[count])
+        ++count;
+    return count;
+}
+
 void op_describe(const struct op *op, struct json *j)
 {
     json_open(j, NULL, '{');
@@ -32,6 +40,10 @@ void op_describe(const struct op *op, struct json *j)
     json_int(j, "max_threads", op->threaded ? 0 : 1);
     json_string(j, "report", op->report == OP_ROOT ? "root" : "slowest");
     json_int(j, "parts", op->parts);
+    json_open(j, "counters", '[');
+    for (int i = 0; i < op_counters(op); ++i)
+        json_string(j, NULL, op->counters[i]);
+    json_close(j, ']');
     json_open(j, "methods", '[');
     for (size_t i = 0; methods[i]; ++i)
         if (!methods[i]->missing && method_suits(methods[i], op))

@@ -65,6 +65,7 @@ struct op {
     int parts;                 /* unit operations in one repetition: the two messages of a ping-pong */
     int least_ranks;           /* 0 is 1 */
     bool threaded;             /* takes more than one thread */
+    bool gapless;              /* nothing untimed is to stand between its observations, as far as can be */
     bool works;                /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
@@ -88,6 +89,12 @@ struct op {
     /* Of an op whose messages can be timed one by one; NULL elsewhere. This rank's side of the next message
      * of an exchange between two ranks: the lower one sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
+
+    /* Of an op whose observations are more than durations; NULL elsewhere: the names of what it counts, up to
+     * NULL, and what the last `run` counted of each, which is asked for outside the timed region.
+     * Ops whose subject is not time spent in a call have their result here. */
+    const char *const *counters;
+    void (*counted)(void *state, int64_t *values);
 
     /* With whom this rank does so, -1: with nobody. NULL: ranks 0 and 1 with each other. */
     int (*partner)(void *state);
@@ -118,6 +125,9 @@ struct op_family {
 
 const char *op_class_name(enum op_class class);
 const char *op_flow_name(enum op_flow flow);
+
+/* How many counters it has. */
+int op_counters(const struct op *op);
 
 void op_describe(const struct op *op, struct json *j);
 

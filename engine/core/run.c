@@ -168,6 +168,7 @@ static int observe_chunk(struct run *r, int64_t count)
     phases_reset(&r->phases);
     *r->room.mine.yields = 0;
     r->bench.count = count;
+    r->bench.spun = (struct spun){0};
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
@@ -179,7 +180,10 @@ static int observe_chunk(struct run *r, int64_t count)
         r->room.target_ns[k] = o.target_ns;
         r->room.low[k] = o.low;
         *r->room.mine.yields += o.yields;
+        if (r->room.mine.counts)
+            r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
     }
+    *r->room.mine.spun = r->bench.spun;
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
     if (err)
@@ -198,6 +202,8 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .target_ns = windows ? r->room.target_ns : NULL,
                                      .late = windows ? r->room.all.late : NULL,
                                      .window_ns = r->bench.windows.width_ns,
+                                     .spun = windows ? r->room.all.spun : NULL,
+                                     .counts = r->room.all.counts,
                                      .low = r->bench.low_reps > 0 ? r->room.low : NULL,
                                      .before = synchronised ? r->room.before : NULL,
                                      .after = synchronised ? r->bench.sync->all : NULL,
@@ -320,7 +326,7 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    int err = room_open(r->team, &r->room);
+    int err = room_open(r->team, op_counters(op), &r->room);
     if (err)
         return err;
     r->bench.stamps_ns = r->room.stamps_ns;

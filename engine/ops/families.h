@@ -4,7 +4,7 @@
 
 #include "core/op.h"
 
-extern const struct op_family self_ops, pthread_ops, omp_ops;
+extern const struct op_family self_ops, pthread_ops, omp_ops, noise_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2p_window_ops,

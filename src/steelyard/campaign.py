@@ -26,7 +26,7 @@ from steelyard.engine import Engine
 from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
-from steelyard.machine import Machine
+from steelyard.machine import Machine, read_machine
 from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
@@ -34,8 +34,10 @@ from steelyard.process import Child
 from steelyard.reading import read_folder
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
 from steelyard.results import write_whole
+from steelyard.settings import read_settings
 from steelyard.tail import Tail
 from steelyard.units import parse_seconds
+from steelyard.watch import Watcher
 
 _POLL_SECONDS = 0.05
 _LASTING = (
@@ -308,7 +310,16 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
         notes=launch.notes,
+        settings=_settings(),
     )
+
+
+def _settings() -> dict[str, Any]:
+    """How this system is set up as the job begins, as far as it tells."""
+    machine = msgspec.to_builtins(read_machine())
+    told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
+    told |= msgspec.to_builtins(read_settings())
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _watch(
@@ -320,9 +331,13 @@ def _watch(
     silent = f"{patience:g}s" if lasting else job.plan.hang_after
     plans = {point.point: point for point in points}
     hangs, stopped = False, ""
+    watcher = Watcher()
+    watcher.look()
     with Child(command, env={**os.environ, **launch.environment}) as child:
         quiet_since = time.monotonic()
+        watcher.parent = child.pid
         while True:
+            watcher.look_if_due()
             code = child.poll()
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             if code is not None:
@@ -335,6 +350,10 @@ def _watch(
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped
+    watcher.look()
+    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
+    ours = {place.pid for place in places if place.host == host}
+    append_records(tail.path, [watcher.record(host, ours)])
     left = [point for point in points if point.point in plans]
     if tail.launch is None:  # it never began to measure: no point is to blame
         ended = f"was silent for {silent} and ended" if hangs else f"ended with code {code}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -41,6 +41,12 @@ mpi_app = typer.Typer(help="The MPI implementations found, and engines for them.
 app.add_typer(mpi_app, name="mpi")
 
 _PLAIN_WIDTH = 110  # of tables where stdout is no terminal: a file or a pipe has no width of its own
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.checks import Doubt
+    from steelyard.row import Row
 
 out = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -188,7 +194,7 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
 
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
     from steelyard.report import write_report
-    from steelyard.results import results, results_document, write_results
+    from steelyard.results import results_document, write_results
     from steelyard.tables import results_tables
 
     machine = read_machine()
@@ -204,30 +210,35 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
             with listening(err, folder, campaign, plan.launches, done) as listener:
                 run_campaign(folder, plan, campaign, setup, listener)
         finally:
-            rows = results(folder)
-            write_results(folder, rows)
+            rows, found = _rows_and_doubts(folder)
+            write_results(folder, rows, found)
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows, found))
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
     report = write_report([folder], folder / "report.html")
     target = err if json else out
-    _print_doubts(target, folder)
+    _print_doubts(target, found)
     target.print(f"results: {folder}", markup=False, soft_wrap=True)
     target.print(f"report:  {report}", markup=False, soft_wrap=True)
     if any(row.status == "failed" for row in rows):
         raise typer.Exit(3)
 
 
-def _print_doubts(target: Console, folder: Path) -> None:
+def _rows_and_doubts(folder: Path) -> tuple[tuple[Row, ...], tuple[Doubt, ...]]:
     from steelyard.checks import doubts
     from steelyard.observations import load
     from steelyard.results import rows_of
 
     measured = load(folder)
-    for doubt in doubts(measured, rows_of(measured)):
+    rows = rows_of(measured)
+    return rows, doubts(measured, rows)
+
+
+def _print_doubts(target: Console, found: Sequence[Doubt]) -> None:
+    for doubt in found:
         if doubt.severity != "note":
             target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
 
@@ -278,17 +289,24 @@ def doctor(json: JsonFlag = False) -> None:
     """This machine: MPIs, cores and caches, clocks, other load; doubts with remedies."""
     from steelyard.doctor import Patient, default_clock, examine, machine_lines
     from steelyard.gauge import gauge_clocks
+    from steelyard.settings import read_settings
+    from steelyard.watch import Watcher
 
-    machine, mpis = read_machine(), find_mpis()
+    watcher = Watcher()
+    watcher.look()  # at what others do while we gauge clocks
+    machine, settings, mpis = read_machine(), read_settings(), find_mpis()
     clocks, problem = list[dict[str, Any]](), None
     try:
         clocks = gauge_clocks(solo_engine())
     except SteelyardError as error:
         problem = str(error)
-    found = examine(Patient(machine, mpis, clocks, problem))
+    watcher.look_after(1.0)
+    busy = watcher.busiest()
+    found = examine(Patient(machine, mpis, clocks, problem, settings, busy))
     if json:
         told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
-        _print_json({"machine": machine, "mpis": mpis, **told})
+        seen = {"settings": settings, "busy": busy}
+        _print_json({"machine": machine, "mpis": mpis, **seen, **told})
         return
     for name, value in machine_lines(machine, clocks):
         out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
@@ -315,19 +333,19 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
 ) -> None:
     """The results as a table."""
-    from steelyard.results import results, results_csv, results_document
+    from steelyard.results import results_csv, results_document
     from steelyard.tables import results_tables
 
-    rows = results(_results_folder(folder))
+    rows, found = _rows_and_doubts(_results_folder(folder))
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows, found))
     elif csv:
         print(results_csv(rows), end="")  # noqa: T201
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
-        _print_doubts(out, folder)
+        _print_doubts(out, found)
 
 
 @app.command()

@@ -75,7 +75,7 @@ def skipped(seen: Evidence) -> str | None:
     for row in seen.rows:
         if row.status == "skipped":
             by_reason.setdefault(row.why or "no reason given", []).append(row)
-    return _sentences(
+    return sentences(
         f"{_several(len(rows), 'point')} of {', '.join(dict.fromkeys(row.op for row in rows))} ({why})"
         for why, rows in by_reason.items()
     )
@@ -104,7 +104,7 @@ def oversubscribed(seen: Evidence) -> str | None:
     """Launches with more ranks and threads than cores."""
     jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
     kinds = sorted({(job.ranks * job.threads, job.cores, _mpi_name(job)) for job in jobs})
-    return _sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
+    return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
 
 
 def _mpi_name(job: Job) -> str:
@@ -154,7 +154,7 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"cpus {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
-    return _sentences(found)
+    return sentences(found)
 
 
 def unbound(seen: Evidence) -> str | None:
@@ -164,10 +164,10 @@ def unbound(seen: Evidence) -> str | None:
         for place, cores in places:
             if len(cores) > threads:
                 found.append(f"rank {place.rank} of {mpi} may run on cpus {place.cpus}")
-    return _sentences(found)
+    return sentences(found)
 
 
-def _sentences(findings: Iterable[str]) -> str | None:
+def sentences(findings: Iterable[str]) -> str | None:
     """Findings without repeats as one sentence, the first few in full; None without any."""
     found = list(dict.fromkeys(findings))
     if not found:
@@ -182,7 +182,7 @@ def yielding(seen: Evidence) -> str | None:
     for row in seen.rows:
         if (row.yields_per_op or 0) >= YIELDS and row.mpi:
             per_mpi[row.mpi] = max(per_mpi.get(row.mpi, row), row, key=lambda one: one.yields_per_op or 0)
-    return _sentences(
+    return sentences(
         f"{mpi} calls sched_yield up to {row.yields_per_op:.3g} times per operation, "
         f"in {row_name(row, mpi=False)}"
         for mpi, row in per_mpi.items()
@@ -312,7 +312,7 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    return _sentences(
+    return sentences(
         f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
     )
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from steelyard.errors import InputError
 from steelyard.reading import part_number, read_folder
 from steelyard.records import SCHEMA, Job, JobFile, Launch, Params, Phases, Point, PointRun
-from steelyard.stamps import FloatArray, durations, read_stamps
+from steelyard.stamps import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]
+
+NOISE_OPS = "noise."  # whose result is in single observations, not in their median
 
 
 class PlannedPoint(Struct, frozen=True, kw_only=True):
@@ -62,6 +64,27 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Spun:
+    """What waits saw of each rank's core, shape (ranks,): ns spent reading the clock, lost, longest gap."""
+
+    ns: IntArray
+    lost_ns: IntArray
+    longest_ns: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Of an op of the family noise: when each observation began, what it took, what was counted in it.
+
+    Shapes (ranks, count); in ns on each rank's own clock, less the cost of the clock.
+    """
+
+    start: FloatArray
+    took: FloatArray
+    counts: dict[str, IntArray]
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What the stamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
@@ -72,7 +95,8 @@ class Taken:
     `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
     chunk by chunk. Where pairs of ranks exchange messages at once, each observation is one value of each of
     `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are
-    those at the machine, in the order taken.
+    those at the machine, in the order taken, and `cpus` those that each rank was then seen on; `spun` is
+    what waits for windows saw.
     """
 
     ranks: int
@@ -90,6 +114,9 @@ class Taken:
     operations: int = 0
     pairs: int = 1
     looks: tuple[Look, ...] = ()
+    cpus: tuple[frozenset[int], ...] = ()
+    spun: Spun | None = None
+    series: Series | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +288,30 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
         operations=found.values.size * scale,
         pairs=many,
         looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
+        cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
+        spun=_spun(run),
+        series=_series(run, stamps) if run.point.op.startswith(NOISE_OPS) else None,
     )
+
+
+def _spun(run: PointRun) -> Spun | None:
+    chunks = [chunk for chunk in run.obs if chunk.spun_ns]
+    if not chunks:
+        return None
+    return Spun(
+        np.sum([chunk.spun_ns for chunk in chunks], axis=0),
+        np.sum([chunk.spun_lost_ns for chunk in chunks], axis=0),
+        np.max([chunk.spun_longest_ns for chunk in chunks], axis=0),
+    )
+
+
+def _series(run: PointRun, stamps: Stamps) -> Series:
+    names = run.obs[0].counts
+    counts = {
+        name: np.concatenate([np.array(chunk.counts[name], dtype=np.int64) for chunk in run.obs], axis=1)
+        for name in names
+    }
+    return Series(stamps.start, stamps.local, counts)
 
 
 def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:

@@ -21,7 +21,9 @@ from steelyard.records import (
     Point,
     PointRun,
     Record,
+    State,
     Sync,
+    Watch,
 )
 
 Visit = Callable[[JobFile, PointRun], None]
@@ -67,7 +69,7 @@ def _iterate(path: Path) -> Iterator[Record | None]:
                 if not line:
                     continue
                 record = _decode(path, number, line)
-                if is_cut and not isinstance(record, End):
+                if is_cut and not isinstance(record, End | Watch):
                     raise InputError(
                         f"{path}, line {number - 1} is cut off; delete the file and measure again"
                     )
@@ -157,6 +159,10 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 syncs[record.index] = record
             case Obs():
                 chunks.setdefault(record.point, []).append(record)
+            case State():
+                head = replace(head, states=(*head.states, record))
+            case Watch():
+                head = replace(head, watches=(*head.watches, record))
             case Phases():
                 phases.setdefault(record.point, []).append(record)
             case End():

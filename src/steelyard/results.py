@@ -7,6 +7,7 @@ import io
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
+from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.overlap import curves
 from steelyard.phases import summarise
 from steelyard.records import SCHEMA
-from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
+from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath, RowSpun
 from steelyard.stamps import pairs_of
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
@@ -136,6 +138,8 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "canary_ns": seen.canary,
         "noise": seen.noise,
         "blame": blamed.layer,
+        "spun": _spun(good),
+        "cores": core_noise(good[0].point.op, good) if good[0].point else (),
         "flag": flags[0],
         "flags": flags,
         "launches": tuple(
@@ -304,6 +308,18 @@ def _ranks(good: list[Cell]) -> dict[str, Any]:
     }
 
 
+def _spun(good: list[Cell]) -> tuple[RowSpun, ...]:
+    """What the waits of each rank saw, over all launches."""
+    seen = [cell.taken.spun for cell in good if cell.taken.spun is not None]
+    if not seen:
+        return ()
+    ns, lost = np.sum([one.ns for one in seen], axis=0), np.sum([one.lost_ns for one in seen], axis=0)
+    longest = np.max([one.longest_ns for one in seen], axis=0)
+    return tuple(
+        RowSpun(rank, float(lost[rank] / max(1, ns[rank])), int(longest[rank])) for rank in range(ns.size)
+    )
+
+
 def _middle(values: list[float]) -> float | None:
     return float(np.median(values)) if values else None
 
@@ -351,10 +367,15 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
-    points, overlap = msgspec.to_builtins((rows, curves(rows)))
-    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
+def results_document(
+    folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()
+) -> dict[str, Any]:
+    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make.
+
+    `doubts` are what the checks have found.
+    """
+    points, overlap, found = msgspec.to_builtins((rows, curves(rows), doubts))
+    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap, "doubts": found}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:
@@ -374,15 +395,17 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         if row.phases:
             flat["phases"] = " ".join(f"{one.name}:{one.median:g}" for one in row.phases.phases)
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
+        flat["spun"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.spun)
+        flat["cores"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.cores)
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)
     return text.getvalue()
 
 
-def write_results(folder: Path, rows: tuple[Row, ...]) -> None:
+def write_results(folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()) -> None:
     """Writes results.json and results.csv into `folder`, each at once: a reader never sees half a file."""
-    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows)), indent=1)
+    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows, doubts)), indent=1)
     write_whole(folder / "results.json", document + b"\n")
     write_whole(folder / "results.csv", results_csv(rows).encode())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from steelyard.noise import CoreNoise
 from steelyard.phases import RowPhases
 from steelyard.records import Params
 
@@ -28,6 +29,14 @@ class RowPath(Struct, frozen=True):
     late_ns: float
     observer_ns: float
     loops: int
+
+
+class RowSpun(Struct, frozen=True):
+    """What a rank's waits for its windows saw: the share of it lost in gaps, the longest gap in ns."""
+
+    rank: int
+    share: float
+    longest_ns: int
 
 
 class RowPair(Struct, frozen=True):
@@ -88,6 +97,8 @@ class Row(Struct, frozen=True, kw_only=True):
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
     rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
     `blame` says what the looks make of them: `below`, `noise`, `above` (see `blame.Blame`), None for nothing.
+    `spun` is what the waits of each rank saw, of methods with windows; `cores` the noise of each rank's core,
+    of ops of the family noise (see `noise.CoreNoise`).
     """
 
     point: int
@@ -151,6 +162,8 @@ class Row(Struct, frozen=True, kw_only=True):
     canary_ns: float | None = None
     noise: float | None = None
     blame: str | None = None
+    spun: tuple[RowSpun, ...] = ()
+    cores: tuple[CoreNoise, ...] = ()
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

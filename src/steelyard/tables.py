@@ -13,7 +13,9 @@ from steelyard.records import Params
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops, format_time, format_values
 from steelyard.wording import (
+    CORE_COLUMNS,
     bandwidth_words,
+    core_cells,
     interval_words,
     notes,
     relative_words,
@@ -41,7 +43,7 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
-    rows make come after them, a table for each op.
+    rows make come after them, a table for each op, and a table of the noise of each core.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -57,6 +59,7 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
         *(_table(name, members) for name, members in tables.items()),
         *_phase_tables(rows),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
+        *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
     ]
 
 
@@ -112,6 +115,19 @@ def _kernel_words(row: Row) -> str:
     """How lines of several kernels are told from each other: `npb.cg on 4 ranks class=A backend=blocking`."""
     told = {key: value for key, value in row.params.items() if key in ("class", "backend")}
     return f"{row_name(row)} {format_values(told)}".rstrip()
+
+
+def _noise_table(rows: list[Row]) -> Table:
+    """A line for each core."""
+    table = Table(
+        title="noise of each core", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    for column in CORE_COLUMNS:
+        table.add_column(column, justify="left" if column in ("op", "periods") else "right")
+    for row in rows:
+        for cells in core_cells(row):
+            table.add_row(*map(escape, cells))
+    return table
 
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
+from steelyard.noise import fundamentals
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops, format_rate, format_time, format_values
 
@@ -288,6 +289,9 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.median is not None:
         found += [nature(row)] if nature(row) not in ("", known) else []
         found += method_words(row).details(row)
+    if row.cores:
+        worst = max(row.cores, key=lambda core: core.share)
+        found.append(f"{100 * worst.share:.3g} % lost, {worst.per_second:.3g}/s (cpu {worst.cpus})")
     if len(row.modes) > 1:
         layer = {"below": " (below MPI)", "noise": " (from outside)", "above": " (in MPI)"}
         found.append(f"{len(row.modes)} modes{layer.get(row.blame or '', '')}: {mode_words(row)}")
@@ -306,6 +310,28 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.rejected:
         found.append(f"{row.rejected} rejected")
     return found
+
+
+CORE_COLUMNS = ("op", "rank", "cpus", "observed", "lost", "per second", "longest", "periods")
+
+
+def core_cells(row: Row) -> Iterator[tuple[str, ...]]:
+    """The noise of each rank's core, in the columns of `CORE_COLUMNS`."""
+    for core in row.cores:
+        periods = ", ".join(
+            f"{peak.hz:.4g} Hz" + (f" and {multiples} multiples" if multiples else "")
+            for peak, multiples in fundamentals(core.peaks)
+        )
+        yield (
+            f"{row.op} {format_values(row.params)}",
+            str(core.rank),
+            core.cpus,
+            f"{core.seconds:.3g} s",
+            f"{100 * core.share:.3g} %",
+            f"{core.per_second:.4g}",
+            format_time(core.longest_ns),
+            periods,
+        )
 
 
 def row_line(row: Row) -> str:

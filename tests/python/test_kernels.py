@@ -1,4 +1,4 @@
-"""Kernels: their answers are the published ones, on any number of ranks and threads; a planted error is caught.
+"""Kernels: their answers are the published ones, on any number of ranks and threads; a plant is caught.
 
 To add a kernel: a row in `_CASES`, one in `_REFUSED` if it cannot take some number of ranks.
 """
@@ -19,7 +19,7 @@ from steelyard.records import End, Phase, Phases, Point, Record
 from test_ops import _engine, _measure
 from test_ops_simulated import _simulate
 
-# A point, and on how many ranks of a real MPI. More ranks than cores wait for each other by turns: few of them.
+# A point, and on how many ranks of a real MPI: few, for more ranks than cores wait for each other by turns.
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),

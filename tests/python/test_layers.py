@@ -64,7 +64,12 @@ _CLOCKS = r"\b(clock_now|clock_gettime|gettimeofday|MPI_Wtime|omp_get_wtime|__rd
 _C_PRINTS = r"\b(v?f?printf|v?dprintf|puts|fputs|putchar|perror)\s*\("
 # What may not be said -> of which files, save which, and what is wrong with it.
 _WORDS = (
-    (_CLOCKS, ("ops/*", "kernels/*"), ("ops/self.c", "ops/mpi_local.c"), "an op reads no clock"),
+    (
+        _CLOCKS,
+        ("ops/*", "kernels/*"),
+        ("ops/self.c", "ops/mpi_local.c", "ops/noise.c"),
+        "an op reads no clock",
+    ),
     (_C_PRINTS, ("*",), ("main.c",), "only main.c prints"),
     (
         r"\bMPI_Wtime\b",
@@ -197,23 +202,27 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
     "records": (("records", "reading", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results", "row", "blame", "overlap", "phases"), ("base", "records", "stats")),
+    "results": (("results", "row", "blame", "overlap", "phases", "noise"), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
-    "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
+    "checks": (
+        ("checks", "evidence", "evidence_noise", "crosscheck"),
+        ("base", "records", "results", "words"),
+    ),
     "pictures": (
         ("plots", "plots.*", "report", "report.*"),
         ("base", "records", "stats", "results", "words", "checks"),
     ),
     "process": (("process",), ("base",)),
-    "machine": (("machine",), ("base",)),
+    "machine": (("machine", "settings"), ("base",)),
+    "watch": (("watch",), ("base", "records")),
     "engine": (("mpi", "engine"), ("base", "process")),
     "launch": (("launch",), ("base", "engine", "machine")),
-    "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
+    "doctor": (("doctor", "doctor_settings", "gauge"), ("base", "records", "process", "engine", "machine")),
     "plan": (("plan", "like", "asked"), ("base", "records")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),
-        ("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
+        ("base", "records", "process", "postmortem", "engine", "launch", "machine", "watch", "plan"),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
     "validate": (

@@ -277,6 +277,8 @@ def test_the_schema_names_all_records() -> None:
         "point",
         "obs",
         "sync",
+        "state",
+        "watch",
         "end",
     }
 

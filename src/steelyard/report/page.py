@@ -26,16 +26,19 @@ from steelyard.plots import (
     latency_figure,
     launches_figure,
     line_style,
+    noise_figures,
     rank_figures,
     tail_figures,
 )
-from steelyard.report.setting import Setting, settings_of
+from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops
 from steelyard.wording import (
+    CORE_COLUMNS,
     METHODS,
     bandwidth_words,
+    core_cells,
     interval_words,
     is_collective,
     notes,
@@ -109,6 +112,8 @@ class Section:
     histograms: tuple[Markup, ...]
     tails: tuple[Markup, ...]
     ranks: tuple[RankPictures, ...]
+    noise: tuple[Markup, ...]
+    cores: tuple[tuple[str, ...], ...]  # the noise of each, in the columns of `CORE_COLUMNS`
     launches: Markup | None
     columns: tuple[str, ...]
     table: tuple[TableRow, ...]
@@ -150,6 +155,8 @@ def render_report(folders: Sequence[Folder]) -> str:
         sections=sections,
         methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
         others=OTHERS,
+        core_columns=CORE_COLUMNS,
+        state_columns=STATE_COLUMNS,
         most_open=MOST_OPEN,
         library=Markup(library),  # noqa: S704 - Bokeh's own code
         several=len(folders) > 1,
@@ -223,6 +230,8 @@ def _section(number: int, group: Group) -> Section:
         histograms=named("histogram"),
         tails=named("tail"),
         ranks=tuple(RankPictures(label, named(f"rank-{i}-")) for i, label in enumerate(labels)),
+        noise=named("noise"),
+        cores=tuple(cells for row in _rows(group) for cells in core_cells(row)),
         launches=safe.get("launches"),
         columns=columns,
         table=table,
@@ -245,6 +254,7 @@ def _figures(group: Group) -> tuple[dict[str, Any], list[str]]:
     figures.update((f"shape-{i}", shape) for i, shape in enumerate(distribution_figures(group)))
     figures.update((f"histogram-{i}", one) for i, one in enumerate(histogram_figures(group)))
     figures.update((f"tail-{i}", tail) for i, tail in enumerate(tail_figures(group)))
+    figures.update((f"noise-{i}", one) for i, one in enumerate(noise_figures(group)))
     ranks = rank_figures(group)
     for i, (_, last, own) in enumerate(ranks):
         figures |= {f"rank-{i}-last": last, f"rank-{i}-own": own}

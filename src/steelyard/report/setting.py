@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.evidence import cpu_set
+from steelyard.evidence_noise import shared_by, spans_of
 from steelyard.observations import Measured
 from steelyard.records import Launch
 from steelyard.units import format_bytes, format_time
@@ -43,6 +44,22 @@ class Setting:
     engines: tuple[tuple[str, str], ...]
     bindings: tuple[Binding, ...]
     notes: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]  # of the system, when the first job began
+    states: tuple[tuple[str, ...], ...]  # what passed in each launch, in the columns of `STATE_COLUMNS`
+
+
+STATE_COLUMNS = (
+    "launch",
+    "rank",
+    "cpus",
+    "took",
+    "others",
+    "steal",
+    "taken off",
+    "gave way",
+    "migrations",
+)
+MOST_STATES = 40  # rows: of more, those whose CPUs others used most
 
 
 def settings_of(measured: Measured) -> Setting:
@@ -52,7 +69,45 @@ def settings_of(measured: Measured) -> Setting:
         engines=_engines(measured),
         bindings=_bindings(measured),
         notes=tuple(dict.fromkeys(note for file in measured.files for note in file.job.notes)),
+        settings=_settings(measured),
+        states=_states(measured),
     )
+
+
+def _settings(measured: Measured) -> tuple[tuple[str, str], ...]:
+    """Those that the machine's table does not have."""
+    told = next((file.job.settings for file in measured.files if file.job.settings), {})
+    return tuple(
+        (name.replace("_", " "), _machine_text(name, value))
+        for name, value in told.items()
+        if name not in measured.campaign.machine and _machine_text(name, value)
+    )
+
+
+def _states(measured: Measured) -> tuple[tuple[str, ...], ...]:
+    """What passed between the first and the last point of each launch, for each rank."""
+    found: list[tuple[float, tuple[str, ...]]] = []
+    for file in measured.files:
+        shares = {span.rank: group.share for group in shared_by(file) for span in group.spans}
+        for span in spans_of(file):
+            seconds = span.passed_ns / 1e9
+            if seconds > 0 and span.cpus:
+                share = shares.get(span.rank)
+                cells = (
+                    str(file.job.launch),
+                    str(span.rank),
+                    _numbers(set(span.cpus)),
+                    f"{seconds:.2f} s",
+                    f"{100 * share:.1f} %" if share is not None else "",
+                    f"{100 * span.steal_ns / span.passed_ns / len(span.cpus):.1f} %",
+                    f"{span.involuntary / seconds:.3g}/s",
+                    f"{span.voluntary / seconds:.3g}/s",
+                    str(span.migrations),
+                )
+                found.append((share or 0.0, cells))
+    if len(found) > MOST_STATES:
+        found = sorted(found, key=lambda one: -one[0])[:MOST_STATES]
+    return tuple(cells for _, cells in found)
 
 
 def machine_words(machine: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
 from steelyard.stats.ranks import ranks_above
 from steelyard.stats.shape import binned, cumulated, exceeded
+from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
 __all__ = [
     "Blocks",
@@ -30,5 +31,7 @@ __all__ = [
     "median",
     "quantile",
     "ranks_above",
+    "spectrum",
+    "spectrum_peaks",
     "with_tick",
 ]

@@ -348,6 +348,15 @@ static bool is_cold(const struct point *p)
     return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
 }
 
+static int check_threads(const struct op *op, int threads)
+{
+    const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
+    const int fit = few ? op->least_threads : op->most_threads;
+    return !few && !many ? 0
+                         : err_say(ERR_UNSUPPORTED, "%s needs %s %d threads, not %d; give --threads %d",
+                                   op->name, few ? "at least" : "at most", fit, threads, fit);
+}
+
 /* What this rank can see is in the way of the point, or 0. */
 static int setup(struct run *r)
 {
@@ -364,6 +373,9 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
+    int err = check_threads(op, r->env.threads);
+    if (err)
+        return err;
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
@@ -378,7 +390,7 @@ static int setup(struct run *r)
         !r->bench.stamps_ns || !r->before || !r->last_ns || !r->partners)
         return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
     if (is_cold(r->point)) {
-        int err = evict_open(&r->evict);
+        err = evict_open(&r->evict);
         if (err)
             return err;
         r->bench.evict = &r->evict;

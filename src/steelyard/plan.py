@@ -318,10 +318,13 @@ def _methods(measure: Measure, op: Mapping[str, Any], ops: Ops, crowded: bool) -
 
 
 def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of threads; an op between two threads has two where one, the default, is asked for."""
     threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
-    if op["max_threads"] and max(threads) > op["max_threads"]:
-        raise InputError(f"{op['name']} runs in one thread, not in {max(threads)}; leave --threads away")
-    return threads
+    least, most = op["min_threads"], op["max_threads"]
+    if most and max(threads) > most:
+        where = "one thread" if most == 1 else f"{most} threads at most"
+        raise InputError(f"{op['name']} runs in {where}, not in {max(threads)}; leave --threads away")
+    return tuple(dict.fromkeys(max(least, count) for count in threads))
 
 
 def _thread_levels(measure: Measure) -> tuple[str | None, ...]:

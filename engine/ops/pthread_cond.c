@@ -68,8 +68,13 @@ LANES_INLINE wait_in_vain(void *lanes, int lane, enum inside what)
     const struct timespec over = {0};
     int rc = pthread_mutex_lock(&c->mutex), other = 0;
     for (int64_t i = 0; i < c->l.reps; ++i) {
-        other |= pthread_cond_timedwait(&c->cond[0], &c->mutex, &over) ^ ETIMEDOUT;
-        lanes_inside(&c->l, lane, what);
+        int said = pthread_cond_timedwait(&c->cond[0], &c->mutex, &over);
+        if (what == INSIDE_COUNT)
+            lanes_saw(&c->l, lane, said == ETIMEDOUT);
+        else
+            other |= said ^ ETIMEDOUT;
+        if (what == INSIDE_DELAY)
+            delay_do(&c->l.delay);
     }
     rc |= pthread_mutex_unlock(&c->mutex);
     lanes_note(&c->l, other == 0 ? rc : EPROTO);

@@ -168,12 +168,13 @@ LANES_INLINE try_in_vain(void *lanes, int lane, enum inside what)
     int rc = 0;
     lanes_meet(&m->l);
     for (int64_t i = 0; i < m->l.reps; ++i) {
-        int refused = pthread_mutex_trylock(mutex);
-        rc |= refused ^ EBUSY;
+        int said = pthread_mutex_trylock(mutex);
         if (what == INSIDE_COUNT)
-            lanes_saw(&m->l, lane, refused == EBUSY);
+            lanes_saw(&m->l, lane, said == EBUSY);
         else
-            lanes_inside(&m->l, lane, what);
+            rc |= said ^ EBUSY;
+        if (what == INSIDE_DELAY)
+            delay_do(&m->l.delay);
     }
     lanes_note(&m->l, rc == 0 ? 0 : EPROTO);
     atomic_store_explicit(&m->over, true, memory_order_release);

@@ -24,6 +24,7 @@ struct threads {
     sem_t said;   /* detached: by each thread; chain: by the last */
     sem_t never;  /* cancel: what nobody says */
     int64_t left; /* chain: threads still to be made */
+    pthread_t maker;
 };
 
 static int threads_open(struct lanes *l, int kind)
@@ -67,18 +68,18 @@ static void wait_for(sem_t *sem)
         ; /* interrupted by a signal */
 }
 
-/* Is the stack that this thread has the one that was asked for? */
+/* Is this another thread, with the stack that was asked for? */
 static void *see_stack(void *arg)
 {
     struct threads *t = arg;
     pthread_attr_t mine;
-    size_t asked = 0, size = 0;
+    const size_t asked = (size_t)t->l.env->params[STACK] * KIB;
+    size_t size = 0;
     void *lowest = NULL;
-    lanes_note(&t->l, pthread_attr_getstacksize(&t->attributes, &asked));
     lanes_note(&t->l, pthread_getattr_np(pthread_self(), &mine));
     lanes_note(&t->l, pthread_attr_getstack(&mine, &lowest, &size));
     pthread_attr_destroy(&mine);
-    t->l.wrong += size < asked;
+    t->l.wrong += size < asked || pthread_equal(pthread_self(), t->maker);
     sem_post(&t->said);
     return NULL;
 }
@@ -89,6 +90,7 @@ static void threads_look(struct lanes *l)
     int kind = PTHREAD_CREATE_JOINABLE;
     pthread_t thread;
     pthread_attr_getdetachstate(&t->attributes, &kind);
+    t->maker = pthread_self();
     int rc = pthread_create(&thread, &t->attributes, see_stack, t);
     if (rc == 0) {
         wait_for(&t->said);
@@ -226,11 +228,15 @@ LANES_INLINE test_cancel(void *lanes, int lane, enum inside what)
 }
 LANES_WORK(test_cancel)
 
-static void *live_until_cancelled(void *arg)
+/* Cancelled while that is disabled, so that it is the test that ends this thread, or nothing. */
+static void *live_until_tested(void *arg)
 {
-    for (;;)
-        pthread_testcancel();
-    return arg;
+    struct threads *t = arg;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    wait_for(&t->said);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    pthread_testcancel();
+    return NULL;
 }
 
 static void testcancel_look(struct lanes *l)
@@ -238,9 +244,10 @@ static void testcancel_look(struct lanes *l)
     struct threads *t = (struct threads *)l;
     pthread_t thread;
     void *returned = NULL;
-    int rc = pthread_create(&thread, &t->attributes, live_until_cancelled, NULL);
+    int rc = pthread_create(&thread, &t->attributes, live_until_tested, t);
     if (rc == 0) {
         lanes_note(l, pthread_cancel(thread));
+        sem_post(&t->said);
         rc = pthread_join(thread, &returned);
     }
     l->wrong += rc != 0 || returned != PTHREAD_CANCELED;

@@ -4,6 +4,11 @@
 
 #include <stdbool.h>
 
+/* A process that has had a second thread. Until it has, glibc locks without atomic operations, four times as
+ * fast; after that never again. Without this, what an op costs would hang on which points came before.
+ * ERR_SYSTEM. */
+int process_be_threaded(void);
+
 struct beside;
 struct op_env;
 struct pinned;

@@ -52,7 +52,9 @@ static int lanes_open(struct lanes *l)
     const int extra = (int)params[LANES_EXTRA];
     const bool busy = params[LANES_EXTRA_KIND] > 0;
     double delay_ns = l->row->delays == DELAYS_NONE ? 0 : params[LANES_SPIN_NS];
-    int err = pool_open(l->env->threads, &l->pool);
+    int err = process_be_threaded();
+    if (!err)
+        err = pool_open(l->env->threads, &l->pool);
     if (!err && l->row->same_cpu)
         err = pinned_open(l->pool, &l->pinned);
     if (!err && extra > 0)

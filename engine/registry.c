@@ -2,6 +2,7 @@
 #include "registry.h"
 
 #include "base/err.h"
+#include "kernels/families.h"
 #include "ops/families.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ static const struct op_family *const families[] = {
     &pthread_sched_ops,
     &atomic_ops,
     &omp_ops,
+    &npb_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,

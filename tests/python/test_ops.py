@@ -16,7 +16,8 @@ from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, find_mpis, mpi_environment
 from steelyard.process import run
-from steelyard.records import End, Obs, Point, Record, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Obs, Point, Record
 from steelyard.units import parse_sizes
 
 _SECONDS = 300.0  # far more than a launch takes
@@ -87,7 +88,7 @@ _THREADS_IN_RANKS = ("pthread.mutex", "pthread.create", "pthread.barrier", "atom
 
 
 def _ops(engine: Engine) -> dict[str, Op]:
-    """All but those that fail on purpose, or by a bug of this MPI that is known."""
+    """All but those that fail on purpose, or by a bug of this MPI that is known, and kernels (test_kernels)."""
     fails = {"self.fail"}
     if engine.mpi is not None and engine.mpi.version.startswith("4."):
         fails |= (_BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else _BROKEN_IN_OPENMPI_4).keys()
@@ -95,6 +96,7 @@ def _ops(engine: Engine) -> dict[str, Op]:
     if engine.mpi is not None:
         fails |= {name for name, op in ops.items() if op["family"] in ("pthread", "atomic")}
         fails -= set(_THREADS_IN_RANKS)
+    ops = {name: op for name, op in ops.items() if not op["lasts"]}
     return {name: op for name, op in ops.items() if name.replace(".overlap", "") not in fails}
 
 

@@ -9,7 +9,14 @@
 
 static const struct op_family *const families[] = {
     &self_ops,
-    &pthread_ops,
+    &pthread_thread_ops,
+    &pthread_mutex_ops,
+    &pthread_lock_ops,
+    &pthread_cond_ops,
+    &pthread_sync_ops,
+    &pthread_data_ops,
+    &pthread_sched_ops,
+    &atomic_ops,
     &omp_ops,
     &npb_ops,
     &noise_ops,

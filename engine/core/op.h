@@ -40,6 +40,16 @@ enum op_report {
     OP_SLOWEST, /* the longest of all ranks */
 };
 
+/* How many of the delays that a repetition makes with the parameter `spin_ns` (ops/delay.h) stand one after
+ * another in the op's value. */
+enum op_delays {
+    DELAYS_NONE,    /* it has no such parameter */
+    DELAYS_ONE,     /* one, or one in each thread at the same time */
+    DELAYS_THREADS, /* as many as there are threads, which exclude each other */
+    DELAYS_OTHERS,  /* one less than that */
+    OP_DELAYS
+};
+
 struct op;
 
 /* What an op is given at setup; it lives as long as the op's state. */
@@ -62,9 +72,12 @@ struct op {
     enum op_class class;
     enum op_flow flow; /* of a collective */
     enum op_report report;
-    int parts;                 /* unit operations in one repetition: the two messages of a ping-pong */
-    int least_ranks;           /* 0 is 1 */
-    bool threaded;             /* takes more than one thread */
+    int parts;         /* unit operations in one repetition: the two messages of a ping-pong */
+    int least_ranks;   /* 0 is 1 */
+    bool threaded;     /* takes more than one thread */
+    int least_threads; /* 0 is 1 */
+    int most_threads;  /* of a threaded op; 0: as many as are asked for */
+    enum op_delays delays;
     bool gapless;              /* nothing untimed is to stand between its observations, as far as can be */
     bool works;                /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
@@ -125,6 +138,7 @@ struct op_family {
 
 const char *op_class_name(enum op_class class);
 const char *op_flow_name(enum op_flow flow);
+const char *op_delays_name(enum op_delays delays);
 
 /* How many counters it has. */
 int op_counters(const struct op *op);

@@ -307,6 +307,15 @@ static bool is_cold(const struct point *p)
     return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
 }
 
+static int check_threads(const struct op *op, int threads)
+{
+    const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
+    const int fit = few ? op->least_threads : op->most_threads;
+    return !few && !many ? 0
+                         : err_say(ERR_UNSUPPORTED, "%s needs %s %d threads, not %d; give --threads %d",
+                                   op->name, few ? "at least" : "at most", fit, threads, fit);
+}
+
 /* What this rank can see is in the way of the point, or 0. */
 static int setup(struct run *r)
 {
@@ -323,6 +332,9 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
+    int err = check_threads(op, r->env.threads);
+    if (err)
+        return err;
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);

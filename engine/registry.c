@@ -9,7 +9,14 @@
 static const struct op_family *const families[] = {
     &self_ops,
     &pthread_ops,
-    &omp_ops,
+    &omp_sync_ops,
+    &omp_lock_ops,
+    &omp_atomic_ops,
+    &omp_for_ops,
+    &omp_reduction_ops,
+    &omp_task_ops,
+    &omp_data_ops,
+    &omp_region_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,

@@ -76,7 +76,11 @@ struct op {
     int least_threads; /* 0 is 1 */
     int most_threads;  /* of a threaded op; 0: as many as are asked for */
     enum op_delays delays;
-    bool works;                /* is given calibrated work, env->work_per_us */
+    const char *reference; /* the op that is the same without what is measured: value less its value is an
+                              overhead; NULL: there is none */
+    double least_ns;       /* so long an observation of repetitions back to back lasts at least, because of
+                              what `run` does once; 0: any */
+    bool works;            /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const char *missing; /* why it cannot run in this build; NULL when it can */

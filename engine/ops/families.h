@@ -4,7 +4,9 @@
 
 #include "core/op.h"
 
-extern const struct op_family self_ops, pthread_ops, omp_ops;
+extern const struct op_family self_ops, pthread_ops;
+extern const struct op_family omp_sync_ops, omp_lock_ops, omp_atomic_ops, omp_for_ops, omp_reduction_ops,
+    omp_task_ops, omp_data_ops, omp_region_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2p_window_ops,

@@ -9,7 +9,7 @@ struct locks { /* one for each thread, on a cache line of its own */
     omp_nest_lock_t nest;
 };
 
-enum { LOCK_USE = 1, LOCK_HINT, LOCK_DEPTH };
+enum { LOCK_USE = 1, LOCK_HINT, LOCK_LEVELS };
 enum { USE_SHARED, USE_OWN };
 static const char *const use_words[] = {"shared", "own", NULL};
 static const char *const hint_words[] = {"none", "uncontended", "contended", "speculative", NULL};
@@ -27,7 +27,7 @@ static const struct param nest_params[] = {
     [LOCK_USE] =
         PARAM_WORDS("use", "one lock for which all threads queue, or one for each thread", use_words),
     [LOCK_HINT] = PARAM_WORDS("hint", "what the run-time system is told of it", hint_words),
-    [LOCK_DEPTH] = {"depth", "", "how often its owner sets it, one in the other", 1, 1, 1000},
+    [LOCK_LEVELS] = {"levels", "", "how often its owner sets it, one in the other", 1, 1, 1000},
     {0},
 };
 
@@ -76,13 +76,13 @@ static inline void lock_pass(struct omp *o, omp_lock_t *lock, int64_t reps)
     }
 }
 
-static inline void nest_pass(struct omp *o, omp_nest_lock_t *lock, int depth, int64_t reps)
+static inline void nest_pass(struct omp *o, omp_nest_lock_t *lock, int levels, int64_t reps)
 {
     for (int64_t i = 0; i < reps; ++i) {
-        for (int d = 0; d < depth; ++d)
+        for (int d = 0; d < levels; ++d)
             omp_set_nest_lock(lock);
         o->body(o, i);
-        for (int d = 0; d < depth; ++d)
+        for (int d = 0; d < levels; ++d)
             omp_unset_nest_lock(lock);
     }
 }
@@ -104,17 +104,17 @@ static void lock_own_loop(struct omp *o, int64_t reps)
 static void nest_shared_loop(struct omp *o, int64_t reps)
 {
     struct locks *locks = o->own;
-    const int depth = (int)o->env->params[LOCK_DEPTH];
+    const int levels = (int)o->env->params[LOCK_LEVELS];
 #pragma omp parallel num_threads(o->threads)
-    nest_pass(o, &locks[0].nest, depth, omp_dealt(o, reps));
+    nest_pass(o, &locks[0].nest, levels, omp_dealt(o, reps));
 }
 
 static void nest_own_loop(struct omp *o, int64_t reps)
 {
     struct locks *locks = o->own;
-    const int depth = (int)o->env->params[LOCK_DEPTH];
+    const int levels = (int)o->env->params[LOCK_LEVELS];
 #pragma omp parallel num_threads(o->threads)
-    nest_pass(o, &locks[omp_get_thread_num()].nest, depth, reps);
+    nest_pass(o, &locks[omp_get_thread_num()].nest, levels, reps);
 }
 
 static const struct omp_row rows[] = {

@@ -30,6 +30,7 @@ class Like:
     bytes: str | None = None
     params: Mapping[str, Value] = field(default_factory=dict)
     differs: str = ""
+    omp: Mapping[str, str] = field(default_factory=dict)  # settings without which the op has no effect
 
 
 _OSU_P2P, _OSU_COLL, _OSU_SUMS = "1..4Mi", "1..1Mi", "8..1Mi"

@@ -185,9 +185,10 @@ def test_what_only_looks_like_a_violation_is_none(path: str, text: str) -> None:
 # line: errors, units <- records <- stats <- checks <- plots, report and engine, launch, machine <- campaign.
 _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
+    "openmp": (("openmp",), ("base",)),
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results", "row", "blame", "overlap"), ("base", "records", "stats")),
+    "results": (("results", "row", "blame", "overhead", "overlap"), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (
@@ -197,9 +198,9 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "process": (("process",), ("base",)),
     "machine": (("machine",), ("base",)),
     "engine": (("mpi", "engine"), ("base", "process")),
-    "launch": (("launch",), ("base", "engine", "machine")),
+    "launch": (("launch",), ("base", "openmp", "engine", "machine")),
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan", "like", "asked"), ("base", "records")),
+    "plan": (("plan", "like", "asked"), ("base", "openmp", "records")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),

@@ -28,7 +28,7 @@ _PLAIN = (
 _WORDS = {
     "flush": {"order": "all acquire release acq_rel"},
     "lock": {"use": "shared own", "hint": "none contended"},
-    "nest_lock": {"use": "shared own", "depth": "1 3"},
+    "nest_lock": {"use": "shared own", "levels": "1 3"},
     "atomic": {
         "form": "read write update capture compare",
         "order": "relaxed seq_cst",

@@ -40,13 +40,10 @@ def overhead_name(row: Row, among: Iterable[Row]) -> str:
 
 def cycles_words(ns: float | None, hz: float | None) -> str:
     """A time in cycles of something that makes `hz` of them in a second; a dash where that is not known."""
-    return (
-        "–"
-        if ns is None or hz is None
-        else f"{ns * hz / 1e9:.3g}"
-        if abs(ns * hz) < 1e12
-        else f"{ns * hz / 1e9:.0f}"
-    )
+    if ns is None or hz is None:
+        return "–"
+    cycles = ns * hz / 1e9
+    return f"{cycles:.3g}" if abs(cycles) < 1000 else f"{cycles:.0f}"
 
 
 def mode_words(row: Row) -> str:

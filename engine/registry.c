@@ -8,7 +8,14 @@
 
 static const struct op_family *const families[] = {
     &self_ops,
-    &pthread_ops,
+    &pthread_thread_ops,
+    &pthread_mutex_ops,
+    &pthread_lock_ops,
+    &pthread_cond_ops,
+    &pthread_sync_ops,
+    &pthread_data_ops,
+    &pthread_sched_ops,
+    &atomic_ops,
     &omp_sync_ops,
     &omp_lock_ops,
     &omp_atomic_ops,

@@ -271,7 +271,10 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if not suited:
-            raise InputError(f"none of {', '.join(selected)} takes so few ranks; give more with -n")
+            raise InputError(
+                f"none of {', '.join(selected)} takes so few ranks or so many threads; "
+                "give more with -n, or fewer with --threads"
+            )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
     return _with_references(points, ops)
@@ -313,7 +316,7 @@ def _axes(
 ) -> Iterator[tuple[int, int, int, str]]:
     """Every size, number of ranks, number of threads and method of an op."""
     for size, ranks, threads in itertools.product(
-        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op)
+        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op, alone)
     ):
         for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
             if ranks < (least := ops.methods[method].get("min_ranks", 1)):
@@ -351,14 +354,17 @@ def _methods(measure: Measure, op: Mapping[str, Any], ops: Ops, crowded: bool) -
     return suiting
 
 
-def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
-    """The numbers of threads; an op between two threads has two where one, the default, is asked for."""
+def _threads(measure: Measure, op: Mapping[str, Any], alone: bool) -> tuple[int, ...]:
+    """The numbers of threads of an op: those that are too many for it are for others, unless it is alone.
+
+    An op between two threads has two where fewer are asked for, such as one, the default.
+    """
     threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
-    least, most = op["min_threads"], op["max_threads"]
-    if most and max(threads) > most:
+    least, most = op["min_threads"], op["max_threads"] or max(threads)
+    if alone and max(threads) > most:
         where = "one thread" if most == 1 else f"{most} threads at most"
         raise InputError(f"{op['name']} runs in {where}, not in {max(threads)}; leave --threads away")
-    return tuple(dict.fromkeys(max(least, count) for count in threads))
+    return tuple(dict.fromkeys(max(least, count) for count in threads if count <= most))
 
 
 def _thread_levels(measure: Measure) -> tuple[str | None, ...]:

@@ -68,7 +68,7 @@ def _engine(mpi: Mpi) -> Engine:
 
 def _words(op: Op, threads: int = 1, few: bool = False) -> Iterator[str]:
     """The points of an op: an odd number of elements; and none, one and many, unless `few` are wanted."""
-    if op["max_threads"] and threads > op["max_threads"]:
+    if threads < op["min_threads"] or (op["max_threads"] and threads > op["max_threads"]):
         return
     words = f"op={op['name']} threads={threads} rule=fixed count=2"
     if not op["sized"]:
@@ -146,7 +146,9 @@ def test_ops_with_threads_run_in_ranks(tmp_path: Path, mpi: Mpi) -> None:
 @pytest.mark.parametrize("method", ["batch", "barrier"])
 def test_every_method_suits_every_op_that_says_so(tmp_path: Path, mpi: Mpi, method: str) -> None:
     engine = _engine(mpi)
-    ops = {name: op for name, op in _ops(engine).items() if method in op["methods"]}
+    ops = {
+        name: op for name, op in _ops(engine).items() if method in op["methods"] and op["min_threads"] == 1
+    }
     sizes = {name: " bytes=8" if op["sized"] else "" for name, op in ops.items()}
     lines = [f"op={name} method={method} rule=fixed count=2{sizes[name]}" for name in ops]
     _check(_measure(engine, 2, 1, lines, tmp_path / "out.jsonl"), lines, ops, 2)

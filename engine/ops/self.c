@@ -13,14 +13,14 @@
 
 struct self {
     const struct op_env *env;
-    int64_t done;               /* empty: repetitions so far */
-    int64_t last;               /* clock, spin: the last reading */
-    int64_t distance, deadline; /* spin: of the wait */
-    double grain, dither;       /* spin: of the durations that a wait can have, and a share of it */
-    int64_t steps;              /* work: of a repetition */
-    uint64_t x;                 /* work: what it has come to */
+    int64_t done;                 /* empty: repetitions so far */
+    int64_t last;                 /* clock, spin: the last reading */
+    int64_t distance, deadline;   /* spin: of the wait */
+    double grain, dither;         /* spin: of the durations that a wait can have, and a share of it */
+    int64_t steps;                /* work: of a repetition */
+    uint64_t x;                   /* work: what it has come to */
     void (*call)(struct self *s); /* call: what is called */
-    int64_t depth;              /* chain: calls in a repetition */
+    int64_t depth;                /* chain: calls in a repetition */
 };
 
 static int setup(const struct op_env *env, void **state)
@@ -201,6 +201,16 @@ static int call_run(void *state, int64_t reps)
     return 0;
 }
 
+static int call_pair_run(void *state, int64_t reps)
+{
+    struct self *s = state;
+    for (int64_t i = 0; i < reps; ++i) {
+        s->call(s);
+        s->call(s);
+    }
+    return 0;
+}
+
 static void call_count(struct self *s)
 {
     ++s->done;
@@ -215,18 +225,26 @@ static int call_setup(const struct op_env *env, void **state)
 }
 
 /* Nothing tells whether an empty function was called; one that counts does. */
-static int call_verify(void *state)
+static int calls_check(struct self *s, int64_t each)
 {
-    const int64_t reps = 1000;
-    struct self *s = state;
-    const int64_t before = s->done;
+    const int64_t reps = 1000, before = s->done;
     s->call = call_count;
-    call_run(s, reps);
+    int err = s->env->op->run(s, reps);
     s->call = call_nothing;
     const int64_t counted = s->done - before - (s->env->planted ? 1 : 0);
-    return counted == reps ? 0
-                           : err_say(ERR_WRONG, "%lld calls were made, %lld arrived", (long long)reps,
-                                     (long long)counted);
+    return err || counted == each * reps ? err
+                                         : err_say(ERR_WRONG, "%lld calls were made, %lld arrived",
+                                                   (long long)(each * reps), (long long)counted);
+}
+
+static int call_verify(void *state)
+{
+    return calls_check(state, 1);
+}
+
+static int call_pair_verify(void *state)
+{
+    return calls_check(state, 2);
 }
 
 enum { CHAIN_DEPTH };
@@ -342,6 +360,12 @@ static const struct op rows[] = {
      .setup = call_setup,
      .run = call_run,
      .verify = call_verify},
+    {.name = "self.call_pair",
+     .summary = "two such calls",
+     .reference = "self.empty",
+     .setup = call_setup,
+     .run = call_pair_run,
+     .verify = call_pair_verify},
     {.name = "self.chain",
      .summary = "a chain of calls, each inside the one before",
      .reference = "self.empty",

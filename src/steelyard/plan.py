@@ -293,7 +293,7 @@ def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> t
     planned = dict(points)
     for key, point in points.items():
         name = ops.all[point.op].get("reference")
-        if name is None:
+        if name is None or 0 < ops.all[name]["max_threads"] < point.threads:
             continue
         wanted = _reference(point, ops.all[point.op], ops.all[name], len(planned))
         found = planned.setdefault(_axes_of(wanted), wanted)

@@ -4,6 +4,7 @@ other quantiles.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -156,22 +157,23 @@ def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
     """The Hodges-Lehmann estimate with its interval, or None where no pair of averages covers `level`."""
     first, second = np.triu_indices(data.size)
     walsh = np.sort((data[first] + data[second]) / 2)
-    ways = np.ones(1)  # of each sum of ranks to come about
-    for rank in range(1, data.size + 1):
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    below = np.cumsum(ways) / 2.0**data.size  # P(W <= k)
-    enough = np.flatnonzero(1.0 - 2.0 * below >= level)
-    if enough.size == 0:
+    found = _signed_rank_pair(int(data.size), level)
+    if found is None:
         return None
-    left_out = int(enough[-1])
-    return Estimate(
-        float(np.median(walsh)),
-        float(walsh[left_out]),
-        float(walsh[-1 - left_out]),
-        float(1.0 - 2.0 * below[left_out]),
-        int(data.size),
-        "signed ranks",
-    )
+    left_out, covered = found
+    low, high = float(walsh[left_out]), float(walsh[-1 - left_out])
+    return Estimate(float(np.median(walsh)), low, high, covered, int(data.size), "signed ranks")
+
+
+@functools.lru_cache
+def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
+    """How many averages to leave out at either end, and what is then covered: the most for that level."""
+    ways = np.ones(1)  # in which each sum of ranks comes about
+    for rank in range(1, count + 1):
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    covered = 1.0 - 2.0 * np.cumsum(ways) / 2.0**count  # 1 - 2 P(W <= k)
+    enough = np.flatnonzero(covered >= level)
+    return (int(enough[-1]), float(covered[enough[-1]])) if enough.size else None
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Entering and leaving the region around a loop costs some us, or some ten with many threads; of so long an
  * observation that is a percent or less. */
@@ -80,6 +81,13 @@ static bool somebody_is_behind(const struct omp *o, const struct omp_slot *mine)
     return false;
 }
 
+/* Long enough for another thread to come in, if nothing holds it, even where there is one CPU for both. */
+static void linger(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000};
+    nanosleep(&moment, NULL);
+}
+
 void omp_mark_at(struct omp *o, int64_t index, int thread)
 {
     struct omp_slot *mine = &o->slots[thread];
@@ -94,6 +102,8 @@ void omp_mark_at(struct omp *o, int64_t index, int thread)
         __atomic_store_n(&o->indexes[index].thread, thread, __ATOMIC_RELAXED);
         __atomic_fetch_add(&o->indexes[index].times, 1, __ATOMIC_RELAXED);
     }
+    if (o->marks == MARKS_EXCLUSIVE && o->threads > 1)
+        linger();
     __atomic_store_n(&mine->count, mine->count + 1, __ATOMIC_RELEASE);
     if (o->marks == MARKS_EXCLUSIVE || o->marks == MARKS_ORDERED)
         __atomic_fetch_sub(&o->inside, 1, __ATOMIC_ACQ_REL);

@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.engine import describe, solo_engine
 from steelyard.process import run
-from steelyard.records import End, read_records
+from steelyard.records import End, Obs, Point, Record, read_records
 
 _SHORT = "method=batch reps=3 rule=fixed count=2"
 # More threads than cores must not spin for their turns; what else the rows need to be able to run.
@@ -75,15 +75,19 @@ def _lines() -> list[str]:
 
 
 def _ends(tmp_path: Path, lines: list[str], settings: dict[str, str] | None = None) -> list[End]:
+    ends = [record for record in _records(tmp_path, lines, settings) if isinstance(record, End)]
+    assert [end.point for end in ends] == list(range(len(lines)))
+    return ends
+
+
+def _records(tmp_path: Path, lines: list[str], settings: dict[str, str] | None = None) -> list[Record]:
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
     points.write_text("".join(f"point={i} {line} {_SHORT}\n" for i, line in enumerate(lines)))
     command = [solo_engine().path, "run", "--points", str(points), "--out", str(out), "--probe", "off"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
     done = run(command, env=environment | (_SETTINGS if settings is None else settings), timeout=120)
     assert done.code == 0, done.err
-    ends = [record for record in read_records(out).records if isinstance(record, End)]
-    assert [end.point for end in ends] == list(range(len(lines)))
-    return ends
+    return list(read_records(out).records)
 
 
 def _is_missing(end: End) -> bool:
@@ -119,3 +123,61 @@ def test_a_planted_error_is_found_in_every_form(tmp_path: Path) -> None:
         if not _is_missing(end):
             assert end.status == "failed", line
             assert (end.why or "").startswith("wrong: rank 0: "), line
+
+
+@pytest.mark.usefixtures("_openmp")
+def test_a_smaller_team_is_found(tmp_path: Path) -> None:
+    lines = [
+        f"op=omp.{op} threads=3" for op in ("parallel", "barrier", "for", "critical", "task", "reference")
+    ]
+    for end in _ends(tmp_path, lines, _SETTINGS | {"OMP_THREAD_LIMIT": "2"}):
+        assert end.status == "failed"
+        assert "wrong: rank 0: " in (end.why or "")
+
+
+# What a run-time system that does nothing would look like to a program that gcc compiled.
+_LAZY = """
+void GOMP_barrier(void) {}
+void GOMP_critical_name_start(void **lock) { (void)lock; }
+void GOMP_critical_name_end(void **lock) { (void)lock; }
+void GOMP_ordered_start(void) {}
+void GOMP_doacross_wait(long first, ...) { (void)first; }
+void omp_set_lock(void *lock) { (void)lock; }
+void omp_unset_lock(void *lock) { (void)lock; }
+void GOMP_taskwait(void) {}
+_Bool GOMP_single_start(void) { return 1; }
+"""
+
+
+@pytest.mark.usefixtures("_openmp")
+@pytest.mark.parametrize("op", ["barrier", "critical", "ordered", "doacross", "lock", "single"])
+def test_a_construct_that_does_nothing_is_found(tmp_path: Path, compiler: str, op: str) -> None:
+    """The library's calls are replaced by empty ones."""
+    source, library = tmp_path / "lazy.c", tmp_path / "lazy.so"
+    source.write_text(_LAZY)
+    assert run([compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(source)], timeout=60).code == 0
+    (end,) = _ends(tmp_path, [f"op=omp.{op} threads=4"], _SETTINGS | {"LD_PRELOAD": str(library)})
+    assert end.status == "failed", op
+    assert (end.why or "").startswith("wrong: rank 0: "), op
+
+
+@pytest.mark.usefixtures("_openmp")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_known_delay_is_in_every_construct(tmp_path: Path, threads: int) -> None:
+    """A wait until a deadline is never shorter, whatever else runs: the time is known from below."""
+    delay = 200_000
+    one_body = {"taskloop": " iterations=1", "task_tree": " depth=0"}
+    lines = [
+        f"op=omp.{op} threads={threads} spin_ns={delay}{one_body.get(op, '')}"
+        for op in (*_PLAIN.split(), *_WORDS)
+    ]
+    records = _records(tmp_path, lines)
+    points = {record.point: record for record in records if isinstance(record, Point)}
+    seen = set()
+    for record in records:
+        if isinstance(record, Obs):
+            point = points[record.point]
+            seen.add(point.op)
+            for start, stop in zip(record.start_ns[0], record.stop_ns[0], strict=True):
+                assert (stop - start) / point.reps >= 0.97 * delay, point.op
+    assert len(seen) > 30

@@ -4,9 +4,9 @@
 
 A run is what a user would do: launches of the engine, each of which measures the same point twice, in random
 order; the overhead of one over the other is estimated from it. The runs follow each other in one campaign,
-whose launches are cut into groups. Without --op the pair is omp.reference with copy=0 and copy=1. With --op, it
-is that op twice, with limits of time that differ by a ten-thousandth. Wants a quiet machine; 200 runs of 10
-launches take some 25 minutes.
+whose launches are cut into groups. Without --op the pair is omp.reference with copy=0 and copy=1. With --op,
+it is that op twice, with limits of time that differ by a ten-thousandth. Wants a quiet machine; 200 runs of
+10 launches take some 25 minutes.
 """
 
 from __future__ import annotations

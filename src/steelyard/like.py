@@ -188,7 +188,7 @@ def _epcc() -> Iterator[Like]:
     for name in plain:
         yield Like(f"epcc_{name}", f"omp.{name}", None, _EPCC_DELAY)
     yield Like("epcc_for", "omp.for", None, _EPCC_DELAY)
-    yield Like("epcc_lock", "omp.lock", None, _EPCC_DELAY)
+    yield Like("epcc_lock_contended", "omp.lock", None, _EPCC_DELAY)
     yield Like("epcc_lock_uncontended", "omp.lock", None, {**_EPCC_DELAY, "use": "own"})
     yield Like("epcc_atomic", "omp.atomic", None, {}, _FOR_ONE)
     yield Like("epcc_atomic_seq_cst", "omp.atomic", None, {"order": "seq_cst"}, _FOR_ONE)

@@ -61,7 +61,7 @@ PAIRS = (
 
 
 def overhead_us(text: str, name: str) -> float:
-    """Their overhead in us: `BARRIER median_ovrhd = 0.123 microseconds`; that of means where there is no other."""
+    """Their overhead in us, `BARRIER median_ovrhd = 0.123 microseconds`; else that of means."""
     lines = (rf"^\s*{name}\s+{word}\s*=\s*(-?[\d.eE+-]+)" for word in ("median_ovrhd", "overhead"))
     match = next((found for line in lines if (found := re.search(line, text, re.MULTILINE))), None)
     if match is None:

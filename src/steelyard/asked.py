@@ -59,7 +59,7 @@ def _measure_like(
         **given,
         threads=threads or 1,
         params={**row.params, **_params(params)},
-        omp={**row.omp, **read_omp_words(omp)},
+        omp=read_omp_words(omp),
     )
 
 

@@ -55,7 +55,7 @@ _WORDS = {
     "firstprivate": {"bytes": "8 1000"},
     "lastprivate": {"bytes": "8 1000"},
     "copyprivate": {"bytes": "8 1000"},
-    "copyin": {"bytes": "8 16384"},
+    "copyin": {"bytes": "8 1024"},
 }
 
 

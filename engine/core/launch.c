@@ -240,6 +240,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_double(j, "hz", clock->rate.hz > 0 ? clock->rate.hz : NAN);
         json_double(j, "hz_ppm", clock->rate.hz > 0 ? clock->rate.ppm : NAN);
         json_close(j, '}');
+        launch_core(clock, j);
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         json_open(j, "places", '[');

@@ -30,6 +30,10 @@ int launch_clock(const struct team *team, const char *name, struct clock *clock)
  * Collective. ERR_MPI. */
 int launch_work(const struct team *team, const struct clock *clock, double *rate);
 
+/* "core": how many cycles this rank's core makes in a second now, and how that is known. Nothing in
+ * simulation. */
+void launch_core(const struct clock *clock, struct json *j);
+
 /* The launch record, on rank 0; collective. `j` is a document that is empty. */
 int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
 

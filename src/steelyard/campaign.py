@@ -56,12 +56,13 @@ class Setup(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Points that one launch can measure: same MPI, ranks, threads and level of thread support."""
+    """Points that one launch can measure: same MPI, ranks, threads, thread level, OpenMP settings."""
 
     mpi: str | None
     ranks: int
     threads: int
     thread_level: str | None
+    omp: tuple[tuple[str, str], ...]
     points: tuple[PlannedPoint, ...]
 
 
@@ -96,9 +97,12 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[str | None, int, int, str | None], list[PlannedPoint]] = {}
+    sorted_points: dict[
+        tuple[str | None, int, int, str | None, tuple[tuple[str, str], ...]], list[PlannedPoint]
+    ] = {}
     for point in points:
-        key = (point.mpi, point.ranks, point.threads, point.thread_level)
+        omp = tuple(sorted(point.omp.items()))
+        key = (point.mpi, point.ranks, point.threads, point.thread_level, omp)
         sorted_points.setdefault(key, []).append(point)
     return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
 
@@ -108,7 +112,8 @@ def job_name(launch: int, group: Group) -> str:
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}"
+    omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}"
 
 
 def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
@@ -242,6 +247,7 @@ def _run_job(job: _Job) -> None:
         job.setup.machine,
         oversubscribe=job.plan.oversubscribe,
         yield_mode=job.plan.yield_,
+        omp=dict(group.omp),
     )
     job.listener(JobStarted(planned.launch, planned.name, len(points), launch.notes))
     spared = [point for point in points if point.point in job.hung]

@@ -110,6 +110,9 @@ def run(
         str | None, typer.Option("--class", help="of kernels: S,W,A; short for --param class=S,W,A")
     ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
+    omp: Annotated[
+        list[str] | None, typer.Option(help="a setting of OpenMP: wait_policy=active,passive")
+    ] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
     ] = None,
@@ -139,7 +142,7 @@ def run(
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
     axes["thread_level"] = thread_level
     params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
-    plan = asked_plan(what or (), like or (), axes, threads, params)
+    plan = asked_plan(what or (), like or (), axes, threads, params, omp or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
         "launches": launches or plan.launches,
@@ -202,7 +205,10 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     points = resolve(plan, ops, [name for name in engines if name is not None], len(machine.cores))
     setup = Setup(engines, ops, machine)
     for point in points:  # before anything is written: refuse, or warn of, what shares cores
-        plan_launch(engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=plan.oversubscribe)
+        over = plan.oversubscribe
+        plan_launch(
+            engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=over, omp=point.omp
+        )
     campaign = open_folder(folder, plan, points, machine)
     with locked(folder):
         done = len(finished(folder))

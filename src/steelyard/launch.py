@@ -14,6 +14,7 @@ import msgspec
 from steelyard.engine import Engine, engine_environment
 from steelyard.errors import InputError
 from steelyard.machine import Machine
+from steelyard.openmp import omp_launch
 
 Cores = Sequence[Sequence[int]]  # the hardware threads of each core
 
@@ -53,10 +54,12 @@ def plan_launch(
     oversubscribe: bool = False,
     yield_mode: str = "real",
     extra: Sequence[str] = (),
+    omp: Mapping[str, str] | None = None,
 ) -> Launch:
     """Plan the start of `ranks` ranks of `threads` threads on this machine; `extra` goes to mpiexec as it is.
 
-    Raises InputError when they are more than the cores and `oversubscribe` is not set.
+    `omp` are settings of OpenMP. Raises InputError when they are more than the cores and `oversubscribe` is
+    not set, or where OpenMP's variables in our environment contradict what is asked for.
     """
     cores = machine.cores
     over = ranks * threads > len(cores)
@@ -75,9 +78,12 @@ def plan_launch(
         if yield_mode == "none":
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
     cpus = [core[0] for core in cores[:threads]]
-    if threads > 1 and not over:  # each OpenMP thread stays on a core of its own
+    if threads > 1 or omp:  # each OpenMP thread stays on a core of its own, unless the plan says otherwise
         places = ",".join(f"{{{cpu}}}" for cpu in cpus) if engine.mpi is None else "cores"
-        environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": places}
+        bound = {} if over or threads == 1 else {"OMP_PROC_BIND": "true", "OMP_PLACES": places}
+        told = omp_launch(omp or {}, threads, bound, os.environ)
+        environment |= told.environment
+        notes += told.notes
     if engine.mpi is None:
         binding = () if over else ("--cpus", ",".join(map(str, cpus)))
         preset = "oversubscribed" if over else None

@@ -36,6 +36,8 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: str | None = None
+    omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
+    reference: int | None = None  # the point that is the same without what is measured
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):

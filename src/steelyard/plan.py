@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from steelyard.errors import InputError
 from steelyard.observations import PlannedPoint
+from steelyard.openmp import omp_axis
 from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 Axis = int | str | tuple[int | str, ...]
@@ -46,6 +47,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
     params: Mapping[str, Value | tuple[Value, ...]] = {}
+    omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
@@ -244,12 +246,12 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                 known |= rows.keys()
                 suited.add(method)
                 alone = ranks == 1 and name in ops.solo
-                for params, mpi, level in itertools.product(
+                for params, mpi, level, omp in itertools.product(
                     _params(measure, name, rows),
                     (None,) if alone else mpis,
                     (None,) if alone else _thread_levels(measure),
+                    omp_axis(measure.omp),
                 ):
-                    key = (name, size, ranks, threads, level, method, rule, mpi, *sorted(params.items()))
                     point = PlannedPoint(
                         point=len(points),
                         op=name,
@@ -263,8 +265,9 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         method_params=_of(ops.methods[method], params),
                         rule_params=_of(ops.rules[rule], params),
                         mpi=mpi,
+                        omp=omp,
                     )
-                    points.setdefault(key, point)
+                    points.setdefault(_axes_of(point), point)
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if not suited:
@@ -274,7 +277,38 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
             )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
-    return tuple(points.values())
+    return _with_references(points, ops)
+
+
+def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
+    """All that makes a point another one."""
+    params = (point.params, point.method_params, point.rule_params, point.omp)
+    words = tuple(tuple(sorted(values.items())) for values in params)
+    axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
+    return (*axes, point.mpi, *words)
+
+
+def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
+    """The points, those of ops that have a reference with it: the same axes, and the parameters both have."""
+    planned = dict(points)
+    for key, point in points.items():
+        name = ops.all[point.op].get("reference")
+        if name is None or 0 < ops.all[name]["max_threads"] < point.threads:
+            continue
+        wanted = _reference(point, ops.all[point.op], ops.all[name], len(planned))
+        found = planned.setdefault(_axes_of(wanted), wanted)
+        planned[key] = msgspec.structs.replace(point, reference=found.point)
+    return tuple(planned.values())
+
+
+def _reference(
+    point: PlannedPoint, op: Mapping[str, Any], reference: Mapping[str, Any], number: int
+) -> PlannedPoint:
+    """The reference of a point; its parameters are given where they are not what they are anyway."""
+    usual = {row["name"]: row["default"] for row in reference["params"]}
+    given = {row["name"]: point.params.get(row["name"], row["default"]) for row in op["params"]}
+    params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
+    return msgspec.structs.replace(point, point=number, op=reference["name"], bytes=0, params=params)
 
 
 def _axes(

@@ -63,6 +63,16 @@ class Clock(_Part, frozen=True):
     hz_ppm: float | None = None
 
 
+class Core(_Part, frozen=True):
+    """Cycles of rank 0's core in a second when the launch began: `counter` (the core's own) or `additions`.
+
+    Additions that wait for each other take a cycle each: an inference, where nothing counts cycles.
+    """
+
+    hz: float | None = None
+    by: str | None = None
+
+
 class Place(_Part, frozen=True):
     """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
 
@@ -143,6 +153,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     build: dict[str, Any] = {}
     mpi: LaunchMpi | None = None
     seed: int = 0
+    core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: int = 0
     environment: dict[str, str] = {}

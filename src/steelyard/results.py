@@ -17,6 +17,7 @@ import numpy as np
 from steelyard.blame import blame, see
 from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.overhead import with_overheads
 from steelyard.overlap import curves
 from steelyard.phases import summarise
 from steelyard.records import SCHEMA
@@ -36,7 +37,7 @@ def results(folder: Path) -> tuple[Row, ...]:
 
 def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
-    return tuple(_row(point, level) for point in measured.points)
+    return with_overheads(tuple(_row(point, level) for point in measured.points), level)
 
 
 def _row(point: PointCells, level: float) -> Row:
@@ -59,6 +60,8 @@ def _row(point: PointCells, level: float) -> Row:
         "rule_params": plan.rule_params,
         "placement": _placement(cells),
         "mpi": plan.mpi,
+        "omp": plan.omp,
+        "reference_point": plan.reference,
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
         "rejected": sum(cell.rejected for cell in good),
@@ -128,6 +131,7 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "ways": _ways(good),
         "pairs": _pairs(good),
         **_ranks(good),
+        **_rates(good),
         "slowest_rank": rank,
         "slowest_share": share,
         "yields_per_op": _yields(good),
@@ -320,6 +324,18 @@ def _spun(good: list[Cell]) -> tuple[RowSpun, ...]:
     )
 
 
+def _rates(good: list[Cell]) -> dict[str, Any]:
+    """How fast the counter and the core ran, over launches."""
+    starts = [cell.start for cell in good if cell.start is not None]
+    cores = [start.core for start in starts if start.core is not None and start.core.hz]
+    ways = {core.by for core in cores}
+    return {
+        "tsc_hz": _middle([start.clock.hz for start in starts if start.clock.hz is not None]),
+        "core_hz": _middle([core.hz for core in cores if core.hz is not None]),
+        "core_by": ways.pop() if len(ways) == 1 else None,
+    }
+
+
 def _middle(values: list[float]) -> float | None:
     return float(np.median(values)) if values else None
 
@@ -386,7 +402,7 @@ def results_csv(rows: tuple[Row, ...]) -> str:
     writer.writeheader()
     for row in rows:
         flat = {name: getattr(row, name) for name in columns[:-1]}
-        for name in ("params", "method_params", "rule_params", "osu", "imb"):
+        for name in ("params", "method_params", "rule_params", "omp", "osu", "imb"):
             flat[name] = " ".join(f"{key}={value}" for key, value in getattr(row, name).items())
         flat["modes"] = " ".join(f"{mode.value:g}:{mode.share:g}" for mode in row.modes)
         flat["flags"] = " ".join(row.flags)

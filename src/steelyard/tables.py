@@ -16,8 +16,10 @@ from steelyard.wording import (
     CORE_COLUMNS,
     bandwidth_words,
     core_cells,
+    cycles_words,
     interval_words,
     notes,
+    overhead_name,
     relative_words,
     row_line,
     row_name,
@@ -42,8 +44,9 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     """A table for each op, in the order in which they come; a line for each point, readable on 100 columns.
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
-    ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
-    rows make come after them, a table for each op, and a table of the noise of each core.
+    ranks or the MPI, stands in its title, what they do not in columns of its own. What ops take beyond their
+    references, where the time goes inside, curves of overlap and a table of the noise of each core come after
+    them.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -55,9 +58,11 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     overlaps: dict[str, list[Curve]] = {}
     for curve in curves(rows):
         overlaps.setdefault(curve.op, []).append(curve)
+    corrected = [row for row in rows if row.corrected is not None]
     return [
         *(_table(name, members) for name, members in tables.items()),
         *_phase_tables(rows),
+        *([_overhead_table(corrected)] if corrected else []),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
         *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
     ]
@@ -127,6 +132,36 @@ def _noise_table(rows: list[Row]) -> Table:
     for row in rows:
         for cells in core_cells(row):
             table.add_row(*map(escape, cells))
+    return table
+
+
+def _overhead_table(rows: list[Row]) -> Table:
+    """A line for each row that has a reference: raw and corrected, in ns and in cycles."""
+    title = (
+        f"overhead: raw less the reference ({', '.join(dict.fromkeys(row.reference or '' for row in rows))})"
+    )
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in (
+        "what",
+        "raw",
+        "overhead",
+        "interval",
+        "cycles raw",
+        "overhead",
+        "core cycles",
+        "overhead",
+    ):
+        table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
+    for row in rows:
+        interval = interval_words(row.corrected_low, row.corrected_high)
+        cycles = (
+            cycles_words(value, hz)
+            for hz in (row.tsc_hz, row.core_hz)
+            for value in (row.median, row.corrected)
+        )
+        table.add_row(
+            overhead_name(row, rows), time_words(row.median), time_words(row.corrected), interval, *cycles
+        )
     return table
 
 
@@ -208,6 +243,7 @@ def _axes(row: Row, common: Params) -> dict[str, str]:
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
+        "omp": format_values(row.omp),
         "params": format_values(own),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),

@@ -39,6 +39,7 @@ from steelyard.wording import (
     METHODS,
     bandwidth_words,
     core_cells,
+    cycles_words,
     interval_words,
     is_collective,
     notes,
@@ -296,6 +297,16 @@ def _launch_words(group: Group) -> str:
     return _range_words(sorted(counts), "launch", "launches") if len(counts) == 1 else ""
 
 
+_OVERHEADS = ("overhead", "overhead in cycles", "of the core")
+
+
+def _overhead_words(row: Row) -> str:
+    """`120 ns (115 – 126 ns)`: what the row takes beyond its reference; a dash where it has none."""
+    if row.corrected is None:
+        return "–"
+    return f"{time_words(row.corrected)} ({interval_words(row.corrected_low, row.corrected_high)})"
+
+
 def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons.
 
@@ -313,7 +324,7 @@ def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, .
     cells = [_cells(line, item, size, known) for line, item, size in rows]
     hidden: set[str] = {
         name
-        for name in ("bandwidth", "rate", "communication", "notes")
+        for name in ("bandwidth", "rate", "communication", *_OVERHEADS, "notes")
         if not any(one[name].strip("–") for one in cells)
     }
     hidden |= {"bytes"} if not group.is_sized else set()
@@ -346,6 +357,9 @@ def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
         "bandwidth": bandwidth_words(row),
         "rate": "–" if row.mops is None else format_mops(row.mops),
         "communication": f"{100 * row.phases.communication:.1f} %" if row.phases else "–",
+        "overhead": _overhead_words(row),
+        "overhead in cycles": cycles_words(row.corrected, row.tsc_hz),
+        "of the core": cycles_words(row.corrected, row.core_hz),
         "launches": str(row.launch_count),
         "flag": row.status if row.status != "ok" else row.flag or "",
         "notes": "; ".join(notes(row, known)),

@@ -332,7 +332,7 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    int err = room_open(r->team, &r->room);
+    err = room_open(r->team, &r->room);
     if (err)
         return err;
     r->bench.stamps_ns = r->room.stamps_ns;

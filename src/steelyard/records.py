@@ -67,13 +67,19 @@ class Clock(_Part, frozen=True):
 
 
 class Place(_Part, frozen=True):
-    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+
+    `lanes` are the sets of the threads of its pool, of a rank of several. `refused` is why the kernel did not
+    bind it or them.
+    """
 
     rank: Count
     host: str
     pid: int = 0
     cpus: str = ""
     cpu: int = -1
+    lanes: tuple[str, ...] = ()
+    refused: str | None = None
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
     clock_base_ns: int = 0  # what the source said when stamps were 0

@@ -14,6 +14,7 @@ import random
 import re
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,16 +28,19 @@ from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
 from steelyard.machine import Machine
-from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
+from steelyard.observations import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.placement import NOWHERE
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
 from steelyard.results import write_whole
 from steelyard.tail import Tail
+from steelyard.topology import Topology, read_topology
 from steelyard.units import parse_seconds
 
 _POLL_SECONDS = 0.05
+_LONGEST_PLACE = 40  # letters of the CPUs in the name of a job
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 
@@ -50,12 +54,13 @@ class Setup(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Points that one launch can measure: same MPI, ranks, threads and level of thread support."""
+    """Points that one launch can measure: same MPI, ranks, threads, level of thread support, placement."""
 
     mpi: str | None
     ranks: int
     threads: int
     thread_level: str | None
+    placement: Placement | None
     points: tuple[PlannedPoint, ...]
 
 
@@ -90,22 +95,48 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[str | None, int, int, str | None], list[PlannedPoint]] = {}
+    sorted_points: dict[tuple[str | None, int, int, str | None, Placement | None], list[PlannedPoint]] = {}
     for point in points:
-        key = (point.mpi, point.ranks, point.threads, point.thread_level)
+        key = (point.mpi, point.ranks, point.threads, point.thread_level, point.placement)
         sorted_points.setdefault(key, []).append(point)
     return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
 
 
 def job_name(launch: int, group: Group) -> str:
-    """`l03-openmpi-4.1.4-n2-t4`: the name of a job and of its file."""
+    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}"
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{_place_name(group.placement)}"
 
 
-def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
+def _place_name(placement: Placement | None) -> str:
+    """`-on-0-1`, `-unbound`; of many CPUs a number that stands for them, for a name of a file is short."""
+    if placement is None or not placement.cpus:
+        return f"-{placement.kind}" if placement else ""
+    text = "-".join(map(str, placement.cpus))
+    return f"-on-{text}" if len(text) <= _LONGEST_PLACE else f"-on-{zlib.crc32(text.encode()):08x}"
+
+
+def topology_for(folder: Path, plan: Plan) -> Topology:
+    """What placements are made from: what those of the folder were made from, else this machine, if any are.
+
+    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    """
+    if all(measure.placement is None for measure in plan.measure):
+        return NOWHERE
+    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
+        return msgspec.convert(known, Topology)
+    return read_topology()
+
+
+def open_folder(
+    folder: Path,
+    plan: Plan,
+    points: tuple[PlannedPoint, ...],
+    machine: Machine,
+    topology: Topology = NOWHERE,
+) -> CampaignFile:
     """The campaign of a results folder: begun, or taken up again when it is the same one.
 
     Raises InputError when the folder is a file, holds something else, or holds another campaign.
@@ -141,6 +172,7 @@ def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], mach
         plan=document,
         points=points,
         machine=msgspec.to_builtins(machine),
+        topology=msgspec.to_builtins(topology) if topology.cpus else None,
     )
     try:
         (folder / "records").mkdir(parents=True, exist_ok=True)
@@ -236,6 +268,7 @@ def _run_job(job: _Job) -> None:
         job.setup.machine,
         oversubscribe=job.plan.oversubscribe,
         yield_mode=job.plan.yield_,
+        placement=group.placement,
     )
     job.listener(JobStarted(planned.launch, planned.name, len(points), launch.notes))
     spared = [point for point in points if point.point in job.hung]
@@ -287,6 +320,7 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
 
 def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str]) -> Job:
     mpi = engine.mpi
+    placement = job.planned.group.placement
     return Job(
         schema=SCHEMA,
         job=job.planned.name,
@@ -303,6 +337,8 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         ranks=job.planned.group.ranks,
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
+        placement=placement.text if placement else None,
+        cpus=placement.cpus if placement else (),
         notes=launch.notes,
     )
 

@@ -28,6 +28,28 @@ from steelyard.stamps import FloatArray, durations, read_stamps
 IntArray = NDArray[np.int64]
 
 
+class Placement(Struct, frozen=True):
+    """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
+
+    `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
+    `unbound`, without `cpus`. `interrupts`: one of them takes the interrupts of devices.
+    """
+
+    kind: str
+    cpus: tuple[int, ...] = ()
+    interrupts: bool = False
+
+    @property
+    def text(self) -> str:
+        """`shared-l3 0,1`, `unbound`."""
+        return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+
+    @property
+    def shares(self) -> bool:
+        """Does any CPU have to serve two?"""
+        return len(set(self.cpus)) < len(self.cpus)
+
+
 class PlannedPoint(Struct, frozen=True, kw_only=True):
     """A point as campaign.json plans it."""
 
@@ -43,6 +65,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: str | None = None
+    placement: Placement | None = None  # None: as the launcher is told by default
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
@@ -55,6 +78,7 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] = {}
     points: tuple[PlannedPoint, ...] = ()
     machine: dict[str, Any] = {}
+    topology: dict[str, Any] | None = None  # that placements were made from
 
 
 @dataclass(frozen=True, slots=True)

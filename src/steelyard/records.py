@@ -121,6 +121,8 @@ class Job(_Record, frozen=True, tag="job"):
     environment: dict[str, str] = {}
     preset: str | None = None
     cores: int = 0
+    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    cpus: tuple[int, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
     notes: tuple[str, ...] = ()
 
 

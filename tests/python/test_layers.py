@@ -197,13 +197,18 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "process": (("process",), ("base",)),
     "machine": (("machine",), ("base",)),
     "engine": (("mpi", "engine"), ("base", "process")),
-    "launch": (("launch",), ("base", "engine", "machine")),
+    "topology": (("topology",), ("base", "process", "machine")),
+    "placement": (("placement",), ("base", "records", "machine", "topology")),
+    "launch": (("launch",), ("base", "records", "engine", "machine", "placement")),
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan", "like", "asked"), ("base", "records")),
+    "plan": (("plan", "like", "asked"), ("base", "records", "topology", "placement")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),
-        ("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
+        (
+            *("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
+            *("topology", "placement"),
+        ),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
     "validate": (

@@ -110,6 +110,7 @@ def _axes(item: Item, sized: bool) -> dict[str, str]:
         "ranks": _count(row.ranks, "rank"),
         "threads": _count(row.threads, "thread"),
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
+        "placement": row.placed.text if row.placed else "",
         "params": format_values(row.params),
         "set": format_values({**row.method_params, **row.rule_params}),
         "method": f"method {row.method}" if row.method else "",

@@ -17,7 +17,7 @@ from steelyard.engine import Engine, engine_environment
 from steelyard.errors import InputError
 from steelyard.machine import Machine
 from steelyard.observations import Placement
-from steelyard.placement import UNBOUND, check_cpus
+from steelyard.placement import UNBOUND, check_cpus, cpu_words
 
 Cores = Sequence[Sequence[int]]  # the hardware threads of each core
 
@@ -81,10 +81,8 @@ def plan_launch(
     shares = over or (placement is not None and placement.shares)
     notes: list[str] = []
     if shares:
-        notes.append(
-            f"{ranks * threads} ranks and threads share {len(cores) if over else len(set(placed))} cores: "
-            "times include waiting for a turn"
-        )
+        where = f"{len(cores)} cores" if over else f"CPU {cpu_words(placed)}"
+        notes.append(f"{ranks * threads} ranks and threads share {where}: times include waiting for a turn")
         if yield_mode == "none":
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
     preset = "oversubscribed" if over else "shared-cpus" if shares else None

@@ -32,12 +32,12 @@ class Placement(Struct, frozen=True):
     """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
 
     `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
-    `unbound`, without `cpus`. `interrupts`: one of them takes the interrupts of devices.
+    `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
     """
 
     kind: str
     cpus: tuple[int, ...] = ()
-    interrupts: bool = False
+    interrupts: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:

@@ -126,14 +126,14 @@ def check_cpus(cpus: Sequence[int], allowed: Sequence[int], online: Sequence[int
 
 
 def _placement(cpus: tuple[int, ...], topology: Topology) -> Placement:
-    """The class of a pair, and whether any of its CPUs takes the interrupts."""
+    """The class of a pair, and which of its CPUs take the interrupts."""
     by_number = {cpu.number: cpu for cpu in topology.cpus}
     kind = LIST
     if len(cpus) > 1 and len(set(cpus)) == 1:
         kind = SAME_CPU
     elif len(cpus) == 2:
         kind = class_of(by_number[cpus[0]], by_number[cpus[1]])
-    return Placement(kind, cpus, bool(set(cpus) & set(topology.interrupts)))
+    return Placement(kind, cpus, tuple(sorted(set(cpus) & set(topology.interrupts))))
 
 
 def cpu_words(numbers: Sequence[int]) -> str:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
-from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.observations import Cell, Measured, Placement, PointCells, load
 from steelyard.overlap import curves
 from steelyard.records import SCHEMA
 from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
@@ -54,7 +54,8 @@ def _row(point: PointCells, level: float) -> Row:
         "rule": seen.rule if seen else plan.rule,
         "method_params": plan.method_params,
         "rule_params": plan.rule_params,
-        "placement": _placement(cells),
+        "placement": plan.placement.text if plan.placement else _placement(cells),
+        "placed": plan.placement or _apart(cells),
         "mpi": plan.mpi,
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
@@ -333,6 +334,16 @@ def _placement(cells: tuple[Cell, ...]) -> str | None:
     return texts.most_common(1)[0][0] if texts else None
 
 
+def _apart(cells: tuple[Cell, ...]) -> Placement | None:
+    """Two ranks on two hosts, each on one CPU, are a pair too, of a class that no one host has."""
+    for cell in cells:
+        places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
+        bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
+        if len(places) == len(bound) == len({place.host for place in places}) == 2:
+            return Placement("other-host", tuple(bound))
+    return None
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -358,6 +369,7 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         for name in ("window_ns", "ways", "rank_medians"):
             flat[name] = " ".join(f"{number:g}" for number in getattr(row, name) or ())
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
+        flat["placed"] = row.placed.text if row.placed else ""
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from steelyard.observations import Placement
 from steelyard.records import Params
 
 
@@ -81,6 +82,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
 
+    `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
+    of the default the CPUs that ranks were bound to.
+
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
     rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
     `blame` says what the looks make of them: `below`, `noise`, `above` (see `blame.Blame`), None for nothing.
@@ -98,6 +102,7 @@ class Row(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     placement: str | None
+    placed: Placement | None = None
     mpi: str | None
     launch_count: int
     count: int

@@ -188,7 +188,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
     "results": (("results", "row", "blame", "overlap"), ("base", "records", "stats")),
-    "words": (("wording", "groups", "tables"), ("base", "records", "results")),
+    "words": (("wording", "groups", "pairs", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (
         ("plots", "plots.*", "report", "report.*"),

@@ -14,7 +14,6 @@ import random
 import re
 import tempfile
 import time
-import zlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +39,6 @@ from steelyard.topology import Topology, read_topology
 from steelyard.units import parse_seconds
 
 _POLL_SECONDS = 0.05
-_LONGEST_PLACE = 40  # letters of the CPUs in the name of a job
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 
@@ -107,15 +105,8 @@ def job_name(launch: int, group: Group) -> str:
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{_place_name(group.placement)}"
-
-
-def _place_name(placement: Placement | None) -> str:
-    """`-on-0-1`, `-unbound`; of many CPUs a number that stands for them, for a name of a file is short."""
-    if placement is None or not placement.cpus:
-        return f"-{placement.kind}" if placement else ""
-    text = "-".join(map(str, placement.cpus))
-    return f"-on-{text}" if len(text) <= _LONGEST_PLACE else f"-on-{zlib.crc32(text.encode()):08x}"
+    place = f"-{group.placement.name}" if group.placement else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{place}"
 
 
 def topology_for(folder: Path, plan: Plan) -> Topology:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from steelyard.crosscheck import disagreements
 from steelyard.observations import Measured
-from steelyard.records import Job, Place
+from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
 from steelyard.units import format_time
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
@@ -171,20 +171,21 @@ def unbound(seen: Evidence) -> str | None:
 
 def misplaced(seen: Evidence) -> str | None:
     """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
-    found: list[str] = []
-    for file in seen.measured.files:
-        job = file.job
-        for place in file.launch.places if file.launch else ():
-            if place.refused:
-                found.append(f"rank {place.rank} of {_mpi_name(job)} was not bound: {place.refused}")
-            asked = job.cpus[place.rank * job.threads : (place.rank + 1) * job.threads]
-            allowed = place.lanes if job.threads > 1 else (place.cpus,)
-            for thread, (cpu, cpus) in enumerate(zip(asked, allowed, strict=False)):
-                if cpu_set(cpus) != {cpu}:
-                    who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
-                    words = f"was asked for CPU {cpu}, was allowed {cpus}"
-                    found.append(f"{who} of {_mpi_name(job)} {words}")
-    return _sentences(found)
+    return _sentences(sentence for file in seen.measured.files for sentence in strays(file))
+
+
+def strays(file: JobFile) -> Iterator[str]:
+    """Of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
+    job, mpi = file.job, _mpi_name(file.job)
+    for place in file.launch.places if file.launch else ():
+        if place.refused:
+            yield f"rank {place.rank} of {mpi} was not bound: {place.refused}"
+        asked = job.cpus[place.rank * job.threads : (place.rank + 1) * job.threads]
+        allowed = place.lanes if job.threads > 1 else (place.cpus,)
+        for thread, (cpu, cpus) in enumerate(zip(asked, allowed, strict=False)):
+            if cpu_set(cpus) != {cpu}:
+                who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
+                yield f"{who} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
 
 
 def _sentences(findings: Iterable[str]) -> str | None:

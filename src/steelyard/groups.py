@@ -126,6 +126,8 @@ def _group(name: str, items: list[Item], sized: bool) -> Group:
     """Lines of one picture: their labels hold the axes that vary among them, `common` those that do not."""
     axes = [_axes(item, sized) for item in items]
     names = [name for name in axes[0] if len({one[name] for one in axes}) > 1]
+    if "placement" in names:
+        axes = [{**one, "placement": one["placement"] or "default placement"} for one in axes]
     same = [text for name, text in axes[0].items() if name not in (*names, "op", "folder")]
     shared = [text for text in same if text not in ("", "1 thread")]
     lines: dict[tuple[str, ...], list[Item]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from steelyard.stamps import FloatArray, durations, read_stamps
 
 IntArray = NDArray[np.int64]
 
+_LONGEST_NAME = 40  # of the CPUs of a placement, in letters
+
 
 class Placement(Struct, frozen=True):
     """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
@@ -43,6 +46,14 @@ class Placement(Struct, frozen=True):
     def text(self) -> str:
         """`shared-l3 0,1`, `unbound`."""
         return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+
+    @property
+    def name(self) -> str:
+        """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
+        text = "-".join(map(str, self.cpus))
+        if len(text) > _LONGEST_NAME:
+            text = f"{zlib.crc32(text.encode()):08x}"
+        return f"on-{text}" if self.cpus else self.kind
 
     @property
     def shares(self) -> bool:

@@ -27,7 +27,8 @@ class PairTable:
     @property
     def pairs(self) -> dict[tuple[int, int], Row]:
         """The rows of one machine's pairs, by what rank or thread 0 was on and what the other."""
-        return {pair: row for row in self.rows if (pair := _pair(row)) and _kind(row) != _APART}
+        rows = (row for row in self.rows if (row.median or 0) > 0 and _kind(row) != _APART)
+        return {pair: row for row in rows if (pair := _pair(row))}
 
     @property
     def lines(self) -> tuple[tuple[str, str, str, str], ...]:

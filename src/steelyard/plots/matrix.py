@@ -19,11 +19,13 @@ Pair = tuple[int, int]
 MOST_NUMBERS = 12  # CPUs of a matrix that has its numbers written in it
 MOST_RECTANGLES = 64  # CPUs; of more it is an image, in which the pointer finds no words
 MOST_HEIGHT, CELL = 560, 44  # CSS pixels
+LEAST_SPAN = 0.05  # of the colours, in powers of ten: what differs by less looks alike
 
 
 def matrix_figure(table: PairTable) -> Any | None:
     """CPU by CPU, coloured by the logarithm of the median; None where no pair of CPUs differs.
 
+    The colours run over pairs that differ: two on one CPU take turns, and would hide all else.
     A pair that was measured one way round stands for the other way too. CPUs of which no pair was measured
     are left out. A star marks those that take the interrupts.
     """
@@ -34,16 +36,16 @@ def matrix_figure(table: PairTable) -> Any | None:
     place = {cpu: index for index, cpu in enumerate(cpus)}
     cells = {(b, a): row for (a, b), row in pairs.items()} | pairs
     taking = {cpu for row in pairs.values() if row.placed for cpu in row.placed.interrupts}
-    values = [np.log10(row.median or 1.0) for row in pairs.values()]
+    apart = [float(np.log10(row.median or 1.0)) for (a, b), row in pairs.items() if a != b]
     shades = models.LinearColorMapper(
-        palette=list(palettes.Viridis256), low=min(values), high=max(max(values), min(values) + 1e-3)
+        palette=list(palettes.Viridis256), low=min(apart), high=max(max(apart), min(apart) + LEAST_SPAN)
     )
     size = len(cpus)
     plot = figure(
         x_range=models.Range1d(-0.5, size - 0.5),
         y_range=models.Range1d(size - 0.5, -0.5),
         height=min(MOST_HEIGHT, 130 + CELL * size),
-        title=table.title,
+        max_width=max(MOST_HEIGHT, 130 + 2 * CELL * size),
         **FIGURE,
     )
     dress(plot)

@@ -23,7 +23,8 @@ from msgspec.structs import replace
 from steelyard.mpi import choose_mpi
 from steelyard.observations import cell_of
 from steelyard.process import run
-from steelyard.records import JobFile, PointRun, read_folder
+from steelyard.reading import read_folder
+from steelyard.records import JobFile, PointRun
 from steelyard.stats import launch_interval, median
 from steelyard.units import format_bytes, format_time
 

@@ -30,7 +30,7 @@ from steelyard.launch import Launch, plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import choose_mpi
 from steelyard.process import run
-from steelyard.records import read_records
+from steelyard.reading import read_records
 from steelyard.stats import Mode, find_modes, launch_interval, median
 from steelyard.units import format_bytes, format_time, parse_sizes
 

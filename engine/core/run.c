@@ -7,6 +7,7 @@
 #include "core/point.h"
 #include "core/probe.h"
 #include "core/sink.h"
+#include "core/stamps.h"
 #include "core/stop.h"
 #include "core/value.h"
 
@@ -15,18 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk is flushed as a whole and lost as a whole: some 20 ms of observations, and not more than fit in a
- * cache. */
-enum { CHUNK_MOST = 1024 };
+/* A chunk lasts some 20 ms. */
 static const double CHUNK_NS = 20e6;
 
 /* Nor does a block between two synchronisations last longer, though it would be more economical. */
 static const double BLOCK_NS = 2e9;
-
-/* Stamps of a chunk, mine or everybody's: of rank r, observation k stands at [r * count + k]. */
-struct stamps {
-    int64_t *start_ns, *stop_ns, *yields, *late;
-};
 
 /* Whether a method's observations are of windows, of a lower bound too, between synchronisations. */
 static bool has_windows(const struct method *m)
@@ -42,15 +36,8 @@ struct run {
     struct bench bench;
     struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
-    struct stamps mine, all;
-    int64_t *target_ns, *low;  /* of each observation of the chunk, the same on all ranks */
-    struct sync_point *before; /* on rank 0, of every rank: the synchronisation before the chunk */
+    struct room room;
     int64_t before_index;
-    int64_t
-        *partners; /* on rank 0, of each rank: whom it exchanges messages with, of methods that time them */
-    int64_t *last_ns;    /* on rank 0, of each rank: its latest stamp */
-    int64_t back_ns;     /* on rank 0: by how much a clock jumped back; 0: none has */
-    int back_rank;       /* whose */
     struct probe *probe; /* NULL: nobody looks */
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long an observation takes, barrier and all; on rank 0 */
@@ -96,7 +83,7 @@ static int plan_chunk(struct run *r, int64_t *count)
         double block = (double)r->point->method->block;
         block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
-        plan[0] = r->stop != STOP_NOT_YET || r->back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
+        plan[0] = r->stop != STOP_NOT_YET || r->room.back_ns ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
     }
     int err = team_bcast(r->team, plan, sizeof plan);
@@ -113,25 +100,8 @@ static enum op_report report_of(const struct run *r)
 static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 {
     if (c->before)
-        return r->point->method->messages ? value_messages(c, k, r->partners) : value_global(c, k);
+        return r->point->method->messages ? value_messages(c, k, r->room.partners) : value_global(c, k);
     return value_local(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
-}
-
-/* Rank 0: does a rank's clock show an earlier time than it has shown before? Then no duration of it is worth
- * anything, and the point ends. */
-static void find_jump(struct run *r, const struct chunk *c)
-{
-    for (int i = 0; i < c->ranks; ++i)
-        for (int64_t k = 0; k < c->count; ++k) {
-            int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
-            int64_t last = k || c->first ? r->last_ns[i] : start;
-            int64_t back = last - start > start - stop ? last - start : start - stop;
-            r->last_ns[i] = stop;
-            if (back > r->back_ns) {
-                r->back_ns = back;
-                r->back_rank = i;
-            }
-        }
 }
 
 /* Rank 0: write a chunk down and show the rule one value for each observation that was not late. None where a
@@ -139,9 +109,9 @@ static void find_jump(struct run *r, const struct chunk *c)
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
-    find_jump(r, c);
+    room_find_jump(&r->room, c);
     for (int64_t k = 0; k < c->count && !err; ++k)
-        if (chunk_late(c, k) || r->back_ns)
+        if (chunk_late(c, k) || r->room.back_ns)
             ++r->series.rejected;
         else if (c->low && c->low[k])
             ++r->lows;
@@ -155,7 +125,7 @@ static int open_block(struct run *r)
 {
     const struct method *m = r->point->method;
     if (m->sync != SYNC_NEVER && r->team->rank == 0) {
-        memcpy(r->before, r->bench.sync->all, (size_t)r->team->size * sizeof *r->before);
+        memcpy(r->room.before, r->bench.sync->all, (size_t)r->team->size * sizeof *r->room.before);
         r->before_index = r->bench.sync->count - 1;
     }
     return m->open ? m->open(&r->bench) : 0;
@@ -173,25 +143,11 @@ static int64_t observed(const struct run *r)
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
 }
 
-/* Everybody's stamps to rank 0. */
-static int gather_chunk(struct run *r, int64_t count)
-{
-    size_t bytes = (size_t)count * sizeof(int64_t);
-    int err = team_gather(r->team, r->mine.start_ns, bytes, r->all.start_ns);
-    if (!err)
-        err = team_gather(r->team, r->mine.stop_ns, bytes, r->all.stop_ns);
-    if (!err)
-        err = team_gather(r->team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
-    if (!err && has_windows(r->point->method))
-        err = team_gather(r->team, r->mine.late, bytes, r->all.late);
-    return err;
-}
-
 static int observe_chunk(struct run *r, int64_t count)
 {
     const struct method *m = r->point->method;
     int64_t begin = clock_now(r->bench.clock);
-    *r->mine.yields = 0;
+    *r->room.mine.yields = 0;
     r->bench.count = count;
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
@@ -199,12 +155,12 @@ static int observe_chunk(struct run *r, int64_t count)
         if (r->bench.evict)
             evict_caches(r->bench.evict);
         err = m->observe(&r->bench, &o);
-        r->mine.start_ns[k] = o.start_ns;
-        r->mine.stop_ns[k] = o.stop_ns;
-        r->mine.late[k] = o.late;
-        r->target_ns[k] = o.target_ns;
-        r->low[k] = o.low;
-        *r->mine.yields += o.yields;
+        r->room.mine.start_ns[k] = o.start_ns;
+        r->room.mine.stop_ns[k] = o.stop_ns;
+        r->room.mine.late[k] = o.late;
+        r->room.target_ns[k] = o.target_ns;
+        r->room.low[k] = o.low;
+        *r->room.mine.yields += o.yields;
     }
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
@@ -215,25 +171,25 @@ static int observe_chunk(struct run *r, int64_t count)
     r->series.seconds += took / 1e9;
     const struct probed *probed = NULL;
     err = r->probing ? probe_take(r->probe, &probed) : 0;
-    err = err ? err : gather_chunk(r, count);
+    err = err ? err : room_gather(&r->room, r->team, count, has_windows(m));
     if (err || r->team->rank != 0)
         return err;
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
     return digest(r, &(struct chunk){.first = observed(r),
-                                     .target_ns = windows ? r->target_ns : NULL,
-                                     .late = windows ? r->all.late : NULL,
+                                     .target_ns = windows ? r->room.target_ns : NULL,
+                                     .late = windows ? r->room.all.late : NULL,
                                      .window_ns = r->bench.windows.width_ns,
-                                     .low = r->bench.low_reps > 0 ? r->low : NULL,
-                                     .before = synchronised ? r->before : NULL,
+                                     .low = r->bench.low_reps > 0 ? r->room.low : NULL,
+                                     .before = synchronised ? r->room.before : NULL,
                                      .after = synchronised ? r->bench.sync->all : NULL,
                                      .before_index = r->before_index,
                                      .after_index = synchronised ? r->bench.sync->count - 1 : 0,
                                      .count = count,
                                      .ranks = r->team->size,
                                      .probed = probed,
-                                     .start_ns = r->all.start_ns,
-                                     .stop_ns = r->all.stop_ns,
-                                     .yields = r->all.yields});
+                                     .start_ns = r->room.all.start_ns,
+                                     .stop_ns = r->room.all.stop_ns,
+                                     .yields = r->room.all.yields});
 }
 
 static int write_opening(struct run *r)
@@ -252,14 +208,8 @@ static int write_opening(struct run *r)
                                                                                 : "slowest",
                                             .start_ns = clock_now(r->bench.clock),
                                             .moved = moved,
-                                            .partners = op->partner && m->messages ? r->partners : NULL,
+                                            .partners = op->partner && m->messages ? r->room.partners : NULL,
                                             .path = r->bench.path.loops > 0 ? &r->bench.path : NULL});
-}
-
-static int gather_partners(struct run *r)
-{
-    int64_t mine = r->bench.partner;
-    return team_gather(r->team, &mine, sizeof mine, r->partners);
 }
 
 /* Everything between the two checks. */
@@ -271,7 +221,7 @@ static int observe_all(struct run *r)
     if (!err && r->point->method->sync != SYNC_NEVER)
         err = take_sync(r); /* what the first block starts from */
     if (!err && r->point->method->messages)
-        err = gather_partners(r);
+        err = room_partners(&r->room, r->team, r->bench.partner);
     if (!err && r->sink)
         err = write_opening(r);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
@@ -292,23 +242,6 @@ static int end(const struct run *r, const char *status, const char *why, bool ve
                                                  .verified = verified});
 }
 
-static bool stamps_alloc(struct stamps *s, size_t ranks)
-{
-    s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    s->yields = calloc(ranks, sizeof(int64_t));
-    s->late = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields && s->late;
-}
-
-static void stamps_free(struct stamps *s)
-{
-    free(s->start_ns);
-    free(s->stop_ns);
-    free(s->yields);
-    free(s->late);
-}
-
 /* Between setup and teardown: check, observe, check. */
 static int measure(struct run *r)
 {
@@ -320,11 +253,11 @@ static int measure(struct run *r)
     err = observe_all(r);
     if (!err)
         err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
-    if (!worst && r->back_ns)
+    if (!worst && r->room.back_ns)
         snprintf(why, sizeof why,
                  "clock: rank %d: the clock %s jumped back by %.1f us between two readings; choose another "
                  "with --clock",
-                 r->back_rank, r->bench.clock->name, (double)r->back_ns / 1e3);
+                 r->room.back_rank, r->bench.clock->name, (double)r->room.back_ns / 1e3);
     return err ? err : end(r, why[0] ? "failed" : "ok", why[0] ? why : NULL, !worst);
 }
 
@@ -367,18 +300,12 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    size_t size = (size_t)r->team->size;
-    r->target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns);
-    r->low = calloc(CHUNK_MOST, sizeof *r->low);
-    r->bench.stamps_ns = calloc(CHUNK_MOST, sizeof *r->bench.stamps_ns);
-    r->before = calloc(size, sizeof *r->before);
-    r->last_ns = calloc(size, sizeof *r->last_ns);
-    r->partners = calloc(size, sizeof *r->partners);
-    if (!stamps_alloc(&r->mine, 1) || (r->sink && !stamps_alloc(&r->all, size)) || !r->target_ns || !r->low ||
-        !r->bench.stamps_ns || !r->before || !r->last_ns || !r->partners)
-        return err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", r->team->size);
+    int err = room_open(r->team, &r->room);
+    if (err)
+        return err;
+    r->bench.stamps_ns = r->room.stamps_ns;
     if (is_cold(r->point)) {
-        int err = evict_open(&r->evict);
+        err = evict_open(&r->evict);
         if (err)
             return err;
         r->bench.evict = &r->evict;
@@ -425,15 +352,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
-    stamps_free(&r.mine);
-    stamps_free(&r.all);
+    room_close(&r.room);
     evict_close(&r.evict);
-    free(r.target_ns);
-    free(r.low);
-    free(r.bench.stamps_ns);
-    free(r.before);
-    free(r.last_ns);
-    free(r.partners);
     series_free(&r.series);
     return err;
 }

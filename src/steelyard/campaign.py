@@ -32,7 +32,8 @@ from steelyard.placement import NOWHERE
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
-from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records, read_folder
+from steelyard.reading import read_folder
+from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
 from steelyard.results import write_whole
 from steelyard.tail import Tail
 from steelyard.topology import Topology, read_topology

@@ -13,17 +13,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.errors import InputError
-from steelyard.records import (
-    SCHEMA,
-    Job,
-    JobFile,
-    Launch,
-    Params,
-    Point,
-    PointRun,
-    part_number,
-    read_folder,
-)
+from steelyard.reading import part_number, read_folder
+from steelyard.records import SCHEMA, Job, JobFile, Launch, Params, Point, PointRun
 from steelyard.stamps import FloatArray, durations, read_stamps
 
 IntArray = NDArray[np.int64]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from steelyard.records import End, Job, JobFile, Launch, Obs, Point, PointRun, Record, Sync, with_obs
+from steelyard.reading import with_obs
+from steelyard.records import End, Job, JobFile, Launch, Obs, Point, PointRun, Record, Sync
 
 _decoder = msgspec.json.Decoder(Record)
 

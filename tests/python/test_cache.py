@@ -8,7 +8,8 @@ import pytest
 
 from steelyard.engine import solo_engine
 from steelyard.process import run
-from steelyard.records import End, Point, Record, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Point, Record
 
 
 def _measure(folder: Path, *lines: str) -> tuple[Record, ...]:

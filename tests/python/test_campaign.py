@@ -29,7 +29,7 @@ from steelyard.errors import InputError
 from steelyard.machine import read_machine
 from steelyard.observations import CampaignFile, PlannedPoint
 from steelyard.plan import Measure, Plan, resolve
-from steelyard.records import read_folder
+from steelyard.reading import read_folder
 from steelyard.results import results
 
 _MACHINE = read_machine()

@@ -12,7 +12,8 @@ from make_records import MACHINE, FakePoint, regimes, steady, write_folder
 from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
 from steelyard.evidence import cpu_set
 from steelyard.observations import load
-from steelyard.records import End, Obs, Sync, append_records, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Obs, Sync, append_records
 from steelyard.results import rows_of
 
 QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))

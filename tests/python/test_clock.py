@@ -16,7 +16,8 @@ from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, find_mpis
 from steelyard.process import run
-from steelyard.records import End, Launch, Point, Sync, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Launch, Point, Sync
 from steelyard.results import results
 
 # Many observations that follow each other closely; the point ends when the clock is seen to jump.

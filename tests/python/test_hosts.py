@@ -27,7 +27,8 @@ from steelyard.errors import InputError, MeasurementError
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi
 from steelyard.process import run
-from steelyard.records import Sync, read_records
+from steelyard.reading import read_records
+from steelyard.records import Sync
 
 _LAUNCHES = int(os.environ.get("STEELYARD_HOSTS_LAUNCHES", "1"))
 _SECONDS = 60.0  # a launch takes one or two, unless others use the cores

@@ -185,7 +185,7 @@ def test_what_only_looks_like_a_violation_is_none(path: str, text: str) -> None:
 # line: errors, units <- records <- stats <- checks <- plots, report and engine, launch, machine <- campaign.
 _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
-    "records": (("records", "stamps", "observations", "tail"), ("base",)),
+    "records": (("records", "reading", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
     "results": (("results", "row", "blame", "overlap"), ("base", "records", "stats")),
     "words": (("wording", "groups", "pairs", "tables"), ("base", "records", "results")),

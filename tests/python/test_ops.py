@@ -16,7 +16,8 @@ from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, find_mpis, mpi_environment
 from steelyard.process import run
-from steelyard.records import End, Obs, Point, Record, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Obs, Point, Record
 from steelyard.units import parse_sizes
 
 _SECONDS = 300.0  # far more than a launch takes

@@ -12,7 +12,8 @@ import pytest
 from campaigns import plan_of, run_plan, setup_of
 from steelyard.mpi import Mpi
 from steelyard.plan import Plan
-from steelyard.records import End, Launch, Record, read_folder
+from steelyard.reading import read_folder
+from steelyard.records import End, Launch, Record
 from test_ops import _engine, _measure, _ops
 
 _MAKERS = (

@@ -10,7 +10,8 @@ import pytest
 
 from steelyard.engine import simulated_engine
 from steelyard.process import run
-from steelyard.records import End, read_records
+from steelyard.reading import read_records
+from steelyard.records import End
 
 _RANKS = 64
 _SECONDS = 900.0  # far more than it takes, which is half a minute on an idle core

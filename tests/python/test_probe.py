@@ -15,7 +15,8 @@ from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.process import Done, run
-from steelyard.records import Obs, read_records
+from steelyard.reading import read_records
+from steelyard.records import Obs
 
 _LONG = ("rule=median", "tolerance=1e-6", "least_seconds=0.4", "most_seconds=0.4")  # some 40 looks
 

@@ -10,18 +10,8 @@ import pytest
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.errors import InputError
-from steelyard.records import (
-    End,
-    Job,
-    Launch,
-    Obs,
-    Point,
-    append_records,
-    read_folder,
-    read_job,
-    read_records,
-    records_schema,
-)
+from steelyard.reading import read_folder, read_job, read_records
+from steelyard.records import End, Job, Launch, Obs, Point, append_records, records_schema
 from steelyard.results import results
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "reference" / "records.schema.json"

@@ -23,7 +23,8 @@ from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.observations import Cell, cell_of
 from steelyard.process import run
-from steelyard.records import JobFile, PointRun, Sync, read_records, with_obs
+from steelyard.reading import read_records, with_obs
+from steelyard.records import JobFile, PointRun, Sync
 
 _OPS = (
     "mpi.bcast bytes=8",

@@ -12,7 +12,8 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.observations import Cell, cell_of
-from steelyard.records import JobFile, PointRun, read_job
+from steelyard.reading import read_job
+from steelyard.records import JobFile, PointRun
 from steelyard.stats import block_interval
 from steelyard.stats.interval import Estimate
 from steelyard.validate.design import Simulation

@@ -28,7 +28,7 @@ from steelyard.placement import cpu_words, placements_of
 from steelyard.plan import Measure, Plan, resolve
 from steelyard.plots import matrix_figure
 from steelyard.process import run
-from steelyard.records import read_folder
+from steelyard.reading import read_folder
 from steelyard.report import write_report
 from steelyard.results import results, rows_of
 from steelyard.tables import results_tables

@@ -87,13 +87,13 @@ def plan_launch(
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
     preset = "oversubscribed" if over else "shared-cpus" if shares else None
     environment = engine_environment(engine) | _openmp(engine, ranks, threads, cores, placement, over)
-    lists = [placed[rank * threads : (rank + 1) * threads] for rank in range(ranks)] if placed else []
     if engine.mpi is None and placement is None and not over:
-        lists = [tuple(core[0] for core in cores[:threads])]
-    text = "/".join(",".join(map(str, cpus)) for cpus in lists) or (UNBOUND if placement else "")
+        placed = tuple(core[0] for core in cores[: ranks * threads])
+    text = _cpu_lists(placed, threads) or (UNBOUND if placement else "")
     engine_args = (*(("--cpus", text) if text else ()), "--yield", yield_mode)
+    team = ("--ranks", str(ranks)) if engine.mpi is not None or ranks > 1 else ()
     if engine.mpi is None:
-        return Launch((), engine_args, environment, preset, tuple(notes))
+        return Launch((), (*team, *engine_args), environment, preset, tuple(notes))
     family = _FAMILIES[_family_key(engine.mpi.family, engine.mpi.version)]
     groups = [cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)]
     if shares:
@@ -105,11 +105,17 @@ def plan_launch(
     environment |= settings.environment
     return Launch(
         argv_prefix=(engine.mpi.mpiexec, *settings.argv, *extra, "-n", str(ranks)),
-        engine_args=("--ranks", str(ranks), *engine_args),
+        engine_args=(*team, *engine_args),
         environment=environment,
         preset=preset,
         notes=(*notes, *settings.notes),
     )
+
+
+def _cpu_lists(cpus: Sequence[int], threads: int) -> str:
+    """The CPUs of each rank's threads as the engine takes them: `0,2/1,3`."""
+    ranks = (cpus[first : first + threads] for first in range(0, len(cpus), threads))
+    return "/".join(",".join(map(str, rank)) for rank in ranks)
 
 
 def _openmp(
@@ -117,10 +123,10 @@ def _openmp(
 ) -> dict[str, str]:
     """Each OpenMP thread stays on a core of its own, or where the placement wants it.
 
-    The variables are the same for all ranks: those of several that are placed have their rank's CPUs between
-    them and are not bound one by one.
+    The variables are the same for all ranks: those of several that the engine binds have their rank's CPUs
+    between them and are not bound one by one.
     """
-    if threads == 1 or (over and placement is None):
+    if threads == 1 or (placement is None and (over or (engine.mpi is None and ranks > 1))):
         return {}
     if placement is not None and (not placement.cpus or ranks > 1):
         return {"OMP_PROC_BIND": "false"}

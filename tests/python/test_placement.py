@@ -217,6 +217,17 @@ def test_threads_are_placed_in_order(
     assert (launch.engine_args, launch.environment) == ((*args, "--yield", "real"), environment)
 
 
+def test_ranks_without_mpi_are_placed_too() -> None:
+    solo = Engine("/e/solo", "solo", None)
+    for placement, cpus in (
+        (None, "0/1"),
+        (Placement("shared-l3", (3, 0)), "3/0"),
+        (Placement("unbound"), "unbound"),
+    ):
+        launch = plan_launch(solo, 2, 1, _HERE, placement=placement)
+        assert launch.engine_args == ("--ranks", "2", "--cpus", cpus, "--yield", "real")
+
+
 def test_a_launch_refuses_cpus_that_may_not_be_used_any_more() -> None:
     machine = msgspec.structs.replace(_HERE, cpus=(0, 1))
     with pytest.raises(InputError, match="may not use CPU 3, which the placement shared-l3 0,3 names"):

@@ -220,8 +220,11 @@ def read_campaign(folder: Path) -> CampaignFile:
 def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
     """The axes of a point that no campaign.json names, from its records."""
     mpi = job.mpi.name if job.mpi else None
+    place = Placement(job.placement.split()[0], job.cpus) if job.placement else None
     if run.point is None:
-        return PlannedPoint(point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi)
+        return PlannedPoint(
+            point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
+        )
     p = run.point
     return PlannedPoint(
         point=p.point,
@@ -233,6 +236,7 @@ def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
         rule=p.rule,
         params=p.params,
         mpi=mpi,
+        placement=place,
     )
 
 

@@ -497,6 +497,15 @@ def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
     assert "shared L3, CPU 1 takes the interrupts" in page
 
 
+def test_records_alone_tell_where_points_were(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [_placed(0, 1), _placed(1, 0)], launches=2)
+    (folder / "campaign.json").unlink()
+    assert [row.placed for row in results(folder)] == [
+        Placement("shared-l3", (0, 1)),
+        Placement("shared-l3", (1, 0)),
+    ]
+
+
 def test_the_matrix_has_a_cell_for_each_pair_and_its_mirror(tmp_path: Path) -> None:
     pairs = list(combinations((0, 1, 5, 7), 2))
     points = [_placed(a, b, time=100.0 * (a + b), taking=(7,) if b == 7 else ()) for a, b in pairs]

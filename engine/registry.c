@@ -2,6 +2,7 @@
 #include "registry.h"
 
 #include "base/err.h"
+#include "kernels/families.h"
 #include "ops/families.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static const struct op_family *const families[] = {
     &self_ops,
     &pthread_ops,
     &omp_ops,
+    &npb_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,

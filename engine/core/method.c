@@ -31,14 +31,22 @@ bool method_follows(const struct method *method)
 bool method_suits(const struct method *method, const struct op *op)
 {
     bool flows = !method_follows(method) || method->flows[op->flow];
-    return method->suits[op->class] && flows && (!method->messages || op->turn);
+    return method->suits[op->class] && flows && (!method->messages || op->turn) &&
+           (!op->prepare || method->single);
 }
 
 const struct method *method_default(const struct op *op)
 {
     static const struct method *const defaults[OP_CLASSES] = {
         [OP_LOCAL] = &method_batch, [OP_P2P] = &method_batch, [OP_COLLECTIVE] = &method_epoch};
-    return defaults[op->class];
+    return op->prepare ? &method_barrier : defaults[op->class];
+}
+
+int method_make_ready(const struct bench *bench)
+{
+    if (bench->evict)
+        evict_caches(bench->evict);
+    return bench->op->prepare ? bench->op->prepare(bench->state) : 0;
 }
 
 int method_time(const struct bench *bench, struct observation *o)
@@ -75,9 +83,9 @@ int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
     for (int i = 0; i < count; ++i) {
         struct observation o = {0};
         int64_t begin = clock_now(bench->clock);
-        if (bench->evict)
-            evict_caches(bench->evict);
-        int err = team_barrier(bench->team);
+        int err = method_make_ready(bench);
+        if (!err)
+            err = team_barrier(bench->team);
         if (!err)
             err = method_time(&pilot, &o);
         if (err)

@@ -69,6 +69,7 @@ struct method {
     bool suits[OP_CLASSES];
     bool flows[OP_FLOWS]; /* of collectives; all false: any */
     bool messages;        /* it times messages one by one, so the op needs `turn` */
+    bool single;          /* an observation can be one repetition, with something to do before it */
     bool at_root;         /* rank 0's duration stands for the op, whatever the op says */
     int least_ranks;      /* 0 is 1 */
     const struct param *params;
@@ -97,6 +98,10 @@ bool method_follows(const struct method *method);
 
 /* What suits the op's class best, where the user does not say. */
 const struct method *method_default(const struct op *op);
+
+/* What comes before each observation: an op that begins from fresh data gets them, caches are evicted where
+ * they are to be cold. */
+int method_make_ready(const struct bench *bench);
 
 /* What methods share. Run `reps` repetitions between two stamps: */
 int method_time(const struct bench *bench, struct observation *observation);

@@ -18,7 +18,7 @@ static int begin(struct bench *b)
 {
     enum { LEAST_WARM_UP = 20 }; /* libraries change algorithms and open connections in their first calls */
     double rep_ns = 0;
-    b->reps = (int64_t)b->params[REPS];
+    b->reps = b->op->prepare ? 1 : (int64_t)b->params[REPS];
     b->lead_in = 0;
     return method_warm_up(b, LEAST_WARM_UP, &rep_ns);
 }
@@ -39,6 +39,7 @@ const struct method method_barrier = {
     .name = "barrier",
     .summary = "one call after each barrier of our own; biased by how far apart ranks leave the barrier",
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
+    .single = true,
     .params = params,
     .begin = begin,
     .observe = observe,
@@ -48,6 +49,7 @@ const struct method method_library_barrier = {
     .name = "library-barrier",
     .summary = "one call after each MPI_Barrier, as in OSU and IMB; biased by the library's barrier",
     .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true},
+    .single = true,
     .params = params,
     .begin = begin,
     .observe = observe_library,

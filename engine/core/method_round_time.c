@@ -64,6 +64,7 @@ const struct method method_round_time = {
     .name = "round-time",
     .summary = "calls at an instant of one clock that rank 0 sends round before each, as in ReproMPI",
     .suits = {[OP_COLLECTIVE] = true},
+    .single = true,
     .params = params,
     .sync = SYNC_BLOCK,
     .block = BLOCK,

@@ -6,6 +6,7 @@
 #define CORE_OP_H
 
 #include "base/opt.h"
+#include "core/phase.h"
 #include "team/team.h"
 #include "time/clock.h"
 
@@ -48,10 +49,11 @@ struct op_env {
     const struct clock *clock; /* for the self.* ops alone, whose subject is the instrument */
     size_t bytes;
     int threads;
-    const double *params; /* a value for each row of op->params */
-    bool by_turns;        /* the method times messages one by one, by `turn` */
-    bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
-    double work_per_us;   /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
+    const double *params;  /* a value for each row of op->params */
+    bool by_turns;         /* the method times messages one by one, by `turn` */
+    bool planted;          /* for tests: `verify` spoils what this rank received before it looks */
+    struct phases *phases; /* of an op that has some, to be stamped; NULL elsewhere */
+    double work_per_us;    /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
 struct op {
@@ -66,12 +68,18 @@ struct op {
     bool works;                /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
-    const char *missing; /* why it cannot run in this build; NULL when it can */
-    const void *row;     /* the family's own */
+    const struct phase *phases; /* what it names inside; NULL: nothing */
+    const char *missing;        /* why it cannot run in this build; NULL when it can */
+    const void *row;            /* the family's own */
 
     /* Allocate and fill. ERR_UNSUPPORTED, ERR_INPUT and ERR_NOMEM make a skipped point; they must be agreed
      * on by what all ranks know, or the engine agrees on them. On failure nothing is left behind. */
     int (*setup)(const struct op_env *env, void **state);
+
+    /* Of an op that changes its data and has to begin from fresh ones, as a kernel that solves a problem;
+     * NULL elsewhere. Before each observation, which is then one repetition; outside the timed region. Such
+     * an op lasts long: it is lined up by a barrier unless somebody asks for more. */
+    int (*prepare)(void *state);
 
     /* The only code in the timed region: `reps` repetitions. No allocation, no I/O, no branch on an option.
      */
@@ -97,6 +105,9 @@ struct op {
 
     /* Bytes that one repetition moves, for its bandwidth; NULL: it moves none. */
     double (*moved)(const struct op_env *env);
+
+    /* Operations that one repetition does, for its rate; NULL: they are not counted. */
+    double (*work)(const struct op_env *env);
 };
 
 /* A family: its rows, and how row i becomes an op. */

@@ -36,6 +36,7 @@ struct run {
     struct bench bench;
     struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
+    struct phases phases; /* of an op that has some */
     struct room room;
     int64_t before_index;
     struct probe *probe; /* NULL: nobody looks */
@@ -143,18 +144,35 @@ static int64_t observed(const struct run *r)
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
 }
 
+/* What all ranks did in their phases, written down by rank 0. */
+static int gather_phases(struct run *r, int64_t first, int64_t count)
+{
+    if (!r->env.phases || !r->env.phases->count)
+        return 0;
+    int64_t mine[PHASE_COLUMNS], *all = NULL;
+    int columns = phases_columns(&r->phases, mine), ranks = r->team->size;
+    if (r->sink && !(all = calloc((size_t)(ranks * columns), sizeof *all)))
+        return err_say(ERR_NOMEM, "no memory for the phases of %d ranks", ranks);
+    int err = team_gather(r->team, mine, (size_t)columns * sizeof *mine, all);
+    if (!err && all && r->sink->phases)
+        err = r->sink->phases(r->sink, r->point,
+                              &(struct phase_chunk){first, count, ranks, r->phases.count, columns, all});
+    free(all);
+    return err;
+}
+
 static int observe_chunk(struct run *r, int64_t count)
 {
     const struct method *m = r->point->method;
     int64_t begin = clock_now(r->bench.clock);
+    phases_reset(&r->phases);
     *r->room.mine.yields = 0;
     r->bench.count = count;
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
-        if (r->bench.evict)
-            evict_caches(r->bench.evict);
-        err = m->observe(&r->bench, &o);
+        err = method_make_ready(&r->bench);
+        err = err ? err : m->observe(&r->bench, &o);
         r->room.mine.start_ns[k] = o.start_ns;
         r->room.mine.stop_ns[k] = o.stop_ns;
         r->room.mine.late[k] = o.late;
@@ -172,6 +190,7 @@ static int observe_chunk(struct run *r, int64_t count)
     const struct probed *probed = NULL;
     err = r->probing ? probe_take(r->probe, &probed) : 0;
     err = err ? err : room_gather(&r->room, r->team, count, has_windows(m));
+    err = err ? err : gather_phases(r, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
@@ -208,6 +227,7 @@ static int write_opening(struct run *r)
                                                                                 : "slowest",
                                             .start_ns = clock_now(r->bench.clock),
                                             .moved = moved,
+                                            .work = op->work ? op->work(&r->env) : 0,
                                             .partners = op->partner && m->messages ? r->room.partners : NULL,
                                             .path = r->bench.path.loops > 0 ? &r->bench.path : NULL});
 }
@@ -335,6 +355,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             p->op_params,
                             p->method->messages,
                             team->rank == p->plant,
+                            p->op->phases ? &r.phases : NULL,
                             p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
@@ -342,6 +363,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
     crash_context(p->id, p->op->name);
+    phases_open(&r.phases, clock, p->op->phases);
     int mine = setup(&r);
     int err = agree(&r, mine, &worst, why);
     if (!err)

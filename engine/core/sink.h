@@ -44,6 +44,15 @@ static inline bool chunk_late(const struct chunk *c, int64_t k)
     return false;
 }
 
+/* What the ranks did in the phases of a chunk of observations: all sums over it. Of rank r, column c stands
+ * at [r * columns + c]: ns of each phase, then calls of each, then the counters in the order of
+ * phase_counters[]. */
+struct phase_chunk {
+    int64_t first, count;
+    int ranks, phases, columns;
+    const int64_t *values;
+};
+
 /* What is known when the observations begin. */
 struct opening {
     int ranks, parts;        /* unit operations in a repetition */
@@ -53,6 +62,7 @@ struct opening {
     const char *report;      /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
     int64_t start_ns;        /* now */
     double moved;            /* bytes, by a repetition */
+    double work;             /* operations that it does; 0: they are not counted */
     const int64_t *partners; /* of each rank: whom it exchanges messages with; NULL: 0 and 1 do, or none */
     const struct path *path; /* what a method without a common clock watches; NULL elsewhere */
 };
@@ -68,6 +78,7 @@ struct end {
 struct sink {
     int (*point)(struct sink *sink, const struct point *point, const struct opening *opening);
     int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
+    int (*phases)(struct sink *sink, const struct point *point, const struct phase_chunk *chunk);
     int (*sync)(struct sink *sink, const struct sync *sync);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);
 };

@@ -73,6 +73,8 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
     json_string(j, "rule", p->rule->name);
     param_values_json(j, "rule_params", p->rule->params, p->rule_params);
     json_double(j, "moved_bytes", o->moved);
+    if (o->work > 0)
+        json_double(j, "work", o->work);
     json_int(j, "parts", o->parts);
     json_string(j, "report", o->report);
     json_int(j, "reps", o->reps);
@@ -149,6 +151,36 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
                 json_int(j, NULL, k);
         json_close(j, ']');
     }
+    return finish(s);
+}
+
+static void write_ranks(struct json *j, const char *key, const struct phase_chunk *c, int column)
+{
+    json_open(j, key, '[');
+    for (int r = 0; r < c->ranks; ++r)
+        json_int(j, NULL, c->values[r * c->columns + column]);
+    json_close(j, ']');
+}
+
+static int write_phases(struct sink *sink, const struct point *p, const struct phase_chunk *c)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "phases", p);
+    const struct phase *rows = p->op->phases;
+    json_int(j, "first", c->first);
+    json_int(j, "count", c->count);
+    json_open(j, "phases", '[');
+    for (int i = 0; i < c->phases; ++i) {
+        json_open(j, NULL, '{');
+        json_string(j, "name", rows[i].name);
+        json_bool(j, "communicates", rows[i].communicates);
+        write_ranks(j, "ns", c, i);
+        write_ranks(j, "calls", c, c->phases + i);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    for (int i = 0; phase_counters[i]; ++i)
+        write_ranks(j, phase_counters[i], c, 2 * c->phases + i);
     return finish(s);
 }
 
@@ -229,7 +261,11 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
     struct sink_jsonl *s = calloc(1, sizeof *s);
     if (!s)
         return err_say(ERR_NOMEM, "no memory for the records");
-    s->sink = (struct sink){.point = write_point, .chunk = write_chunk, .sync = write_sync, .end = write_end};
+    s->sink = (struct sink){.point = write_point,
+                            .chunk = write_chunk,
+                            .phases = write_phases,
+                            .sync = write_sync,
+                            .end = write_end};
     s->path = path ? path : "standard output";
     s->file = path ? fopen(path, "a") : stdout;
     if (!s->file) {

@@ -31,6 +31,11 @@ static const double FINEST_TICK_SHARE = 0.1;
  * needs no such care. */
 static const double TAIL_LEAST = 10;
 
+/* What lasts a second or a minute is not asked for 16 times: after so many times the time that a point has, a
+ * few observations are enough; launches say the rest. */
+static const double PATIENCE = 100;
+enum { FEWEST = 3 };
+
 enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
 
 #define BLOCK_PARAMS(what)                                                                                   \
@@ -38,7 +43,11 @@ enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
         {"tolerance", "", "half the width of the interval, relative to the " what, 0.02, 1e-6, 10},          \
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},                         \
     [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},                  \
-    [MOST_SECONDS] = {"most_seconds", "s", "stop after this time and 16 observations all the same", 0.1, 0,  \
+    [MOST_SECONDS] = {"most_seconds",                                                                        \
+                      "s",                                                                                   \
+                      "stop after this time and 16 observations all the same, or 100 times it and 3",        \
+                      0.1,                                                                                   \
+                      0,                                                                                     \
                       86400},                                                                                \
     [MOST_COUNT] = {"most_count", "", "stop after so many observations all the same", 2e5, FINE, 1e8}
 
@@ -141,7 +150,10 @@ static enum stop done(struct series *s, const double *p, double q, size_t least)
             return STOP_SETTLED;
         s->next_look = FINE * (m + (m > 1 ? m / 2 : 1));
     }
-    if (s->seconds >= p[MOST_SECONDS] && s->count + s->rejected >= COARSE) /* as few as make blocks at all */
+    double taken = (double)(s->count + s->rejected);
+    if (s->seconds >= p[MOST_SECONDS] && taken >= COARSE) /* as few as make blocks at all */
+        return STOP_TIME;
+    if (s->seconds >= PATIENCE * p[MOST_SECONDS] && taken >= FEWEST)
         return STOP_TIME;
     return (double)s->count >= p[MOST_COUNT] ? STOP_UNSETTLED : STOP_NOT_YET;
 }

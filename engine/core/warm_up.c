@@ -33,6 +33,7 @@ struct warm_up {
     double block[BLOCK], before; /* per repetition: of the rounds of this block, the median of the last one */
     int rounds, blocks;
     bool in_blocks;
+    bool single;    /* a repetition has to be prepared, and lasts: it has been run for the check, too */
     bool simulated; /* then nothing warms up but the library's choices, and calls back to back pile up */
 };
 
@@ -53,9 +54,11 @@ static bool is_steady(struct warm_up *w, double rep_ns)
 static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double passed_ns)
 {
     if (w->simulated)
-        return w->sum < w->least;
+        return !w->single && w->sum < w->least;
     if (w->in_blocks)
         return is_steady(w, rep_ns) || w->blocks == MOST_BLOCKS || passed_ns >= STEADY_NS ? 0 : reps;
+    if (w->single)
+        return passed_ns < WARM_NS;
     if (w->sum < (passed_ns < LONG_NS ? w->least : FEWEST)) {
         int64_t missing = passed_ns < LONG_NS ? w->least - w->sum : 1;
         return 2 * reps < missing ? 2 * reps : missing;
@@ -68,14 +71,18 @@ static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double
 
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
 {
-    struct warm_up w = {
-        .plan = {.rep_ns = INFINITY, .next = 1}, .least = least, .simulated = bench->clock->sleeps};
+    struct warm_up w = {.plan = {.rep_ns = INFINITY, .next = 1},
+                        .least = least,
+                        .single = bench->op->prepare != NULL,
+                        .simulated = bench->clock->sleeps};
     struct bench round = *bench;
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {
         struct observation o = {0};
         round.reps = w.plan.next;
-        int err = team_barrier(bench->team);
+        int err = w.single ? method_make_ready(bench) : 0;
+        if (!err)
+            err = team_barrier(bench->team);
         if (!err)
             err = method_time(&round, &o);
         if (err)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from steelyard.errors import InputError
 from steelyard.reading import part_number, read_folder
-from steelyard.records import SCHEMA, Job, JobFile, Launch, Params, Point, PointRun
+from steelyard.records import SCHEMA, Job, JobFile, Launch, Params, Phases, Point, PointRun
 from steelyard.stamps import FloatArray, durations, read_stamps
 
 IntArray = NDArray[np.int64]
@@ -149,6 +149,7 @@ class Cell:
     clock_error: float | None
     clock_bound: float | None
     by_closure: bool
+    phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
 
     @property
     def values(self) -> FloatArray:
@@ -261,6 +262,7 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         taken=taken,
         clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
         clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
+        phases=run.phases,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
 

@@ -10,7 +10,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.errors import InputError
-from steelyard.records import SCHEMA, End, Job, JobFile, Launch, Obs, Point, PointRun, Record, Sync
+from steelyard.records import (
+    SCHEMA,
+    End,
+    Job,
+    JobFile,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    PointRun,
+    Record,
+    Sync,
+)
 
 Visit = Callable[[JobFile, PointRun], None]
 
@@ -121,9 +133,11 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
     head = JobFile(path, job, None, (), False)
     runs: dict[int, PointRun] = {}
     chunks: dict[int, list[Obs]] = {}
+    phases: dict[int, list[Phases]] = {}
     syncs: dict[int, Sync] = {}
 
     def close(run: PointRun) -> None:
+        run = replace(run, phases=tuple(phases.pop(run.index, ())))
         whole = with_obs(run, chunks.pop(run.index, []), syncs)
         if visit is not None:
             visit(head, whole)
@@ -143,6 +157,8 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 syncs[record.index] = record
             case Obs():
                 chunks.setdefault(record.point, []).append(record)
+            case Phases():
+                phases.setdefault(record.point, []).append(record)
             case End():
                 run = runs.get(record.point, PointRun(record.point, None, (), None))
                 close(replace(run, end=record))

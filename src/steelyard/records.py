@@ -101,7 +101,7 @@ class WatchedPath(_Part, frozen=True):
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
-    """Base of the five records; the key `record` says which it is."""
+    """Base of the records; the key `record` says which it is."""
 
 
 class Job(_Record, frozen=True, tag="job"):
@@ -158,6 +158,7 @@ class Point(_Record, frozen=True, tag="point"):
     parts: Annotated[int, Meta(ge=1)]
     report: Literal["root", "slowest", "message"]
     moved_bytes: Annotated[float, Meta(ge=0)] = 0.0
+    work: Annotated[float, Meta(ge=0)] = 0.0  # operations of a repetition; 0: they are not counted
     params: Params = {}
     method_params: Params = {}
     rule_params: Params = {}
@@ -199,6 +200,35 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
             raise ValueError(f"a rank has not the {self.count} stamps that count promises")
 
 
+class Phase(_Part, frozen=True):
+    """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication."""
+
+    name: str
+    communicates: bool
+    ns: tuple[Count, ...]
+    calls: tuple[Count, ...]
+
+
+class Phases(_Record, frozen=True, tag="phases", gc=False):
+    """Where the time of a chunk of observations went, inside the op; all by rank, summed over the chunk.
+
+    `messages` and `bytes` are what a rank sent from point to point, `collectives` its calls of collectives
+    and `collective_bytes` what it gave to them; `memory` bytes the op has allocated, `resident` bytes the
+    process has in memory.
+    """
+
+    point: Count
+    first: Count
+    count: Count
+    phases: tuple[Phase, ...]
+    messages: tuple[Count, ...] = ()
+    bytes: tuple[Count, ...] = ()
+    collectives: tuple[Count, ...] = ()
+    collective_bytes: tuple[Count, ...] = ()
+    memory: tuple[Count, ...] = ()
+    resident: tuple[Count, ...] = ()
+
+
 class Sync(_Record, frozen=True, tag="sync"):
     """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
 
@@ -231,7 +261,7 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: int = 0
 
 
-Record = Job | Launch | Point | Obs | Sync | End
+Record = Job | Launch | Point | Obs | Phases | Sync | End
 
 
 class PointRun(Struct, frozen=True):
@@ -242,6 +272,7 @@ class PointRun(Struct, frozen=True):
     obs: tuple[Obs, ...]
     end: End | None
     syncs: tuple[Sync, ...] = ()  # those around the observations
+    phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
 
 
 class JobFile(Struct, frozen=True):

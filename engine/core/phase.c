@@ -1,0 +1,49 @@
+#include "core/phase.h"
+
+#include "base/memory.h"
+
+const char *const phase_counters[PHASE_COUNTERS + 1] = {
+    "messages", "bytes", "collectives", "collective_bytes", "memory", "resident", NULL};
+
+void phases_open(struct phases *p, const struct clock *clock, const struct phase *rows)
+{
+    *p = (struct phases){.clock = clock, .rows = rows};
+    while (rows && rows[p->count].name)
+        ++p->count;
+}
+
+void phases_reset(struct phases *p)
+{
+    struct phases old = *p;
+    *p = (struct phases){.clock = old.clock, .rows = old.rows, .count = old.count, .memory = old.memory};
+}
+
+void phase_begin(struct phases *p)
+{
+    if (p)
+        p->began_ns = clock_now(p->clock);
+}
+
+void phase_end(struct phases *p, int phase)
+{
+    if (!p)
+        return;
+    int64_t now = clock_now(p->clock);
+    p->ns[phase] += now - p->began_ns;
+    ++p->calls[phase];
+    p->began_ns = now;
+}
+
+int phases_columns(const struct phases *p, int64_t columns[PHASE_COLUMNS])
+{
+    int at = 0;
+    for (int i = 0; i < p->count; ++i)
+        columns[at++] = p->ns[i];
+    for (int i = 0; i < p->count; ++i)
+        columns[at++] = p->calls[i];
+    const int64_t counters[PHASE_COUNTERS] = {p->messages,         p->bytes,  p->collectives,
+                                              p->collective_bytes, p->memory, memory_resident()};
+    for (int i = 0; i < PHASE_COUNTERS; ++i)
+        columns[at++] = counters[i];
+    return at;
+}

@@ -1,0 +1,634 @@
+/* IS, "integer sort": RNR-94-007, section 3.6. N keys with a distribution that is bell-shaped; in each of ten
+ * iterations two keys are changed and the rank of every key, how many are smaller, is found.
+ *
+ * Keys are moved into buckets by their upper bits, so that those of a bucket lie together; ranks own buckets
+ * that follow each other and hold about as many keys each, and are sent the keys in theirs. There the keys of
+ * each value are counted, in a table whose part for a bucket stays in the cache, and the sums of the counts
+ * are the ranks. */
+#include "kernels/npb.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/hot.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 10, TESTS = 5, LEAST_BUCKETS = 256, BUCKETS_A_RANK = 8, LINE = 64 };
+
+/* Of a class: log2 of the number of keys and of the least number that no key reaches; the indices of five
+ * keys, and published ranks of theirs, which are off from those in the sequence without changed keys: by
+ * `low` for keys in the lower half, by `high` in the upper. `slack`: of the class E nobody here has seen by
+ * how much. */
+struct problem {
+    int keys, values;
+    int64_t index[TESTS], rank[TESTS];
+    int low, high, slack;
+};
+
+static const struct problem problems[NPB_CLASSES] = {
+    [NPB_S] = {16, 11, {48427, 17148, 23627, 62548, 4431}, {0, 18, 346, 64917, 65463}, 0, 0, 0},
+    [NPB_W] = {20,
+               16,
+               {357773, 934767, 875723, 898999, 404505},
+               {1249, 11698, 1039987, 1043896, 1048018},
+               -2,
+               0,
+               0},
+    [NPB_A] = {23,
+               19,
+               {2112377, 662041, 5336171, 3642833, 4250760},
+               {104, 17523, 123928, 8288932, 8388264},
+               -1,
+               1,
+               0},
+    [NPB_B] = {25,
+               21,
+               {41869, 812306, 5102857, 18232239, 26860214},
+               {33422937, 10244, 59149, 33135281, 99},
+               0,
+               0,
+               0},
+    [NPB_C] = {27,
+               23,
+               {44172927, 72999161, 74326391, 129606274, 21736814},
+               {61147, 882988, 266290, 133997595, 133525895},
+               0,
+               0,
+               0},
+    [NPB_D] = {31,
+               27,
+               {1317351170, 995930646, 1157283250, 1503301535, 1453734525},
+               {1, 36538729, 1978098519, 2145192618, 2147425337},
+               0,
+               0,
+               0},
+    [NPB_E] = {35,
+               31,
+               {21492309536, 24606226181, 12608530949, 4065943607, 3324513396},
+               {3, 27580354, 3248475153, 30048754302, 31485259697},
+               0,
+               0,
+               2},
+};
+
+struct is {
+    struct npb *npb;
+    const struct problem *problem;
+    struct npb_share mine; /* the keys of this rank, by their place in the sequence */
+    int buckets, shift;    /* a key's bucket is key >> shift */
+    size_t room;           /* for keys in `arrived` */
+    uint32_t *keys, *sorted, *arrived;
+    uint32_t *table;       /* of the values of my buckets: how many keys are smaller, on this rank */
+    int64_t *lane_counts;  /* [lane][bucket]: keys of this lane's share, then where its next one goes */
+    int64_t *bucket_sizes; /* on all ranks together */
+    int *first_bucket;     /* of each rank, and of nobody at the end */
+    size_t *send_bytes, *send_at, *recv_bytes, *recv_at;
+    uint32_t *lane_sums; /* of each lane: keys in its buckets */
+    struct comm_plan *exchange;
+    int64_t below; /* keys on the ranks below */
+    size_t here;   /* keys in my buckets */
+    uint32_t test_keys[TESTS];
+    int64_t found[ITERATIONS][TESTS];    /* ranks, on the rank that has the key; 0 elsewhere */
+    int64_t expected[ITERATIONS][TESTS]; /* increments: see expect() */
+};
+
+enum { PHASE_BUCKETS, PHASE_SIZES, PHASE_KEYS, PHASE_RANK };
+static const struct phase phases[] = {[PHASE_BUCKETS] = {"buckets", false},
+                                      [PHASE_SIZES] = {"sizes", true},
+                                      [PHASE_KEYS] = {"keys", true},
+                                      [PHASE_RANK] = {"rank", false},
+                                      {0}};
+
+/* ---- keys ---------------------------------------------------------------------------------------------- */
+
+enum { NUMBERS_A_KEY = 4 };
+
+static uint64_t state_before(int64_t key)
+{
+    return NPB_SEED * npb_power(NPB_MULTIPLIER, NUMBERS_A_KEY * (uint64_t)key) & NPB_MASK;
+}
+
+/* Keys from `first` on: the mean of four numbers, times the greatest value. */
+static void make_keys(const struct is *is, int64_t first, int64_t count, uint32_t *keys)
+{
+    enum { CHUNK = 512 };
+    const double scale = (double)(INT64_C(1) << is->problem->values) / NUMBERS_A_KEY;
+    double numbers[NUMBERS_A_KEY * CHUNK];
+    uint64_t x = state_before(first);
+    for (int64_t at = 0; at < count; at += CHUNK) {
+        int64_t n = count - at < CHUNK ? count - at : CHUNK;
+        npb_fill(&x, NPB_MULTIPLIER, (size_t)(NUMBERS_A_KEY * n), numbers);
+        for (int64_t i = 0; i < n; ++i) {
+            const double *r = numbers + NUMBERS_A_KEY * i;
+            keys[at + i] = (uint32_t)(scale * (r[0] + r[1] + r[2] + r[3]));
+        }
+    }
+}
+
+/* Key number i of the sequence, where it is mine. */
+static void put_key(struct is *is, int64_t i, uint32_t value)
+{
+    if (i >= is->mine.first && i < is->mine.first + is->mine.count)
+        is->keys[i - is->mine.first] = value;
+}
+
+/* By how much the rank of each test key differs from that in the sequence as it was made, after each
+ * iteration: one more where a key that was not smaller has become so, one less where a smaller one has become
+ * large. */
+static void expect(struct is *is)
+{
+    for (int t = 0; t < TESTS; ++t) {
+        uint32_t value = is->test_keys[t];
+        int64_t more =
+            2 * (int64_t)value < INT64_C(1) << is->problem->values ? is->problem->low : is->problem->high;
+        for (int i = 1; i <= ITERATIONS; ++i) {
+            uint32_t small = 0, large = 0;
+            make_keys(is, i, 1, &small);
+            make_keys(is, i + ITERATIONS, 1, &large);
+            more += (small >= value) - (large < value);
+            is->expected[i - 1][t] = is->problem->rank[t] + more;
+        }
+    }
+}
+
+/* ---- the steps of an iteration, each for the share of a lane --------------------------------------------
+ */
+
+/* Keys of each bucket. Four tables in turn: keys that follow each other are often of one bucket, and an
+ * increment waits for the one before of the same counter. */
+HOT static void count_buckets(const uint32_t *keys, size_t count, int shift, int buckets, int64_t *counts,
+                              uint32_t *scratch)
+{
+    uint32_t *a = scratch, *b = a + buckets, *c = b + buckets, *d = c + buckets;
+    memset(scratch, 0, 4 * (size_t)buckets * sizeof *scratch);
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        ++a[keys[i] >> shift];
+        ++b[keys[i + 1] >> shift];
+        ++c[keys[i + 2] >> shift];
+        ++d[keys[i + 3] >> shift];
+    }
+    for (; i < count; ++i)
+        ++a[keys[i] >> shift];
+    for (int k = 0; k < buckets; ++k)
+        counts[k] = (int64_t)a[k] + b[k] + c[k] + d[k];
+}
+
+/* next[b]: where the next key of bucket b goes. */
+HOT static void scatter(const uint32_t *restrict keys, size_t count, int shift, int64_t *restrict next,
+                        uint32_t *restrict sorted)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t key = keys[i];
+        sorted[next[key >> shift]++] = key;
+    }
+}
+
+/* How many keys have each value; `table` begins at value `base`. */
+HOT static void count_values(const uint32_t *restrict keys, size_t count, uint32_t base,
+                             uint32_t *restrict table)
+{
+    for (size_t i = 0; i < count; ++i)
+        ++table[keys[i] - base];
+}
+
+/* From counts to how many are smaller, `sum` being those before the first. */
+HOT static void sum_counts(uint32_t *table, size_t count, uint32_t sum)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t here = table[i];
+        table[i] = sum;
+        sum += here;
+    }
+}
+
+/* ---- an iteration -------------------------------------------------------------------------------------- */
+
+/* Each lane counts its share, finds where its keys of each bucket go, and moves them there. */
+static void fill_buckets(struct is *is)
+{
+    const int lanes = is->npb->threads, buckets = is->buckets;
+    uint32_t *scratch = (uint32_t *)(is->lane_counts + (size_t)lanes * (size_t)buckets);
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(is->mine.count, lanes, l);
+        count_buckets(is->keys + s.first, (size_t)s.count, is->shift, buckets,
+                      is->lane_counts + (size_t)l * (size_t)buckets,
+                      scratch + 4 * (size_t)l * (size_t)buckets);
+    }
+    int64_t at = 0;
+    for (int b = 0; b < buckets; ++b) {
+        is->bucket_sizes[b] = -at;
+        for (int l = 0; l < lanes; ++l) {
+            int64_t *count = &is->lane_counts[(size_t)l * (size_t)buckets + (size_t)b], here = *count;
+            *count = at;
+            at += here;
+        }
+        is->bucket_sizes[b] += at;
+    }
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(is->mine.count, lanes, l);
+        scatter(is->keys + s.first, (size_t)s.count, is->shift, is->lane_counts + (size_t)l * (size_t)buckets,
+                is->sorted);
+    }
+}
+
+/* Which buckets are whose: each rank takes those in which its even share of all keys begins. And what of mine
+ * goes where; a rank's own stay where they are. */
+static void share_buckets(struct is *is, const int64_t *mine)
+{
+    const int size = is->npb->comm.size, me = is->npb->comm.rank;
+    const int64_t total = INT64_C(1) << is->problem->keys;
+    int64_t before = 0;
+    int rank = 0;
+    size_t at = 0;
+    is->first_bucket[0] = 0;
+    memset(is->send_bytes, 0, (size_t)size * sizeof *is->send_bytes);
+    for (int b = 0; b < is->buckets; ++b) {
+        /* the rank whose share the bucket's middle is in */
+        int owner = (int)((double)(before + is->bucket_sizes[b] / 2) / (double)total * size);
+        owner = owner < size ? owner : size - 1;
+        while (rank < owner)
+            is->first_bucket[++rank] = b;
+        if (rank == me && is->first_bucket[me] == b)
+            is->below = before;
+        before += is->bucket_sizes[b];
+        is->send_bytes[rank] += (size_t)mine[b] * sizeof *is->keys;
+    }
+    while (rank < size)
+        is->first_bucket[++rank] = is->buckets;
+    for (int r = 0; r < size; ++r) {
+        is->send_at[r] = at;
+        at += is->send_bytes[r];
+    }
+}
+
+/* The sizes of what comes, and then the keys. What is my own is not sent. */
+static int exchange_keys(struct is *is)
+{
+    const struct comm *comm = &is->npb->comm;
+    const int me = comm->rank;
+    size_t kept = is->send_bytes[me], at = 0;
+    is->send_bytes[me] = 0;
+    int err = comm_alltoall(comm, is->send_bytes, is->recv_bytes, sizeof *is->send_bytes);
+    for (int r = 0; r < comm->size && !err; ++r) {
+        is->recv_at[r] = at;
+        at += is->recv_bytes[r];
+    }
+    phase_end(is->npb->phases, PHASE_SIZES);
+    if (!err && at > is->room * sizeof *is->arrived)
+        err = err_say(ERR_WRONG, "npb.is: %zu bytes of keys come to rank %d, which no bell has", at, me);
+    if (!err)
+        err = comm_run(is->exchange);
+    is->send_bytes[me] = kept;
+    is->here = (at + kept) / sizeof *is->keys;
+    phase_end(is->npb->phases, PHASE_KEYS);
+    return err;
+}
+
+/* A piece of my keys, all of one sender and in the order of buckets. */
+struct piece {
+    const uint32_t *keys;
+    size_t count;
+};
+
+static struct piece piece_of(const struct is *is, int sender)
+{
+    bool mine = sender == is->npb->comm.rank;
+    const uint32_t *all = mine ? is->sorted : is->arrived;
+    const size_t *at = mine ? is->send_at : is->recv_at, *bytes = mine ? is->send_bytes : is->recv_bytes;
+    return (struct piece){all + at[sender] / sizeof *all, bytes[sender] / sizeof *all};
+}
+
+/* Where in a piece the keys of bucket `bucket` and above begin. */
+static size_t find_bucket(struct piece p, int bucket, int shift)
+{
+    size_t low = 0, high = p.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((int)(p.keys[middle] >> shift) < bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The part of the table for some of my buckets. */
+static void count_part(struct is *is, int first, int end, uint32_t *sum)
+{
+    size_t width = (size_t)1 << is->shift, count = 0;
+    uint32_t *table = is->table + (size_t)(first - is->first_bucket[is->npb->comm.rank]) * width;
+    memset(table, 0, (size_t)(end - first) * width * sizeof *table);
+    for (int r = 0; r < is->npb->comm.size; ++r) {
+        struct piece p = piece_of(is, r);
+        size_t from = find_bucket(p, first, is->shift), to = find_bucket(p, end, is->shift);
+        count_values(p.keys + from, to - from, (uint32_t)((size_t)first * width), table);
+        count += to - from;
+    }
+    *sum = (uint32_t)count;
+}
+
+static void find_ranks(struct is *is)
+{
+    const int lanes = is->npb->threads, me = is->npb->comm.rank;
+    const int first = is->first_bucket[me], count = is->first_bucket[me + 1] - first;
+    const size_t width = (size_t)1 << is->shift;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(count, lanes, l);
+        count_part(is, first + (int)s.first, first + (int)(s.first + s.count), &is->lane_sums[l]);
+    }
+    uint32_t before = 0;
+    for (int l = 0; l < lanes; ++l) {
+        uint32_t here = is->lane_sums[l];
+        is->lane_sums[l] = before;
+        before += here;
+    }
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(count, lanes, l);
+        sum_counts(is->table + (size_t)s.first * width, (size_t)s.count * width, is->lane_sums[l]);
+    }
+}
+
+/* The ranks of the test keys that are mine. */
+static void look_up(struct is *is, int iteration)
+{
+    const int me = is->npb->comm.rank;
+    for (int t = 0; t < TESTS; ++t) {
+        int bucket = (int)(is->test_keys[t] >> is->shift);
+        bool mine = bucket >= is->first_bucket[me] && bucket < is->first_bucket[me + 1];
+        size_t at = is->test_keys[t] - ((size_t)is->first_bucket[me] << is->shift);
+        is->found[iteration][t] = mine ? is->below + is->table[at] : 0;
+    }
+}
+
+static int solve(void *state)
+{
+    struct is *is = state;
+    struct phases *p = is->npb->phases;
+    const int64_t values = INT64_C(1) << is->problem->values;
+    int64_t *mine = is->bucket_sizes + is->buckets;
+    int err = 0;
+    for (int i = 0; i < ITERATIONS && !err; ++i) {
+        phase_begin(p);
+        put_key(is, i + 1, (uint32_t)(i + 1));
+        put_key(is, i + 1 + ITERATIONS, (uint32_t)(values - (i + 1)));
+        fill_buckets(is);
+        memcpy(mine, is->bucket_sizes, (size_t)is->buckets * sizeof *mine);
+        phase_end(p, PHASE_BUCKETS);
+        err = comm_sum_ints(&is->npb->comm, is->bucket_sizes, (size_t)is->buckets);
+        if (!err) {
+            share_buckets(is, mine);
+            err = exchange_keys(is);
+        }
+        if (!err) {
+            find_ranks(is);
+            look_up(is, i);
+            phase_end(p, PHASE_RANK);
+        }
+    }
+    return err;
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------- */
+
+static int reset(void *state)
+{
+    struct is *is = state;
+    const int lanes = is->npb->threads;
+    const uint32_t most = (uint32_t)((UINT64_C(1) << is->problem->values) - 1);
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(is->mine.count, lanes, l);
+        make_keys(is, is->mine.first + s.first, s.count, is->keys + s.first);
+    }
+    for (int64_t i = 0; is->npb->planted && i < is->mine.count; ++i) /* 1e-6 of a key is less than 1 */
+        is->keys[i] += is->keys[i] < most;
+    memset(is->found, 0, sizeof is->found);
+    return 0;
+}
+
+/* The keys in the order that the table gives them: a permutation of what there was, and in order. */
+static int check_order(const struct is *is, uint32_t *ordered, int64_t *wrong, int64_t *greatest)
+{
+    const size_t base = (size_t)is->first_bucket[is->npb->comm.rank] << is->shift;
+    uint32_t *next = is->table; /* is not needed any more */
+    for (int r = 0; r < is->npb->comm.size; ++r) {
+        struct piece p = piece_of(is, r);
+        for (size_t i = 0; i < p.count; ++i) {
+            size_t place = next[p.keys[i] - base]++;
+            if (place >= is->here)
+                return err_say(ERR_WRONG, "npb.is: a key has rank %zu among %zu keys", place, is->here);
+            ordered[place] = p.keys[i];
+        }
+    }
+    *wrong = 0;
+    for (size_t i = 1; i < is->here; ++i)
+        *wrong += ordered[i - 1] > ordered[i];
+    *greatest = is->here ? (int64_t)ordered[is->here - 1] : -1;
+    return 0;
+}
+
+/* A sum that says whether two sets of keys are the same: of 24 bits each, so that 2^35 of them do not
+ * overflow. */
+static int64_t hash_keys(const uint32_t *keys, size_t count)
+{
+    enum { BITS_LEFT_OUT = 40 };
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; ++i)
+        sum += (int64_t)(hash_mix(keys[i]) >> BITS_LEFT_OUT);
+    return sum;
+}
+
+/* Full verification: the last iteration's ranks put all keys in order, across ranks too. The exchange does
+ * not need `keys` any more, whose hash is that of all keys before. */
+static int answer(void *state, double values[NPB_VALUES_MAX], int *count)
+{
+    struct is *is = state;
+    const struct comm *comm = &is->npb->comm;
+    uint32_t *ordered = malloc((is->here + 1) * sizeof *ordered);
+    int64_t ends[2] = {0, 0}, *all = calloc(2 * (size_t)comm->size, sizeof *all);
+    int64_t sums[ITERATIONS * TESTS + 4] = {0}, *wrong = &sums[ITERATIONS * TESTS];
+    int err = !ordered || !all ? err_say(ERR_NOMEM, "no memory for %zu keys in order", is->here) : 0;
+    memcpy(sums, is->found, sizeof is->found);
+    wrong[2] = hash_keys(is->keys, (size_t)is->mine.count);
+    wrong[3] = (int64_t)is->here;
+    if (!err)
+        err = check_order(is, ordered, &wrong[0], &ends[1]);
+    if (!err) {
+        ends[0] = is->here ? (int64_t)ordered[0] : INT64_MAX;
+        wrong[2] -= hash_keys(ordered, is->here);
+        err = comm_allgather(comm, ends, sizeof ends, all);
+    }
+    for (int r = 0; r < comm->rank && !err; ++r) /* nobody below has a greater key */
+        wrong[1] += all[2 * r + 1] > ends[0];
+    if (!err)
+        err = comm_sum_ints(comm, sums, sizeof sums / sizeof sums[0]);
+    values[0] = 0;
+    for (int i = 0; i < ITERATIONS && !err; ++i)
+        for (int t = 0; t < TESTS; ++t)
+            values[0] += llabs(sums[i * TESTS + t] - is->expected[i][t]) <= is->problem->slack;
+    values[1] = (double)(wrong[0] + wrong[1]);
+    values[2] = (double)(wrong[2] != 0);
+    values[3] = (double)(wrong[3] - (INT64_C(1) << is->problem->keys));
+    *count = 4;
+    free(ordered);
+    free(all);
+    return err;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+/* Buckets enough for every rank to get about its share: 2^i of at most as many as there are values. */
+static int bucket_bits(const struct npb *npb)
+{
+    int bits = 0;
+    while ((1 << bits) < LEAST_BUCKETS || (1 << bits) < BUCKETS_A_RANK * npb->comm.size)
+        ++bits;
+    return bits < problems[npb->class].values ? bits : problems[npb->class].values;
+}
+
+static int ranks(const struct npb *npb)
+{
+    int most = 1 << (problems[npb->class].values < 20 ? problems[npb->class].values : 20);
+    most /= BUCKETS_A_RANK;
+    return npb->comm.size <= most
+               ? 0
+               : err_say(ERR_UNSUPPORTED, "npb.is class %s takes any number of ranks up to %d, not %d",
+                         npb_classes[npb->class], most, npb->comm.size);
+}
+
+/* The densest bucket of a bell of four numbers is 8/3 of an even share; a rank gets its share and at most one
+ * bucket more. */
+static size_t room_for(const struct npb *npb)
+{
+    const size_t total = (size_t)1 << problems[npb->class].keys;
+    const size_t slack = 4096; /* many standard deviations of a small bucket */
+    return total / (size_t)npb->comm.size + 3 * (total >> bucket_bits(npb)) + slack;
+}
+
+static size_t table_room(const struct npb *npb)
+{
+    return (size_t)1 << problems[npb->class].values; /* no rank knows before which values it gets */
+}
+
+static double memory(const struct npb *npb)
+{
+    double share = (double)(INT64_C(1) << problems[npb->class].keys) / npb->comm.size;
+    double arrived = npb->comm.size > 1 ? (double)room_for(npb) : 0;
+    return sizeof(uint32_t) *
+           (3 * share + arrived + (double)table_room(npb)); /* one `share`: in order, to check */
+}
+
+static void close_is(void *state)
+{
+    struct is *is = state;
+    comm_plan_close(is->exchange);
+    free(is->keys);
+    free(is->sorted);
+    free(is->arrived);
+    free(is->table);
+    free(is->lane_counts);
+    free(is->bucket_sizes);
+    free(is->first_bucket);
+    free(is->send_bytes);
+    free(is->lane_sums);
+    free(is);
+}
+
+static int alloc(struct is *is)
+{
+    struct npb *npb = is->npb;
+    const size_t lanes = (size_t)npb->threads, buckets = (size_t)is->buckets, size = (size_t)npb->comm.size;
+    const size_t mine = (size_t)is->mine.count;
+    is->room = size > 1 ? room_for(npb) : 1;
+    is->first_bucket = calloc(size + 1, sizeof *is->first_bucket);
+    is->send_bytes = calloc(4 * size, sizeof *is->send_bytes);
+    is->lane_sums = calloc(lanes, sizeof *is->lane_sums);
+    if (!is->first_bucket || !is->send_bytes || !is->lane_sums)
+        return err_say(ERR_NOMEM, "no memory for the buckets of %zu ranks", size);
+    is->send_at = is->send_bytes + size;
+    is->recv_bytes = is->send_at + size;
+    is->recv_at = is->recv_bytes + size;
+    int err = npb_alloc(npb, mine, sizeof *is->keys, &is->keys);
+    if (!err)
+        err = npb_alloc(npb, mine, sizeof *is->sorted, &is->sorted);
+    if (!err)
+        err = npb_alloc(npb, is->room, sizeof *is->arrived, &is->arrived);
+    if (!err)
+        err = npb_alloc(npb, table_room(npb), sizeof *is->table, &is->table);
+    if (!err) /* and four tables of each lane's behind */
+        err =
+            npb_alloc(npb, lanes * buckets, sizeof *is->lane_counts + 4 * sizeof(uint32_t), &is->lane_counts);
+    return err ? err : npb_alloc(npb, 2 * buckets, sizeof *is->bucket_sizes, &is->bucket_sizes);
+}
+
+static int open_is(struct npb *npb, void **state)
+{
+    struct is *is = calloc(1, sizeof *is);
+    bool stop = false;
+    int err = !is ? err_say(ERR_NOMEM, "no memory for the state of a kernel") : 0;
+    if (!err) {
+        is->npb = npb;
+        is->problem = &problems[npb->class];
+        is->mine = npb_share(INT64_C(1) << is->problem->keys, npb->comm.size, npb->comm.rank);
+        is->buckets = 1 << bucket_bits(npb);
+        is->shift = is->problem->values - bucket_bits(npb);
+        err = alloc(is);
+    }
+    err = npb_agree(npb, err, &stop);
+    if (!stop) {
+        struct comm_pieces out = {is->sorted, is->send_bytes, is->send_at};
+        struct comm_pieces in = {is->arrived, is->recv_bytes, is->recv_at};
+        err = comm_plan_varying(&npb->comm, npb->back, sizeof *is->keys, &out, &in, 0, &is->exchange);
+        for (int t = 0; t < TESTS; ++t)
+            make_keys(is, is->problem->index[t], 1, &is->test_keys[t]);
+        expect(is);
+    }
+    if (err || stop) {
+        if (is)
+            close_is(is);
+    } else
+        *state = is;
+    return err;
+}
+
+static const struct npb_reference *reference(enum npb_class class)
+{
+    static const struct npb_reference all_right = {{ITERATIONS * TESTS, 0, 0, 0}};
+    (void)class;
+    return &all_right;
+}
+
+static double work(enum npb_class class)
+{
+    return ITERATIONS * (double)(INT64_C(1) << problems[class].keys); /* keys ranked */
+}
+
+static const char *const names[] = {"test keys that have the published rank in their iteration",
+                                    "keys out of order", "whether keys were changed on the way",
+                                    "keys too many", NULL};
+static const char *const backends[] = {"collective", "icollective", "nonblocking", "blocking", NULL};
+static const struct param params[] = {NPB_PARAMS(backends), {0}};
+
+const struct npb_kernel npb_is = {
+    .name = "is",
+    .summary = "NAS IS: ranks of integer keys, an all-to-all exchange of all data",
+    .params = params,
+    .phases = phases,
+    .ranks = ranks,
+    .memory = memory,
+    .open = open_is,
+    .close = close_is,
+    .reset = reset,
+    .solve = solve,
+    .answer = answer,
+    .value_names = names,
+    .reference = reference,
+    .work = work,
+};

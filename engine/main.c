@@ -43,7 +43,8 @@ static const struct opt option_rows[] = {
     {"--yield", "real|none", "none: sched_yield() returns at once, a what-if",
      offsetof(struct options, yield)},
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
-    {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
+    {"--cpus", "LIST", "the CPUs of its threads, in order: 0-3,8; 0/1: of ranks; or unbound",
+     offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
@@ -219,6 +220,14 @@ static int write_state(const struct team *team, const struct clock *clock, int64
     return err;
 }
 
+static int most_threads(const struct point *points, size_t count)
+{
+    int most = 1;
+    for (size_t i = 0; i < count; ++i)
+        most = points[i].threads > most ? points[i].threads : most;
+    return most;
+}
+
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
     struct clock clock = {0};
@@ -248,7 +257,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)
-        err = launch_record(team, &clock, seed, &document);
+        err = launch_record(team, &clock, seed, most_threads(points, count), &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
     if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
@@ -282,7 +291,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     struct team team = {0};
     struct point *points = NULL;
     size_t count = 0;
-    int err = o->cpus ? launch_bind(o->cpus) : 0;
+    int err = o->cpus ? launch_bind(o->cpus, NULL) : 0;
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
     if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
@@ -297,6 +306,8 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         crash_watch(team.rank);
         err = expect_ranks(o, &team);
     }
+    if (!err && o->cpus)
+        err = launch_bind(o->cpus, &team);
     if (!err)
         err = share_points(o, &team, argc, argv, ops, op_count, &points, &count);
     if (!err)

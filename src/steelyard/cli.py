@@ -16,9 +16,11 @@ from steelyard.campaign import (
     Setup,
     default_folder,
     finished,
+    groups_of,
     locked,
     open_folder,
     run_campaign,
+    topology_for,
 )
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
@@ -119,6 +121,9 @@ def run(
     launches: Annotated[
         int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")
     ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="default, unbound, same, each, all, or CPUs: 0,1;0,2; a launch each")
+    ] = None,
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="allow more ranks than cores")
     ] = False,
@@ -140,7 +145,7 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
-    axes["thread_level"] = thread_level
+    axes |= {"thread_level": thread_level, "placement": placement}
     params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
     plan = asked_plan(what or (), like or (), axes, threads, params, omp or [])
     changes = {
@@ -202,14 +207,21 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
 
     machine = read_machine()
     engines, ops = _engines(plan)
-    points = resolve(plan, ops, [name for name in engines if name is not None], len(machine.cores))
+    topology = topology_for(folder, plan)
+    mpis = [name for name in engines if name is not None]
+    points = resolve(plan, ops, mpis, len(machine.cores), topology)
     setup = Setup(engines, ops, machine)
-    for point in points:  # before anything is written: refuse, or warn of, what shares cores
-        over = plan.oversubscribe
+    for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
         plan_launch(
-            engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=over, omp=point.omp
+            engines[group.mpi],
+            group.ranks,
+            group.threads,
+            machine,
+            oversubscribe=plan.oversubscribe,
+            placement=group.placement,
+            omp=dict(group.omp),
         )
-    campaign = open_folder(folder, plan, points, machine)
+    campaign = open_folder(folder, plan, points, machine, topology)
     with locked(folder):
         done = len(finished(folder))
         try:

@@ -111,6 +111,7 @@ def _axes(item: Item, sized: bool) -> dict[str, str]:
         "threads": _count(row.threads, "thread"),
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
         "omp": format_values(row.omp),
+        "placement": row.placed.text if row.placed else "",
         "params": format_values(row.params),
         "set": format_values({**row.method_params, **row.rule_params}),
         "method": f"method {row.method}" if row.method else "",
@@ -126,6 +127,8 @@ def _group(name: str, items: list[Item], sized: bool) -> Group:
     """Lines of one picture: their labels hold the axes that vary among them, `common` those that do not."""
     axes = [_axes(item, sized) for item in items]
     names = [name for name in axes[0] if len({one[name] for one in axes}) > 1]
+    if "placement" in names:
+        axes = [{**one, "placement": one["placement"] or "default placement"} for one in axes]
     same = [text for name, text in axes[0].items() if name not in (*names, "op", "folder")]
     shared = [text for text in same if text not in ("", "1 thread")]
     lines: dict[tuple[str, ...], list[Item]] = {}

@@ -18,8 +18,10 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.errors import InputError
-from steelyard.observations import PlannedPoint
+from steelyard.observations import Placement, PlannedPoint
 from steelyard.openmp import omp_axis
+from steelyard.placement import NOWHERE, placements_of
+from steelyard.topology import Topology
 from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 Axis = int | str | tuple[int | str, ...]
@@ -46,6 +48,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
+    placement: Axis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
 
@@ -227,10 +230,13 @@ def _ranks(measure: Measure, op: Mapping[str, Any], cores: int, explicit: bool) 
     return ranks
 
 
-def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[PlannedPoint, ...]:
+def resolve(
+    plan: Plan, ops: Ops, mpis: Sequence[str], cores: int, topology: Topology = NOWHERE
+) -> tuple[PlannedPoint, ...]:
     """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
 
-    An op that needs no MPI goes to the engine without MPI when it has one rank. Raises InputError.
+    An op that needs no MPI goes to the engine without MPI when it has one rank. `topology` is what placements
+    are made from, where a plan names any. Raises InputError.
     """
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
@@ -240,16 +246,17 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
         for name in selected:
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
-            for size, ranks, threads, method in _axes(measure, op, ops, cores, selected == (name,)):
+            alone = selected == (name,)
+            for size, ranks, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
                 rows = _param_rows(op, method, rule, ops)
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                alone = ranks == 1 and name in ops.solo
+                is_solo = ranks == 1 and name in ops.solo
                 for params, mpi, level, omp in itertools.product(
                     _params(measure, name, rows),
-                    (None,) if alone else mpis,
-                    (None,) if alone else _thread_levels(measure),
+                    (None,) if is_solo else mpis,
+                    (None,) if is_solo else _thread_levels(measure),
                     omp_axis(measure.omp),
                 ):
                     point = PlannedPoint(
@@ -266,10 +273,16 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         rule_params=_of(ops.rules[rule], params),
                         mpi=mpi,
                         omp=omp,
+                        placement=place,
                     )
                     points.setdefault(_axes_of(point), point)
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+        if not suited and measure.placement is not None:
+            raise InputError(
+                f"none of {', '.join(selected)} has as many places as the placement {measure.placement}; "
+                "give ranks or threads for it: two for pairs"
+            )
         if not suited:
             raise InputError(
                 f"none of {', '.join(selected)} takes so few ranks or so many threads; "
@@ -285,7 +298,7 @@ def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
     params = (point.params, point.method_params, point.rule_params, point.omp)
     words = tuple(tuple(sorted(values.items())) for values in params)
     axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
-    return (*axes, point.mpi, *words)
+    return (*axes, point.mpi, point.placement, *words)
 
 
 def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
@@ -312,16 +325,30 @@ def _reference(
 
 
 def _axes(
-    measure: Measure, op: Mapping[str, Any], ops: Ops, cores: int, alone: bool
-) -> Iterator[tuple[int, int, int, str]]:
-    """Every size, number of ranks, number of threads and method of an op."""
+    measure: Measure, op: Mapping[str, Any], ops: Ops, cores: int, topology: Topology, alone: bool
+) -> Iterator[tuple[int, int, int, Placement | None, str]]:
+    """Every size, number of ranks, number of threads, placement and method of an op."""
     for size, ranks, threads in itertools.product(
         _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op, alone)
     ):
-        for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
-            if ranks < (least := ops.methods[method].get("min_ranks", 1)):
-                raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
-            yield size, ranks, threads, method
+        for place in _placements(measure, op["name"], ranks, threads, topology, alone):
+            crowded = place.shares if place and place.cpus else ranks * threads > cores
+            for method in _methods(measure, op, ops, crowded):
+                if ranks < (least := ops.methods[method].get("min_ranks", 1)):
+                    raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
+                yield size, ranks, threads, place, method
+
+
+def _placements(
+    measure: Measure, name: str, ranks: int, threads: int, topology: Topology, alone: bool
+) -> list[Placement | None]:
+    """Those of a point; where they do not fit they are for others, unless the op is alone."""
+    if measure.placement is None:
+        return [None]
+    axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
+    whose = f"{name} on {ranks} rank{'' if ranks == 1 else 's'}"
+    whose += f" of {threads} threads" if threads > 1 else ""
+    return placements_of([str(text) for text in axis], ranks * threads, whose, topology, strict=alone)
 
 
 def _of(owner: Mapping[str, Any], params: Mapping[str, Value]) -> dict[str, Value]:

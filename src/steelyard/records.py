@@ -74,13 +74,19 @@ class Core(_Part, frozen=True):
 
 
 class Place(_Part, frozen=True):
-    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+
+    `lanes` are the sets of the threads of its pool, of a rank of several. `refused` is why the kernel did not
+    bind it or them.
+    """
 
     rank: Count
     host: str
     pid: int = 0
     cpus: str = ""
     cpu: int = -1
+    lanes: tuple[str, ...] = ()
+    refused: str | None = None
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
     clock_base_ns: int = 0  # what the source said when stamps were 0
@@ -137,6 +143,8 @@ class Job(_Record, frozen=True, tag="job"):
     environment: dict[str, str] = {}
     preset: str | None = None
     cores: int = 0
+    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    cpus: tuple[int, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
 

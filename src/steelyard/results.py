@@ -16,7 +16,7 @@ import numpy as np
 
 from steelyard.blame import blame, see
 from steelyard.noise import core_noise
-from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.observations import Cell, Measured, Placement, PointCells, load
 from steelyard.overhead import with_overheads
 from steelyard.overlap import curves
 from steelyard.phases import summarise
@@ -58,7 +58,8 @@ def _row(point: PointCells, level: float) -> Row:
         "rule": seen.rule if seen else plan.rule,
         "method_params": plan.method_params,
         "rule_params": plan.rule_params,
-        "placement": _placement(cells),
+        "placement": plan.placement.text if plan.placement else _placement(cells),
+        "placed": plan.placement or _apart(cells),
         "mpi": plan.mpi,
         "omp": plan.omp,
         "reference_point": plan.reference,
@@ -379,6 +380,16 @@ def _placement(cells: tuple[Cell, ...]) -> str | None:
     return texts.most_common(1)[0][0] if texts else None
 
 
+def _apart(cells: tuple[Cell, ...]) -> Placement | None:
+    """Two ranks on two hosts, each on one CPU, are a pair too, of a class that no one host has."""
+    for cell in cells:
+        places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
+        bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
+        if len(places) == len(bound) == len({place.host for place in places}) == 2:
+            return Placement("other-host", tuple(bound))
+    return None
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -413,6 +424,7 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
         flat["spun"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.spun)
         flat["cores"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.cores)
+        flat["placed"] = row.placed.text if row.placed else ""
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from steelyard.noise import CoreNoise
+from steelyard.observations import Placement
 from steelyard.phases import RowPhases
 from steelyard.records import Params
 
@@ -91,6 +92,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
 
+    `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
+    of the default the CPUs that ranks were bound to.
+
     Of an op that counts its operations, `mops` is how many millions of them a second the median makes, and
     `mops_low`..`mops_high` what the interval makes. `phases` is where the time goes inside.
 
@@ -120,6 +124,7 @@ class Row(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     placement: str | None
+    placed: Placement | None = None
     mpi: str | None
     launch_count: int
     count: int

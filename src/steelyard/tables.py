@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard.overlap import Curve, curves
+from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops, format_time, format_values
@@ -45,8 +46,8 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. What ops take beyond their
-    references, where the time goes inside, curves of overlap and a table of the noise of each core come after
-    them.
+    references, where the time goes inside, curves of overlap, a table of the noise of each core, and one
+    for each point on pairs of CPUs come after them.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -65,7 +66,19 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
         *([_overhead_table(corrected)] if corrected else []),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
         *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
+        *(_pair_table(table) for table in pair_tables(rows)),
     ]
+
+
+def _pair_table(pairs: PairTable) -> Table:
+    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    title = f"from CPU to CPU: {pairs.title}"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in ("CPUs", "median", "interval", "note"):
+        table.add_column(column, justify="left" if column == "note" else "right", no_wrap=column != "note")
+    for line in pairs.lines:
+        table.add_row(*(Text(word) for word in line))
+    return table
 
 
 def _phase_tables(rows: Sequence[Row]) -> list[Table]:
@@ -191,6 +204,8 @@ def _table(name: str, rows: list[Row]) -> Table:
     if len({row.op for row in rows}) == 1:
         name = rows[0].op
     varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
+    if "placement" in varying:
+        axes = [{**one, "placement": one["placement"] or "default"} for one in axes]
     if known := shared_nature(rows):
         axes = [{**one, "method": f"{one['method']} ({known})"} for one in axes]
     shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
@@ -244,6 +259,7 @@ def _axes(row: Row, common: Params) -> dict[str, str]:
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
         "omp": format_values(row.omp),
+        "placement": row.placed.text if row.placed else "",
         "params": format_values(own),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),

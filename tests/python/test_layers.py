@@ -207,7 +207,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("results", "row", "blame", "overhead", "overlap", "phases", "noise"),
         ("base", "records", "stats"),
     ),
-    "words": (("wording", "groups", "tables"), ("base", "records", "results")),
+    "words": (("wording", "groups", "pairs", "tables"), ("base", "records", "results")),
     "checks": (
         ("checks", "evidence", "evidence_noise", "crosscheck"),
         ("base", "records", "results", "words"),
@@ -220,13 +220,18 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "machine": (("machine", "settings"), ("base",)),
     "watch": (("watch",), ("base", "records")),
     "engine": (("mpi", "engine"), ("base", "process")),
-    "launch": (("launch",), ("base", "openmp", "engine", "machine")),
+    "topology": (("topology",), ("base", "process", "machine")),
+    "placement": (("placement",), ("base", "records", "machine", "topology")),
+    "launch": (("launch",), ("base", "openmp", "records", "engine", "machine", "placement")),
     "doctor": (("doctor", "doctor_settings", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan", "like", "asked"), ("base", "openmp", "records")),
+    "plan": (("plan", "like", "asked"), ("base", "openmp", "records", "topology", "placement")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),
-        ("base", "records", "process", "postmortem", "engine", "launch", "machine", "watch", "plan"),
+        (
+            *("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
+            *("watch", "topology", "placement"),
+        ),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),
     "validate": (

@@ -18,6 +18,7 @@ from steelyard.checks import Doubt, doubts
 from steelyard.errors import InputError
 from steelyard.groups import Group, Item, Line, group_items
 from steelyard.observations import Measured, load
+from steelyard.pairs import PairTable, pair_tables, pictured
 from steelyard.plots import (
     bandwidth_figure,
     distribution_figures,
@@ -26,6 +27,7 @@ from steelyard.plots import (
     latency_figure,
     launches_figure,
     line_style,
+    matrix_figure,
     noise_figures,
     rank_figures,
     tail_figures,
@@ -97,6 +99,15 @@ class RankPictures:
 
 
 @dataclass(frozen=True, slots=True)
+class Pairs:
+    """A point on pairs of CPUs: its matrix, if any two differ, and the lines of its table."""
+
+    title: str
+    picture: Markup | None
+    lines: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A group of points: its pictures as divs and its tables.
 
@@ -116,6 +127,7 @@ class Section:
     noise: tuple[Markup, ...]
     cores: tuple[tuple[str, ...], ...]  # the noise of each, in the columns of `CORE_COLUMNS`
     launches: Markup | None
+    pairs: tuple[Pairs, ...]
     columns: tuple[str, ...]
     table: tuple[TableRow, ...]
     others: tuple[tuple[str, ...], ...]
@@ -137,12 +149,15 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Folder]) -> str:
     """The page as text."""
+    shown = [pictured(folder.rows) for folder in folders]
     items = [
         Item(row, point, folder.name if len(folders) > 1 else "")
-        for folder in folders
+        for folder, these in zip(folders, shown, strict=True)
         for row, point in zip(folder.rows, folder.measured.points, strict=True)
+        if row.point in these
     ]
-    sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    tables = [table for folder in folders for table in pair_tables(folder.rows)]
+    sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -209,9 +224,13 @@ def _range_words(numbers: Sequence[int], one: str, many: str) -> str:
     return f"{low} to {high} {many}"
 
 
-def _section(number: int, group: Group) -> Section:
+def _section(number: int, group: Group, tables: Sequence[PairTable]) -> Section:
     """A group's tables and pictures, with a script of their own: Bokeh's work grows with its square."""
     figures, labels = _figures(group)
+    ops = {row.op for row in _rows(group)}
+    pairs = [table for table in tables if table.rows[0].op in ops]
+    matrices = {f"matrix-{i}": matrix_figure(table) for i, table in enumerate(pairs)}
+    figures |= {name: plot for name, plot in matrices.items() if plot is not None}
     script, divs = embed.components(figures) if figures else ("", {})
     safe = {name: Markup(div) for name, div in divs.items()}  # noqa: S704 - Bokeh's own markup
     known = shared_nature(_rows(group))
@@ -234,6 +253,9 @@ def _section(number: int, group: Group) -> Section:
         noise=named("noise"),
         cores=tuple(cells for row in _rows(group) for cells in core_cells(row)),
         launches=safe.get("launches"),
+        pairs=tuple(
+            Pairs(table.title, safe.get(f"matrix-{i}"), table.lines) for i, table in enumerate(pairs)
+        ),
         columns=columns,
         table=table,
         others=_others(group),

@@ -38,11 +38,12 @@ static const struct opt option_rows[] = {
     {"--points", "FILE", "a point on each line, as key=value words", offsetof(struct options, points)},
     {"--out", "FILE", "append records to this file; standard output otherwise",
      offsetof(struct options, out)},
-    {"--ranks", "N", "how many ranks the launcher was asked for", offsetof(struct options, ranks)},
+    {"--ranks", "N", "how many ranks the launcher was asked for; without MPI: how many to start",
+     offsetof(struct options, ranks)},
     {"--yield", "real|none", "none: sched_yield() returns at once, a what-if",
      offsetof(struct options, yield)},
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
-    {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
+    {"--cpus", "LIST", "bind this process, as 0-3,8; or each rank, as 0/1", offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
@@ -185,17 +186,30 @@ static int share_points(const struct options *o, const struct team *team, int ar
 }
 
 /* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
-static int expect_ranks(const struct options *o, const struct team *team)
+static int expect_ranks(int64_t wanted, const struct team *team)
 {
-    int64_t wanted = team->size;
-    int err = o->ranks ? num_int(o->ranks, "--ranks", 1, 1 << 30, &wanted) : 0;
-    if (err || wanted == team->size)
-        return err;
+    if (wanted == 0 || wanted == team->size)
+        return 0;
     return err_say(
         ERR_INPUT,
         "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
         "this engine found; use the mpiexec of that library",
         (long long)wanted, team->size);
+}
+
+/* The rank's part of a list such as "0,2/1,3"; where there are fewer parts than ranks, the first comes again.
+ */
+static int bind_rank(const char *cpus, const struct team *team)
+{
+    const char *part = cpus;
+    for (int r = 0; r < team->rank; ++r) {
+        part += strcspn(part, "/");
+        part = *part ? part + 1 : cpus;
+    }
+    char text[256];
+    const int length = (int)strcspn(part, "/");
+    snprintf(text, sizeof text, "%.*s", length, part);
+    return launch_bind(text);
 }
 
 static bool any_works(const struct point *points, size_t count)
@@ -266,7 +280,10 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     struct team team = {0};
     struct point *points = NULL;
     size_t count = 0;
-    int err = o->cpus ? launch_bind(o->cpus) : 0;
+    int64_t ranks = 0; /* 0: not said */
+    int err = o->cpus && !strchr(o->cpus, '/') ? launch_bind(o->cpus) : 0;
+    if (!err && o->ranks)
+        err = num_int(o->ranks, "--ranks", 1, 1 << 30, &ranks);
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
     if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
@@ -275,12 +292,14 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         return complain(&team, err);
     if (o->yield && strcmp(o->yield, "none") == 0)
         yield_disable();
-    err = team_open(&team, o->thread_level ? o->thread_level : "single");
-    team.began_ns = began_ns;
+    err = team_open(&team, o->thread_level ? o->thread_level : "single", (int)ranks);
+    team.began_ns = team.size == 1 || team.init_end_ns > 0 ? began_ns : 0;
     if (!err) {
         crash_watch(team.rank);
-        err = expect_ranks(o, &team);
+        err = expect_ranks(ranks, &team);
     }
+    if (!err && o->cpus && strchr(o->cpus, '/'))
+        err = bind_rank(o->cpus, &team);
     if (!err)
         err = share_points(o, &team, argc, argv, ops, op_count, &points, &count);
     if (!err)

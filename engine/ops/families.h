@@ -5,6 +5,8 @@
 #include "core/op.h"
 
 extern const struct op_family self_ops, pthread_ops, omp_ops;
+extern const struct op_family sock_stream_ops, sock_udp_ops, shm_flag_ops, shm_cma_ops;
+extern const struct op_family mem_copy_ops, mem_stream_ops, mem_latency_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2p_window_ops,

@@ -75,15 +75,18 @@ def plan_launch(
         if yield_mode == "none":
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
     cpus = [core[0] for core in cores[:threads]]
-    if threads > 1 and not over:  # each OpenMP thread stays on a core of its own
+    groups = [cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)]
+    if threads > 1 and not over and (engine.mpi is not None or ranks == 1):
+        # Each OpenMP thread stays on a core of its own; ranks that are forks share one OMP_PLACES.
         places = ",".join(f"{{{cpu}}}" for cpu in cpus) if engine.mpi is None else "cores"
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": places}
     if engine.mpi is None:
-        binding = () if over else ("--cpus", ",".join(map(str, cpus)))
+        lists = [",".join(str(core[0]) for core in group) for group in groups]
+        binding = () if over else ("--cpus", "/".join(lists))
+        forks = ("--ranks", str(ranks)) if ranks > 1 else ()
         preset = "oversubscribed" if over else None
-        return Launch((), (*binding, "--yield", yield_mode), environment, preset, tuple(notes))
+        return Launch((), (*binding, *forks, "--yield", yield_mode), environment, preset, tuple(notes))
     family = _FAMILIES[_family_key(engine.mpi.family, engine.mpi.version)]
-    groups = [cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)]
     settings = family.oversubscribed if over else family.bound(groups, machine.restricted)
     if os.geteuid() == 0:
         environment |= family.as_root

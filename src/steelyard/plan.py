@@ -45,12 +45,15 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
+    engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
     params: Mapping[str, Value | tuple[Value, ...]] = {}
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
         if not self.ops:
             raise ValueError("ops names no op")
+        if self.engine not in (None, "solo", "mpi"):
+            raise ValueError("engine is 'solo' or 'mpi'")
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -228,7 +231,7 @@ def _ranks(measure: Measure, op: Mapping[str, Any], cores: int, explicit: bool) 
 def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[PlannedPoint, ...]:
     """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
 
-    An op that needs no MPI goes to the engine without MPI when it has one rank. Raises InputError.
+    Which ops go to the engine without MPI says `_needs_no_mpi`. Raises InputError.
     """
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
@@ -243,7 +246,7 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                alone = ranks == 1 and name in ops.solo
+                alone = _needs_no_mpi(measure, op, ranks, ops)
                 for params, mpi, level in itertools.product(
                     _params(measure, name, rows),
                     (None,) if alone else mpis,
@@ -272,6 +275,17 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
     return tuple(points.values())
+
+
+def _needs_no_mpi(measure: Measure, op: Mapping[str, Any], ranks: int, ops: Ops) -> bool:
+    """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
+    between two, for then nothing of an MPI is in its way. Raises InputError.
+    """
+    if measure.engine is None:
+        return op["name"] in ops.solo and (ranks == 1 or op["class"] == "p2p")
+    if measure.engine == "solo" and op["name"] not in ops.solo:
+        raise InputError(f"{op['name']} cannot run without MPI; leave --engine solo away")
+    return measure.engine == "solo"
 
 
 def _axes(
@@ -340,19 +354,21 @@ def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
 
 def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
-    known = {op["name"] for op in solo["ops"]}
+    known = {op["name"]: op for op in solo["ops"]}
+    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+
+
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Mapping[str, Any]]) -> bool:
+    """`known`: the ops of the solo engine by name."""
     families = {name.partition(".")[0] for name in known}
-    for measure in plan.measure:
-        ranks = (
-            (1,)
-            if measure.ranks is None
-            else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
-        )
-        if max(ranks) > 1 or any(
-            pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
-        ):
-            return True
-    return False
+    if measure.engine == "mpi" or any(
+        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+    ):
+        return True
+    if measure.ranks is None or max(_listed(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+        return False
+    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    return any(known[name]["class"] != "p2p" for name in chosen)
 
 
 def clock_lacks(plan: Plan, description: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
+from steelyard.floor import efficiencies, transport_of
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.overlap import curves
 from steelyard.records import SCHEMA
@@ -56,6 +57,7 @@ def _row(point: PointCells, level: float) -> Row:
         "rule_params": plan.rule_params,
         "placement": _placement(cells),
         "mpi": plan.mpi,
+        "transport": _transport(cells) if plan.mpi else None,
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
         "rejected": sum(cell.rejected for cell in good),
@@ -333,14 +335,23 @@ def _placement(cells: tuple[Cell, ...]) -> str | None:
     return texts.most_common(1)[0][0] if texts else None
 
 
+def _transport(cells: tuple[Cell, ...]) -> str | None:
+    """What the environment of all launches leaves the MPI to send by."""
+    words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
+    return words.pop() if len(words) == 1 else None
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
 def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
-    points, overlap = msgspec.to_builtins((rows, curves(rows)))
-    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
+    """What `--json` prints and results.json holds: the rows, and what they make together.
+
+    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it.
+    """
+    points, overlap, floor = msgspec.to_builtins((rows, curves(rows), efficiencies(rows)))
+    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap, "floor": floor}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:

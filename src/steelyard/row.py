@@ -79,7 +79,8 @@ class Row(Struct, frozen=True, kw_only=True):
     means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs that
     exchange messages at once. Where the stop rule is about a quantile, `quantile` says which, and
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
-    made as the median's: of the launches' own quantiles, or inside the one launch.
+    made as the median's: of the launches' own quantiles, or inside the one launch. `transport` is `tcp` where
+    the environment leaves an MPI nothing else.
 
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
     rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
@@ -99,6 +100,7 @@ class Row(Struct, frozen=True, kw_only=True):
     rule_params: Params = {}
     placement: str | None
     mpi: str | None
+    transport: str | None = None
     launch_count: int
     count: int
     rejected: int

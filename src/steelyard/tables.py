@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from steelyard.floor import Efficiency, efficiencies
 from steelyard.overlap import Curve, curves
 from steelyard.records import Params
 from steelyard.row import Row
@@ -22,7 +23,9 @@ from steelyard.wording import (
     value_words,
 )
 
-__all__ = ["results_tables", "row_line"]
+__all__ = ["FLOOR_COLUMNS", "floor_lines", "results_tables", "row_line"]
+
+FLOOR_COLUMNS = ("what", "bytes", "MPI", "floor", "efficiency", "interval", "layers")
 
 FLAG_STYLES = {
     "SETTLED": "green",
@@ -39,7 +42,7 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
-    rows make come after them, a table for each op.
+    rows make come after them, a table for each op, and MPI's efficiency against the layers below it.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -54,7 +57,42 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     return [
         *(_table(name, members) for name, members in tables.items()),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
+        *([_floor_table(found)] if (found := efficiencies(rows)) else []),
     ]
+
+
+def _floor_table(found: Sequence[Efficiency]) -> Table:
+    """A line for each message of MPI that a layer below it was measured for too."""
+    title = "MPI against the floor under it: efficiency = time of the fastest layer / time of MPI"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in FLOOR_COLUMNS:
+        words = column in ("what", "floor", "layers")
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
+    for cells in floor_lines(found):
+        table.add_row(*cells)
+    return table
+
+
+def floor_lines(found: Sequence[Efficiency]) -> list[tuple[str, ...]]:
+    """The cells of `FLOOR_COLUMNS`; `layers`: every layer's ratio, the fastest first.
+
+    MPI's own parameters are named where they differ.
+    """
+    differ = len({format_values(one.params) for one in found}) > 1
+    return [_floor_cells(one, format_values(one.params) if differ else "") for one in found]
+
+
+def _floor_cells(one: Efficiency, params: str) -> tuple[str, ...]:
+    known = one.low is not None and one.high is not None
+    return (
+        ", ".join(word for word in (one.mpi, one.op, one.method, params) if word),
+        format_bytes(one.bytes),
+        format_time(one.mpi_ns),
+        one.floor or "none",
+        "" if one.efficiency is None else f"{one.efficiency:.3g}",
+        f"{one.low:.3g} to {one.high:.3g}" if known else "",
+        ", ".join(f"{layer.op} {layer.ratio:.3g}" for layer in one.layers),
+    )
 
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:

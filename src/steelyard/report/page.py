@@ -29,6 +29,7 @@ from steelyard.plots import (
     rank_figures,
     tail_figures,
 )
+from steelyard.report.layers import Layers, layers_of
 from steelyard.report.setting import Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
@@ -137,6 +138,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         for row, point in zip(folder.rows, folder.measured.points, strict=True)
     ]
     sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    sections = [_layer_section(number, one) for number, one in enumerate(layers_of(items))] + sections
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -227,6 +229,32 @@ def _section(number: int, group: Group) -> Section:
         columns=columns,
         table=table,
         others=_others(group),
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _layer_section(number: int, layers: Layers) -> Section:
+    """Messages over MPI and over what is below it, in one picture; a table of efficiencies."""
+    script, divs = embed.components(layers.figures)
+    rows = (
+        TableRow(tuple(zip(layers.columns, line, strict=True)), "ok", "", "", False, "")
+        for line in layers.lines
+    )
+    return Section(
+        anchor=f"layers-{number}",
+        title=layers.title,
+        common="the same bytes through each layer; efficiency is the time of the fastest layer that could "
+        "stand in, divided by MPI's",
+        legend=layers.legend,
+        charts=tuple(Markup(div) for div in divs.values()),  # noqa: S704 - Bokeh's own markup
+        shapes=(),
+        histograms=(),
+        tails=(),
+        ranks=(),
+        launches=None,
+        columns=layers.columns,
+        table=tuple(rows),
+        others=(),
         script=Markup(script),  # noqa: S704
     )
 

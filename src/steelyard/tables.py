@@ -76,10 +76,12 @@ def _floor_table(found: Sequence[Efficiency]) -> Table:
 def floor_lines(found: Sequence[Efficiency]) -> list[tuple[str, ...]]:
     """The cells of `FLOOR_COLUMNS`; `layers`: every layer's ratio, the fastest first.
 
-    MPI's own parameters are named where they differ.
+    MPI's own parameters are named where those of an op differ.
     """
-    differ = len({format_values(one.params) for one in found}) > 1
-    return [_floor_cells(one, format_values(one.params) if differ else "") for one in found]
+    given: dict[str, set[str]] = {}
+    for one in found:
+        given.setdefault(one.op, set()).add(format_values(one.params))
+    return [_floor_cells(one, format_values(one.params) if len(given[one.op]) > 1 else "") for one in found]
 
 
 def _floor_cells(one: Efficiency, params: str) -> tuple[str, ...]:

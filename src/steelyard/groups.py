@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.floor import LAYERS, STREAM, is_stream
 from steelyard.observations import PointCells
@@ -106,12 +106,18 @@ def layer_group(items: Iterable[Item], streams: bool) -> Group | None:
 
     None unless there are two layers with several sizes. A size means the same in each: bytes of a message.
     """
-    names = ["mpi.bandwidth", *(op + STREAM for op in LAYERS)] if streams else ["mpi.pingpong", *LAYERS]
+    names = [*(op + STREAM for op in LAYERS), "mpi.bandwidth"] if streams else [*LAYERS, "mpi.pingpong"]
     found = [item for item in items if item.row.op in names and is_stream(item.row.op) == streams]
-    found.sort(key=lambda item: -names.index(item.row.op))
+    found.sort(key=lambda item: names.index(item.row.op))
     if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
         return None
-    return _group("layers", found, sized=True)
+    group = _group("layers", found, sized=True)
+    short = [" ".join(filter(None, (line.items[0].row.op, line.items[0].row.mpi))) for line in group.lines]
+    lines = (
+        replace(line, label=name) if short.count(name) == 1 else line
+        for line, name in zip(group.lines, short, strict=True)
+    )
+    return replace(group, lines=tuple(lines))
 
 
 def _axes(item: Item, sized: bool) -> dict[str, str]:

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "ops/data.h"
+#include "ops/floor_compat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,6 +192,7 @@ void seat_read(struct seat *seat)
         seat->boot[length] = '\0';
         fclose(file);
     }
+    gethostname(seat->host, sizeof seat->host - 1);
     seat->net = space("/proc/self/ns/net");
     seat->processes = space("/proc/self/ns/pid");
     seat->pid = getpid();
@@ -203,7 +205,7 @@ bool seat_same_network(const struct seat *a, const struct seat *b)
 
 bool seat_same_host(const struct seat *a, const struct seat *b)
 {
-    return strcmp(a->boot, b->boot) == 0 && a->processes == b->processes;
+    return strcmp(a->boot, b->boot) == 0 && strcmp(a->host, b->host) == 0 && a->processes == b->processes;
 }
 
 int seat_refuse(const struct op_env *env)
@@ -283,6 +285,7 @@ void floor_op(struct op *op)
     op->class = OP_P2P;
     op->report = OP_ROOT;
     op->least_ranks = 2;
+    op->missing = FLOOR_MISSING;
     op->parts = stream ? 1 : 2;
     op->default_bytes = "1..4Mi";
     op->run = run;

@@ -33,9 +33,9 @@ void floor_close(struct floor *f);
  * that has none has no sentence either, so that the other's is reported. */
 int floor_meet(const struct floor *f, int err, const void *mine, void *theirs, size_t bytes);
 
-/* Where a rank is, as far as it matters to a link: kernel, namespaces, process. */
+/* Where a rank is, as far as it matters to a link: kernel, name of the host, namespaces, process. */
 struct seat {
-    char boot[40];
+    char boot[40], host[64];
     ino_t net, processes; /* of the namespaces */
     pid_t pid;
 };

@@ -96,7 +96,6 @@ def test_what_it_says_of_itself_is_clean(folder: Path, command: str) -> None:
         ("run op=self.empty --clock sundial", "there is no clock 'sundial'"),
         ("run op=self.empty --cpus none", "'none' is no list of CPUs"),
         ("run op=self.empty --yield maybe", "--yield takes real or none"),
-        ("run op=self.empty --ranks 2", "2 ranks were started and this one sees 1"),
         ("run --nope 1", "there is no option --nope"),
         ("run --seed", "--seed needs a value"),
     ],

@@ -206,7 +206,7 @@ static int bind_rank(const char *cpus, const struct team *team)
         part += strcspn(part, "/");
         part = *part ? part + 1 : cpus;
     }
-    char text[256];
+    char text[4096]; /* of any machine */
     const int length = (int)strcspn(part, "/");
     snprintf(text, sizeof text, "%.*s", length, part);
     return launch_bind(text);

@@ -27,6 +27,13 @@ static const struct op_family *const families[] = {
     &omp_region_ops,
     &npb_ops,
     &noise_ops,
+    &sock_stream_ops,
+    &sock_udp_ops,
+    &shm_flag_ops,
+    &shm_cma_ops,
+    &mem_copy_ops,
+    &mem_stream_ops,
+    &mem_latency_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,

@@ -68,7 +68,7 @@ static int64_t process_age(void)
 static void start_read(struct place *place, const struct team *team)
 {
     int64_t age = process_age();
-    if (age > 0)
+    if (age > 0 && team->began_ns > 0)
         place->exec_to_main_ns = age - (launch_now() - team->began_ns);
     if (team->init_end_ns > 0) {
         place->main_to_init_ns = team->init_end_ns - team->began_ns;

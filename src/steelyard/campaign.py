@@ -100,12 +100,12 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[Any, ...], list[PlannedPoint]] = {}
+    groups: dict[Group, list[PlannedPoint]] = {}
     for point in points:
         omp = tuple(sorted(point.omp.items()))
-        key = (point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement)
-        sorted_points.setdefault(key, []).append(point)
-    return tuple(Group(*key, points=tuple(group)) for key, group in sorted_points.items())
+        key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
+        groups.setdefault(key, []).append(point)
+    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
 
 
 def job_name(launch: int, group: Group) -> str:

@@ -118,6 +118,10 @@ def run(
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="solo: without MPI, ranks are forks; mpi: what needs none under MPI too"),
+    ] = None,
     launches: Annotated[
         int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")
     ] = None,
@@ -145,7 +149,7 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
-    axes |= {"thread_level": thread_level, "placement": placement}
+    axes |= {"thread_level": thread_level, "placement": placement, "engine": engine}
     params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
     plan = asked_plan(what or (), like or (), axes, threads, params, omp or [])
     changes = {
@@ -160,6 +164,8 @@ def run(
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,
     }
+    if engine not in (None, "solo", "mpi"):
+        raise InputError(f"--engine is 'solo' or 'mpi', not '{engine}'")
     if yield_ not in (None, "real", "none"):
         raise InputError(f"--yield is 'real' or 'none', not '{yield_}'")
     if paths not in (None, "symmetric", "asymmetric"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from steelyard.floor import LAYERS, STREAM, is_stream
 from steelyard.observations import PointCells
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_values
@@ -98,6 +99,25 @@ def group_items(items: Iterable[Item]) -> tuple[Group, ...]:
         sized = len({item.row.bytes for item in members}) > 1
         chosen.setdefault((base if sized else base.partition(".")[0], sized), []).extend(members)
     return tuple(_group(name, members, sized) for (name, sized), members in chosen.items())
+
+
+def layer_group(items: Iterable[Item], streams: bool) -> Group | None:
+    """Messages there and back (or streams) over MPI and the layers below it, the lowest layer first.
+
+    None unless there are two layers with several sizes. A size means the same in each: bytes of a message.
+    """
+    names = [*(op + STREAM for op in LAYERS), "mpi.bandwidth"] if streams else [*LAYERS, "mpi.pingpong"]
+    found = [item for item in items if item.row.op in names and is_stream(item.row.op) == streams]
+    found.sort(key=lambda item: names.index(item.row.op))
+    if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
+        return None
+    group = _group("layers", found, sized=True)
+    short = [" ".join(filter(None, (line.items[0].row.op, line.items[0].row.mpi))) for line in group.lines]
+    lines = (
+        replace(line, label=name) if short.count(name) == 1 else line
+        for line, name in zip(group.lines, short, strict=True)
+    )
+    return replace(group, lines=tuple(lines))
 
 
 def _axes(item: Item, sized: bool) -> dict[str, str]:

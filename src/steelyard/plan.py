@@ -49,6 +49,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
     placement: Axis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
+    engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
 
@@ -56,6 +57,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         """Check what the types do not say. msgspec turns the ValueError into its own."""
         if not self.ops:
             raise ValueError("ops names no op")
+        if self.engine not in (None, "solo", "mpi"):
+            raise ValueError("engine is 'solo' or 'mpi'")
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -235,8 +238,8 @@ def resolve(
 ) -> tuple[PlannedPoint, ...]:
     """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
 
-    An op that needs no MPI goes to the engine without MPI when it has one rank. `topology` is what placements
-    are made from, where a plan names any. Raises InputError.
+    Which ops go to the engine without MPI says `_needs_no_mpi`. `topology` is what placements are made from,
+    where a plan names any. Raises InputError.
     """
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
@@ -252,7 +255,7 @@ def resolve(
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                is_solo = ranks == 1 and name in ops.solo
+                is_solo = _needs_no_mpi(measure, op, ranks, ops)
                 for params, mpi, level, omp in itertools.product(
                     _params(measure, name, rows),
                     (None,) if is_solo else mpis,
@@ -322,6 +325,17 @@ def _reference(
     given = {row["name"]: point.params.get(row["name"], row["default"]) for row in op["params"]}
     params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
     return msgspec.structs.replace(point, point=number, op=reference["name"], bytes=0, params=params)
+
+
+def _needs_no_mpi(measure: Measure, op: Mapping[str, Any], ranks: int, ops: Ops) -> bool:
+    """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
+    between two, for then nothing of an MPI is in its way. Raises InputError.
+    """
+    if measure.engine is None:
+        return op["name"] in ops.solo and (ranks == 1 or op["class"] == "p2p")
+    if measure.engine == "solo" and op["name"] not in ops.solo:
+        raise InputError(f"{op['name']} cannot run without MPI; leave --engine solo away")
+    return measure.engine == "solo"
 
 
 def _axes(
@@ -410,19 +424,21 @@ def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
 
 def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
-    known = {op["name"] for op in solo["ops"]}
+    known = {op["name"]: op for op in solo["ops"]}
+    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+
+
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Mapping[str, Any]]) -> bool:
+    """`known`: the ops of the solo engine by name."""
     families = {name.partition(".")[0] for name in known}
-    for measure in plan.measure:
-        ranks = (
-            (1,)
-            if measure.ranks is None
-            else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
-        )
-        if max(ranks) > 1 or any(
-            pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
-        ):
-            return True
-    return False
+    if measure.engine == "mpi" or any(
+        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+    ):
+        return True
+    if measure.ranks is None or max(_listed(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+        return False
+    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    return any(known[name]["class"] != "p2p" for name in chosen)
 
 
 def clock_lacks(plan: Plan, description: Mapping[str, Any]) -> str | None:

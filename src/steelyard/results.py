@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
+from steelyard.floor import efficiencies, transport_of
 from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, Placement, PointCells, load
 from steelyard.overhead import with_overheads
@@ -63,6 +64,7 @@ def _row(point: PointCells, level: float) -> Row:
         "mpi": plan.mpi,
         "omp": plan.omp,
         "reference_point": plan.reference,
+        "transport": _transport(cells) if plan.mpi else None,
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
         "rejected": sum(cell.rejected for cell in good),
@@ -390,6 +392,12 @@ def _apart(cells: tuple[Cell, ...]) -> Placement | None:
     return None
 
 
+def _transport(cells: tuple[Cell, ...]) -> str | None:
+    """What the environment of all launches leaves the MPI to send by."""
+    words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
+    return words.pop() if len(words) == 1 else None
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -397,12 +405,15 @@ def _finite(value: float) -> float | None:
 def results_document(
     folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()
 ) -> dict[str, Any]:
-    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make.
+    """What `--json` prints and results.json holds: the rows, and what they make together.
 
-    `doubts` are what the checks have found.
+    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `doubts` what the
+    checks have found.
     """
-    points, overlap, found = msgspec.to_builtins((rows, curves(rows), doubts))
-    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap, "doubts": found}
+    points, overlap, floor = msgspec.to_builtins((rows, curves(rows), efficiencies(rows)))
+    found = msgspec.to_builtins(doubts)
+    made = {"overlap": overlap, "floor": floor, "doubts": found}
+    return {"schema": SCHEMA, "out": str(folder), "points": points, **made}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:

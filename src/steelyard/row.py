@@ -90,7 +90,8 @@ class Row(Struct, frozen=True, kw_only=True):
     means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs that
     exchange messages at once. Where the stop rule is about a quantile, `quantile` says which, and
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
-    made as the median's: of the launches' own quantiles, or inside the one launch.
+    made as the median's: of the launches' own quantiles, or inside the one launch. `transport` is `tcp` where
+    the environment leaves an MPI nothing else.
 
     `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
     of the default the CPUs that ranks were bound to.
@@ -126,6 +127,7 @@ class Row(Struct, frozen=True, kw_only=True):
     placement: str | None
     placed: Placement | None = None
     mpi: str | None
+    transport: str | None = None
     launch_count: int
     count: int
     rejected: int

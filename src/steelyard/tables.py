@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from steelyard.floor import Efficiency, efficiencies
 from steelyard.overlap import Curve, curves
 from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
@@ -29,7 +30,9 @@ from steelyard.wording import (
     value_words,
 )
 
-__all__ = ["results_tables", "row_line"]
+__all__ = ["FLOOR_COLUMNS", "floor_lines", "results_tables", "row_line"]
+
+FLOOR_COLUMNS = ("what", "bytes", "MPI", "floor", "efficiency", "interval", "layers")
 
 FLAG_STYLES = {
     "SETTLED": "green",
@@ -46,8 +49,8 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. What ops take beyond their
-    references, where the time goes inside, curves of overlap, a table of the noise of each core, and one
-    for each point on pairs of CPUs come after them.
+    references, where the time goes inside, curves of overlap, MPI's efficiency against the layers
+    below it, a table of the noise of each core, and one for each point on pairs of CPUs come after them.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -65,6 +68,7 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
         *_phase_tables(rows),
         *([_overhead_table(corrected)] if corrected else []),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
+        *([_floor_table(found)] if (found := efficiencies(rows)) else []),
         *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
         *(_pair_table(table) for table in pair_tables(rows)),
     ]
@@ -176,6 +180,42 @@ def _overhead_table(rows: list[Row]) -> Table:
             overhead_name(row, rows), time_words(row.median), time_words(row.corrected), interval, *cycles
         )
     return table
+
+
+def _floor_table(found: Sequence[Efficiency]) -> Table:
+    """A line for each message of MPI that a layer below it was measured for too."""
+    title = "MPI against the floor under it: efficiency = time of the fastest layer / time of MPI"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in FLOOR_COLUMNS:
+        words = column in ("what", "floor", "layers")
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
+    for cells in floor_lines(found):
+        table.add_row(*cells)
+    return table
+
+
+def floor_lines(found: Sequence[Efficiency]) -> list[tuple[str, ...]]:
+    """The cells of `FLOOR_COLUMNS`; `layers`: every layer's ratio, the fastest first.
+
+    MPI's own parameters are named where those of an op differ.
+    """
+    given: dict[str, set[str]] = {}
+    for one in found:
+        given.setdefault(one.op, set()).add(format_values(one.params))
+    return [_floor_cells(one, format_values(one.params) if len(given[one.op]) > 1 else "") for one in found]
+
+
+def _floor_cells(one: Efficiency, params: str) -> tuple[str, ...]:
+    known = one.low is not None and one.high is not None
+    return (
+        ", ".join(word for word in (one.mpi, one.op, one.method, params) if word),
+        format_bytes(one.bytes),
+        format_time(one.mpi_ns),
+        one.floor or "none",
+        "" if one.efficiency is None else f"{one.efficiency:.3g}",
+        f"{one.low:.3g} to {one.high:.3g}" if known else "",
+        ", ".join(f"{layer.op} {layer.ratio:.3g}" for layer in one.layers),
+    )
 
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:

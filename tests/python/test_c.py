@@ -98,7 +98,6 @@ def test_what_it_says_of_itself_is_clean(folder: Path, command: str) -> None:
         ("run op=self.empty --cpus 0,", "'0,' is no list of CPUs; write 0 or 0-3,8"),
         ("run op=self.empty --cpus 1023", "CPU 1023 of '1023' is not on this machine, or the control group"),
         ("run op=self.empty --yield maybe", "--yield takes real or none"),
-        ("run op=self.empty --ranks 2", "2 ranks were started and this one sees 1"),
         ("run --nope 1", "there is no option --nope"),
         ("run --seed", "--seed needs a value"),
     ],

@@ -32,6 +32,7 @@ from steelyard.plots import (
     rank_figures,
     tail_figures,
 )
+from steelyard.report.layers import Layers, layers_of
 from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
@@ -158,6 +159,7 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
+    sections = [_layer_section(number, one) for number, one in enumerate(layers_of(items))] + sections
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -259,6 +261,35 @@ def _section(number: int, group: Group, tables: Sequence[PairTable]) -> Section:
         columns=columns,
         table=table,
         others=_others(group),
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _layer_section(number: int, layers: Layers) -> Section:
+    """Messages over MPI and over what is below it, in one picture; a table of efficiencies."""
+    script, divs = embed.components(layers.figures)
+    rows = (
+        TableRow(tuple(zip(layers.columns, line, strict=True)), "ok", "", "", False, "")
+        for line in layers.lines
+    )
+    return Section(
+        anchor=f"layers-{number}",
+        title=layers.title,
+        common="the same bytes through each layer; efficiency is the time of the fastest layer that could "
+        "stand in, divided by MPI's",
+        legend=layers.legend,
+        charts=tuple(Markup(div) for div in divs.values()),  # noqa: S704 - Bokeh's own markup
+        shapes=(),
+        histograms=(),
+        tails=(),
+        ranks=(),
+        noise=(),
+        cores=(),
+        launches=None,
+        pairs=(),
+        columns=layers.columns,
+        table=tuple(rows),
+        others=(),
         script=Markup(script),  # noqa: S704
     )
 

@@ -1,6 +1,6 @@
-"""Kernels: their answers are the published ones, on any number of ranks and threads; a planted error is caught.
+"""Kernels: their answers are the published ones, on any number of ranks; a planted error is caught.
 
-To add a kernel: a row in `_CASES`, one in `_REFUSED` if it cannot take some number of ranks.
+To add a kernel: a row in `_CASES`, one in `_REFUSED` if there is something that it cannot take on two ranks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from steelyard.records import End, Phase, Phases, Point, Record, read_records
 from test_ops import _engine, _measure
 from test_ops_simulated import _simulate
 
-# A point, and on how many ranks of a real MPI. More ranks than cores wait for each other by turns: few of them.
+# A point, and on how many ranks of a real MPI. More ranks than cores take turns: few of them.
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),
@@ -50,8 +50,8 @@ _SOLO = (
 )
 _PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S")
 _REFUSED = (
-    ("npb.cg class=S rows=3", 2, "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
-    ("npb.is class=E", 2, "GiB are free; choose a smaller class or more hosts"),
+    ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
+    ("npb.is class=E", "GiB are free; choose a smaller class or more hosts"),
 )
 
 

@@ -38,7 +38,7 @@ _SIMULATED = (
     ("npb.cg class=S backend=blocking", (6, 9)),
     ("npb.cg class=S backend=persistent rows=9", (9,)),
     ("npb.cg class=S backend=collective", (8,)),
-    ("npb.cg class=S backend=icollective", (6,)),
+    ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
 )
 _SOLO = (
     "npb.is class=A",

@@ -39,11 +39,13 @@ static const struct opt option_rows[] = {
     {"--points", "FILE", "a point on each line, as key=value words", offsetof(struct options, points)},
     {"--out", "FILE", "append records to this file; standard output otherwise",
      offsetof(struct options, out)},
-    {"--ranks", "N", "how many ranks the launcher was asked for", offsetof(struct options, ranks)},
+    {"--ranks", "N", "how many ranks the launcher was asked for; without MPI: how many to start",
+     offsetof(struct options, ranks)},
     {"--yield", "real|none", "none: sched_yield() returns at once, a what-if",
      offsetof(struct options, yield)},
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
-    {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
+    {"--cpus", "LIST", "the CPUs of its threads, in order: 0-3,8; 0/1: of ranks; or unbound",
+     offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
@@ -186,12 +188,10 @@ static int share_points(const struct options *o, const struct team *team, int ar
 }
 
 /* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
-static int expect_ranks(const struct options *o, const struct team *team)
+static int expect_ranks(int64_t wanted, const struct team *team)
 {
-    int64_t wanted = team->size;
-    int err = o->ranks ? num_int(o->ranks, "--ranks", 1, 1 << 30, &wanted) : 0;
-    if (err || wanted == team->size)
-        return err;
+    if (wanted == 0 || wanted == team->size)
+        return 0;
     return err_say(
         ERR_INPUT,
         "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
@@ -217,6 +217,14 @@ static int write_state(const struct team *team, const struct clock *clock, int64
         err = sink_jsonl_line(sink, &j);
     json_free(&j);
     return err;
+}
+
+static int most_threads(const struct point *points, size_t count)
+{
+    int most = 1;
+    for (size_t i = 0; i < count; ++i)
+        most = points[i].threads > most ? points[i].threads : most;
+    return most;
 }
 
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
@@ -248,7 +256,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)
-        err = launch_record(team, &clock, seed, &document);
+        err = launch_record(team, &clock, seed, most_threads(points, count), &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
     if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
@@ -282,7 +290,10 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     struct team team = {0};
     struct point *points = NULL;
     size_t count = 0;
-    int err = o->cpus ? launch_bind(o->cpus) : 0;
+    int64_t ranks = 0; /* 0: not said */
+    int err = o->cpus ? launch_bind(o->cpus, NULL) : 0;
+    if (!err && o->ranks)
+        err = num_int(o->ranks, "--ranks", 1, 1 << 30, &ranks);
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
     if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
@@ -291,12 +302,14 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         return complain(&team, err);
     if (o->yield && strcmp(o->yield, "none") == 0)
         yield_disable();
-    err = team_open(&team, o->thread_level ? o->thread_level : "single");
-    team.began_ns = began_ns;
+    err = team_open(&team, o->thread_level ? o->thread_level : "single", (int)ranks);
+    team.began_ns = team.size == 1 || team.init_end_ns > 0 ? began_ns : 0;
     if (!err) {
         crash_watch(team.rank);
-        err = expect_ranks(o, &team);
+        err = expect_ranks(ranks, &team);
     }
+    if (!err && o->cpus)
+        err = launch_bind(o->cpus, &team);
     if (!err)
         err = share_points(o, &team, argc, argv, ops, op_count, &points, &count);
     if (!err)

@@ -15,11 +15,10 @@ int64_t launch_now(void);
 /* Version, compiler, flags: "build". */
 void launch_build(struct json *j);
 
-/* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
-int launch_bind(const char *cpus);
-
-/* The CPUs that this process may use, as "0-3,8"; "" when the kernel does not say. */
-void launch_cpus(char *text, size_t size);
+/* Put the threads of this process where --cpus says (base/place.h): before the team is open, with `team`
+ * NULL, by the rank that the launcher says this is; what it does not say waits for the open team. ERR_INPUT.
+ */
+int launch_bind(const char *cpus, const struct team *team);
 
 /* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
@@ -30,7 +29,18 @@ int launch_clock(const struct team *team, const char *name, struct clock *clock)
  * Collective. ERR_MPI. */
 int launch_work(const struct team *team, const struct clock *clock, double *rate);
 
-/* The launch record, on rank 0; collective. `j` is a document that is empty. */
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
+/* "core": how many cycles this rank's core makes in a second now, and how that is known. Nothing in
+ * simulation. */
+void launch_core(const struct clock *clock, struct json *j);
+
+/* Where each lane of a pool of so many threads may run, as the kernel says, apart by '|': as many as fit; ""
+ * for one thread. ERR_NOMEM, ERR_SYSTEM. */
+enum { LAUNCH_LANES_MAX = 4096 };
+int launch_lanes(int threads, char *text, size_t size);
+
+/* The launch record, on rank 0; collective. `j` is a document that is empty. The lanes of a pool of `threads`
+ * are asked where they may run. ERR_NOMEM, ERR_SYSTEM, ERR_MPI. */
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+                  struct json *j);
 
 #endif

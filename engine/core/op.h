@@ -79,7 +79,11 @@ struct op {
     int most_threads;  /* of a threaded op; 0: as many as are asked for */
     enum op_delays delays;
     bool gapless;              /* nothing untimed is to stand between its observations, as far as can be */
-    bool works;                /* is given calibrated work, env->work_per_us */
+    const char *reference; /* the op that is the same without what is measured: value less its value is an
+                              overhead; NULL: there is none */
+    double least_ns;       /* so long an observation of repetitions back to back lasts at least, because of
+                              what `run` does once; 0: any */
+    bool works;            /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */

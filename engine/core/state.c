@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/place.h"
 #include "base/work.h"
-#include "core/launch.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -143,7 +143,7 @@ static void state_read(struct state *s, const struct clock *clock)
     memset(s, 0, sizeof *s); /* padding too: it is sent */
     CPU_ZERO(&cpus);
     sched_getaffinity(0, sizeof cpus, &cpus);
-    launch_cpus(s->cpus, sizeof s->cpus);
+    place_allowed(s->cpus, sizeof s->cpus);
     getrusage(RUSAGE_SELF, &used);
     int64_t *v = s->value;
     v[STATE_CPU] = sched_getcpu();

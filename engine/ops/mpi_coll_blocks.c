@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 
 #include <stdlib.h>
 

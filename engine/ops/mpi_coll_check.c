@@ -2,7 +2,7 @@
 #include "ops/mpi_coll.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <time.h>

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/grid.h"
-#include "ops/mpi_data.h"
 #include "ops/mpi_exchange.h"
 #include "team/team_mpi.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/mpi_compat.h"
-#include "ops/mpi_data.h"
 #include "ops/mpi_overlap.h"
 #include "team/team_mpi.h"
 

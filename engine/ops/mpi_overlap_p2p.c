@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_overlap.h"
 #include "team/team_mpi.h"
 

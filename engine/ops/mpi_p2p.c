@@ -1,7 +1,7 @@
 #include "ops/mpi_p2p.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>

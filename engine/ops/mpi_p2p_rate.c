@@ -8,7 +8,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_p2p.h"
 #include "team/team_mpi.h"
 

@@ -6,8 +6,8 @@
 #include "base/num.h"
 #include "base/pool.h"
 #include "base/work.h"
+#include "ops/data.h"
 #include "ops/mpi_compat.h"
-#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <math.h>

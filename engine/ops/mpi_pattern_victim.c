@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/layout.h"
-#include "ops/mpi_data.h"
 #include "ops/mpi_traffic.h"
 #include "team/team_mpi.h"
 

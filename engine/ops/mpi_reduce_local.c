@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/mpi_coll.h"
-#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>

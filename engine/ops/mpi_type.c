@@ -2,7 +2,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_type_layout.h"
 #include "team/team_mpi.h"
 

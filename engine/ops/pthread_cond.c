@@ -166,6 +166,7 @@ LANES_WORK(broadcast)
 
 static const struct lanes_row rows[] = {
     {.name = "pthread.cond.signal",
+     .reference = "self.call",
      .summary = "signal a condition that nobody waits for",
      COND,
      .delays = DELAYS_ONE,

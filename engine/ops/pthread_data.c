@@ -129,11 +129,13 @@ LANES_WORK(add_to_own)
 
 static const struct lanes_row rows[] = {
     {.name = "pthread.key.get",
+     .reference = "self.call",
      .summary = "pthread_getspecific(), by each of T threads",
      OF_KEYS,
      .counts = "values",
      LANES_DO(get_value)},
     {.name = "pthread.key.set",
+     .reference = "self.call",
      .summary = "pthread_setspecific(), by each of T threads",
      OF_KEYS,
      .counts = "values",

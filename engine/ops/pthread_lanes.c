@@ -167,6 +167,7 @@ void lanes_op(const struct lanes_row *row, struct op *op)
                       .least_threads = row->least_threads,
                       .most_threads = row->most_threads,
                       .delays = row->delays,
+                      .reference = row->reference,
                       .params = row->params,
                       .row = row,
                       .setup = setup,

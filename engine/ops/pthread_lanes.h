@@ -24,6 +24,7 @@ struct lanes;
 /* What an op is, besides its name. A row of zeros is one thread, one part, one delay. */
 struct lanes_row {
     const char *name, *summary, *family;
+    const char *reference;           /* the calls that one lane makes, alone; NULL: not only calls */
     const struct param *params;      /* begins with LANES_PARAMS */
     int least_threads, most_threads; /* 0, 0: one; most 0: as many as are asked for */
     int parts;                       /* 0 is 1 */

@@ -127,6 +127,7 @@ LANES_WORK(read_write)
 
 static const struct lanes_row rows[] = {
     {.name = "pthread.spin",
+     .reference = "self.call_pair",
      .summary = "lock and unlock one spin lock, by each of T threads at once",
      LOCK,
      .params = spin_params,
@@ -135,6 +136,7 @@ static const struct lanes_row rows[] = {
      .close = spin_close,
      LANES_DO(spin_lock)},
     {.name = "pthread.rwlock",
+     .reference = "self.call_pair",
      .summary = "lock a read-write lock, a share of times for reading, and unlock it, by each of T threads",
      LOCK,
      .params = rwlock_params,

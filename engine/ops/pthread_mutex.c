@@ -210,6 +210,7 @@ LANES_WORK(hand_over)
 
 static const struct lanes_row rows[] = {
     {.name = "pthread.mutex",
+     .reference = "self.call_pair",
      .summary = "lock and unlock one mutex, by each of T threads at once",
      MUTEX,
      .params = params,
@@ -227,6 +228,7 @@ static const struct lanes_row rows[] = {
      .open = array_open,
      LANES_DO(lock_each)},
     {.name = "pthread.mutex.trylock",
+     .reference = "self.call_pair",
      .summary = "trylock of a mutex that is free, and unlock",
      MUTEX,
      .params = params,

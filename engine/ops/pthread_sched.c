@@ -132,6 +132,7 @@ static const struct lanes_row rows[] = {
      .checked = 3,
      LANES_DO(hold_on)},
     {.name = "pthread.yield",
+     .reference = "self.call",
      .summary = "sched_yield where nobody wants the CPU: one system call",
      SCHED,
      .params = params,

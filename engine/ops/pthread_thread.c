@@ -292,6 +292,7 @@ static const struct lanes_row rows[] = {
      THREADS,
      WORK(create_cancel)},
     {.name = "pthread.testcancel",
+     .reference = "self.call",
      .summary = "pthread_testcancel() in a thread that nobody cancels",
      .counts = "tests",
      .open = joinable_open,

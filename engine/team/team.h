@@ -1,8 +1,8 @@
-/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c where there is but one
- * rank.
+/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c, whose ranks are processes
+ * of this host that it forks itself.
  *
- * All of it runs over point-to-point messages of its own on a communicator of its own, so that neither the
- * tuning nor the bugs of the library's collectives touch what lines the measurement up. */
+ * All of it runs over point-to-point messages of its own, on a communicator of its own where there is MPI, so
+ * that neither the tuning nor the bugs of the library's collectives touch what lines the measurement up. */
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
 
@@ -15,13 +15,16 @@ struct team {
     int rank, size;
     void *own; /* of the implementation */
 
-    /* On CLOCK_MONOTONIC, in ns: when main began, as main says; around MPI_Init_thread; 0: there is no MPI.
-     */
+    /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
+     * MPI_Init_thread, 0: there is no MPI. */
     int64_t began_ns, init_begin_ns, init_end_ns;
 };
 
-/* `thread_level`: single, funneled, serialized or multiple. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI. */
-int team_open(struct team *team, const char *thread_level);
+/* `thread_level`: single, funneled, serialized or multiple. `ranks`: how many there are to be, where the team
+ * starts them itself; with MPI its launcher has. Without MPI each rank is a fork of the caller, which does
+ * not return where there are several: it ends when they do. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI, ERR_NOMEM,
+ * ERR_SYSTEM. */
+int team_open(struct team *team, const char *thread_level, int ranks);
 int team_close(struct team *team);
 
 /* End the whole launch; never returns. */

@@ -81,8 +81,9 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int team_open(struct team *team, const char *thread_level)
+int team_open(struct team *team, const char *thread_level, int ranks)
 {
+    (void)ranks; /* its launcher has started them */
     int wanted = MPI_THREAD_SINGLE;
     int err = level_of(thread_level, &wanted);
     if (err)

@@ -27,7 +27,8 @@ from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
 from steelyard.machine import Machine, read_machine
-from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
+from steelyard.observations import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.placement import NOWHERE
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
@@ -36,6 +37,7 @@ from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
 from steelyard.results import write_whole
 from steelyard.settings import read_settings
 from steelyard.tail import Tail
+from steelyard.topology import Topology, read_topology
 from steelyard.units import parse_seconds
 from steelyard.watch import Watcher
 
@@ -56,12 +58,14 @@ class Setup(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Points that one launch can measure: same MPI, ranks, threads and level of thread support."""
+    """Points that one launch can measure: all that a launch has but one of is the same."""
 
     mpi: str | None
     ranks: int
     threads: int
     thread_level: str | None
+    omp: tuple[tuple[str, str], ...]
+    placement: Placement | None
     points: tuple[PlannedPoint, ...]
 
 
@@ -96,22 +100,43 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[str | None, int, int, str | None], list[PlannedPoint]] = {}
+    groups: dict[Group, list[PlannedPoint]] = {}
     for point in points:
-        key = (point.mpi, point.ranks, point.threads, point.thread_level)
-        sorted_points.setdefault(key, []).append(point)
-    return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
+        omp = tuple(sorted(point.omp.items()))
+        key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
+        groups.setdefault(key, []).append(point)
+    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
 
 
 def job_name(launch: int, group: Group) -> str:
-    """`l03-openmpi-4.1.4-n2-t4`: the name of a job and of its file."""
+    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}"
+    omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
+    place = f"-{group.placement.name}" if group.placement else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}{place}"
 
 
-def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
+def topology_for(folder: Path, plan: Plan) -> Topology:
+    """What placements are made from: what those of the folder were made from, else this machine, if any are.
+
+    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    """
+    if all(measure.placement is None for measure in plan.measure):
+        return NOWHERE
+    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
+        return msgspec.convert(known, Topology)
+    return read_topology()
+
+
+def open_folder(
+    folder: Path,
+    plan: Plan,
+    points: tuple[PlannedPoint, ...],
+    machine: Machine,
+    topology: Topology = NOWHERE,
+) -> CampaignFile:
     """The campaign of a results folder: begun, or taken up again when it is the same one.
 
     Raises InputError when the folder is a file, holds something else, or holds another campaign.
@@ -147,6 +172,7 @@ def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], mach
         plan=document,
         points=points,
         machine=msgspec.to_builtins(machine),
+        topology=msgspec.to_builtins(topology) if topology.cpus else None,
     )
     try:
         (folder / "records").mkdir(parents=True, exist_ok=True)
@@ -242,6 +268,8 @@ def _run_job(job: _Job) -> None:
         job.setup.machine,
         oversubscribe=job.plan.oversubscribe,
         yield_mode=job.plan.yield_,
+        omp=dict(group.omp),
+        placement=group.placement,
     )
     job.listener(JobStarted(planned.launch, planned.name, len(points), launch.notes))
     spared = [point for point in points if point.point in job.hung]
@@ -293,6 +321,7 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
 
 def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str]) -> Job:
     mpi = engine.mpi
+    placement = job.planned.group.placement
     return Job(
         schema=SCHEMA,
         job=job.planned.name,
@@ -309,6 +338,8 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         ranks=job.planned.group.ranks,
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
+        placement=placement.text if placement else None,
+        cpus=placement.cpus if placement else (),
         notes=launch.notes,
         settings=_settings(),
     )

@@ -137,6 +137,15 @@ CHECKS = (
         "Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher.",
     ),
     Check(
+        "misplaced",
+        WARNING,
+        "Not where it was asked to be",
+        evidence.misplaced,
+        "A rank or thread that runs elsewhere measures another pair of cores than its row says.",
+        "Look at what the launcher and the control group do to affinities; believe the verified binding in "
+        "the report.",
+    ),
+    Check(
         "placements-vary",
         WARNING,
         "Launches were placed differently",

@@ -16,9 +16,11 @@ from steelyard.campaign import (
     Setup,
     default_folder,
     finished,
+    groups_of,
     locked,
     open_folder,
     run_campaign,
+    topology_for,
 )
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
@@ -110,11 +112,21 @@ def run(
         str | None, typer.Option("--class", help="of kernels: S,W,A; short for --param class=S,W,A")
     ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
+    omp: Annotated[
+        list[str] | None, typer.Option(help="a setting of OpenMP: wait_policy=active,passive")
+    ] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="solo: without MPI, ranks are forks; mpi: what needs none under MPI too"),
+    ] = None,
     launches: Annotated[
         int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="default, unbound, same, each, all, or CPUs: 0,1;0,2; a launch each")
     ] = None,
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="allow more ranks than cores")
@@ -137,9 +149,9 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
-    axes["thread_level"] = thread_level
+    axes |= {"thread_level": thread_level, "placement": placement, "engine": engine}
     params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
-    plan = asked_plan(what or (), like or (), axes, threads, params)
+    plan = asked_plan(what or (), like or (), axes, threads, params, omp or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
         "launches": launches or plan.launches,
@@ -152,6 +164,8 @@ def run(
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,
     }
+    if engine not in (None, "solo", "mpi"):
+        raise InputError(f"--engine is 'solo' or 'mpi', not '{engine}'")
     if yield_ not in (None, "real", "none"):
         raise InputError(f"--yield is 'real' or 'none', not '{yield_}'")
     if paths not in (None, "symmetric", "asymmetric"):
@@ -199,11 +213,21 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
 
     machine = read_machine()
     engines, ops = _engines(plan)
-    points = resolve(plan, ops, [name for name in engines if name is not None], len(machine.cores))
+    topology = topology_for(folder, plan)
+    mpis = [name for name in engines if name is not None]
+    points = resolve(plan, ops, mpis, len(machine.cores), topology)
     setup = Setup(engines, ops, machine)
-    for point in points:  # before anything is written: refuse, or warn of, what shares cores
-        plan_launch(engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=plan.oversubscribe)
-    campaign = open_folder(folder, plan, points, machine)
+    for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
+        plan_launch(
+            engines[group.mpi],
+            group.ranks,
+            group.threads,
+            machine,
+            oversubscribe=plan.oversubscribe,
+            placement=group.placement,
+            omp=dict(group.omp),
+        )
+    campaign = open_folder(folder, plan, points, machine, topology)
     with locked(folder):
         done = len(finished(folder))
         try:

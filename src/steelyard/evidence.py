@@ -8,7 +8,7 @@ from itertools import groupby
 
 from steelyard.crosscheck import disagreements
 from steelyard.observations import Measured
-from steelyard.records import Job, Place
+from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
 from steelyard.units import format_time
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
@@ -112,7 +112,9 @@ def _mpi_name(job: Job) -> str:
 
 
 def _is_oversubscribed(job: Job) -> bool:
-    return job.preset == "oversubscribed" or (job.cores > 0 and job.ranks * job.threads > job.cores)
+    if job.preset == "oversubscribed":
+        return True
+    return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
 
 
 def cpu_set(text: str) -> frozenset[int]:
@@ -131,7 +133,7 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
     groups = groups if isinstance(groups, list | tuple) else []
     core_of = {cpu: number for number, group in enumerate(groups) for cpu in group}
     for file in measured.files:
-        if file.launch is None or _is_oversubscribed(file.job):
+        if file.launch is None or _is_oversubscribed(file.job) or file.job.placement:
             continue
         mpi = _mpi_name(file.job)
         places = sorted(file.launch.places, key=lambda place: (place.host, place.rank))
@@ -165,6 +167,25 @@ def unbound(seen: Evidence) -> str | None:
             if len(cores) > threads:
                 found.append(f"rank {place.rank} of {mpi} may run on cpus {place.cpus}")
     return sentences(found)
+
+
+def misplaced(seen: Evidence) -> str | None:
+    """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
+    return sentences(sentence for file in seen.measured.files for sentence in strays(file))
+
+
+def strays(file: JobFile) -> Iterator[str]:
+    """Of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
+    job, mpi = file.job, _mpi_name(file.job)
+    for place in file.launch.places if file.launch else ():
+        if place.refused:
+            yield f"rank {place.rank} of {mpi} was not bound: {place.refused}"
+        asked = job.cpus[place.rank * job.threads : (place.rank + 1) * job.threads]
+        allowed = place.lanes if job.threads > 1 else (place.cpus,)
+        for thread, (cpu, cpus) in enumerate(zip(asked, allowed, strict=False)):
+            if cpu_set(cpus) != {cpu}:
+                who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
+                yield f"{who} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
 
 
 def sentences(findings: Iterable[str]) -> str | None:

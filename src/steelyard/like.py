@@ -1,9 +1,9 @@
 """What other suites call our ops: `steelyard run --like osu_latency`, and the table docs/reference/like.md.
 
 Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
-MPI Benchmarks 2021, SKaMPI 5, and the suites of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are
-theirs, the methods and statistics are ours. One-sided operations, GPU buffers, OpenSHMEM and file I/O are
-left out.
+MPI Benchmarks 2021, SKaMPI 5, EPCC's OpenMP micro-benchmarks 4.0, and the suites of Sandia (SMB), LLNL
+(Phloem) and Netgauge. The sizes are theirs, the methods and statistics are ours. One-sided operations, GPU
+buffers, OpenSHMEM and file I/O are left out.
 """
 
 from __future__ import annotations
@@ -177,10 +177,54 @@ def _others() -> Iterator[Like]:
     yield Like("netpipe", "mpi.pingpong", "1..4Mi")
 
 
+_EPCC_SIZES = "8,24,72,216,648,1944,5832,17496,52488,157464,472392"  # 3^0 to 3^10 doubles
+_EPCC_DELAY: dict[str, Value] = {"spin_ns": 100.0}  # theirs is 0.1 us as well, of an empty loop
+_FOR_ONE = "their passages are divided among the threads: ours is theirs times the threads"
+
+
+def _epcc() -> Iterator[Like]:
+    plain = ("parallel", "parallel_for", "barrier", "single", "critical", "ordered")
+    for name in plain:
+        yield Like(f"epcc_{name}", f"omp.{name}", None, _EPCC_DELAY)
+    yield Like("epcc_for", "omp.for", None, _EPCC_DELAY)
+    yield Like("epcc_lock_contended", "omp.lock", None, _EPCC_DELAY)
+    yield Like("epcc_lock_uncontended", "omp.lock", None, {**_EPCC_DELAY, "use": "own"})
+    yield Like("epcc_atomic", "omp.atomic", None, {}, _FOR_ONE)
+    yield Like("epcc_atomic_seq_cst", "omp.atomic", None, {"order": "seq_cst"}, _FOR_ONE)
+    yield Like("epcc_reduction", "omp.reduction", None, _EPCC_DELAY)
+    loop: dict[str, Value] = {**_EPCC_DELAY, "iterations": 1024.0}
+    whole = "of the whole loop, as theirs"
+    yield Like("epcc_sched_static", "omp.for", None, loop, whole)
+    for name in ("static", "dynamic", "guided"):
+        chunks = f"{whole}; --param chunk=1,2,4..."
+        yield Like(f"epcc_sched_{name}_n", "omp.for", None, {**loop, "schedule": name, "chunk": 1.0}, chunks)
+    for name in ("dynamic", "guided"):
+        words: dict[str, Value] = {**loop, "schedule": f"monotonic_{name}", "chunk": 1.0}
+        yield Like(f"epcc_sched_monotonic_{name}_n", "omp.for", None, words, whole)
+    yield Like("epcc_sched_taskloop_n", "omp.taskloop", None, loop, "grain is theirs at least, not exactly")
+    for name in ("private", "firstprivate", "copyprivate"):
+        yield Like(f"epcc_{name}", f"omp.{name}", _EPCC_SIZES, _EPCC_DELAY)
+    copyin = "other sizes, for its arrays are compiled in"
+    yield Like("epcc_copyin", "omp.copyin", "8,64,1Ki", _EPCC_DELAY, copyin)
+    one = "a task for each thread is ours, theirs is one"
+    yield Like("epcc_parallel_task", "omp.task", None, _EPCC_DELAY)
+    yield Like("epcc_master_task", "omp.task", None, {**_EPCC_DELAY, "creator": "one"}, one)
+    yield Like("epcc_master_task_busy_slaves", "omp.task", None, {**_EPCC_DELAY, "creator": "busy"})
+    yield Like("epcc_conditional_task", "omp.task", None, {**_EPCC_DELAY, "clause": "undeferred"})
+    yield Like("epcc_parallel_task_depend", "omp.task_depend", None, {**_EPCC_DELAY, "form": "own"})
+    yield Like("epcc_master_task_depend", "omp.task_depend", None, {**_EPCC_DELAY, "form": "chain"})
+    yield Like("epcc_task_wait", "omp.taskwait", None, _EPCC_DELAY)
+    yield Like("epcc_task_barrier", "omp.task_barrier", None, _EPCC_DELAY)
+    tree = "of a whole tree of each thread"
+    yield Like("epcc_leaf_task_tree", "omp.task_tree", None, _EPCC_DELAY, tree)
+    yield Like("epcc_branch_task_tree", "omp.task_tree", None, {**_EPCC_DELAY, "work": "branch"}, tree)
+
+
 SUITES: Mapping[str, tuple[Like, ...]] = {
     "OSU Micro-Benchmarks": tuple(_osu()),
     "Intel MPI Benchmarks": tuple(_imb()),
     "SKaMPI": tuple(_skampi()),
+    "EPCC OpenMP micro-benchmarks": tuple(_epcc()),
     "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(_others()),
 }
 

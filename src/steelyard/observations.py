@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,37 @@ from steelyard.stamps import FloatArray, Stamps, durations, read_stamps
 IntArray = NDArray[np.int64]
 
 NOISE_OPS = "noise."  # whose result is in single observations, not in their median
+_LONGEST_NAME = 40  # of the CPUs of a placement, in letters
+
+
+class Placement(Struct, frozen=True):
+    """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
+
+    `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
+    `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
+    """
+
+    kind: str
+    cpus: tuple[int, ...] = ()
+    interrupts: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """`shared-l3 0,1`, `unbound`."""
+        return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+
+    @property
+    def name(self) -> str:
+        """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
+        text = "-".join(map(str, self.cpus))
+        if len(text) > _LONGEST_NAME:
+            text = f"{zlib.crc32(text.encode()):08x}"
+        return f"on-{text}" if self.cpus else self.kind
+
+    @property
+    def shares(self) -> bool:
+        """Does any CPU have to serve two?"""
+        return len(set(self.cpus)) < len(self.cpus)
 
 
 class PlannedPoint(Struct, frozen=True, kw_only=True):
@@ -36,6 +68,9 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: str | None = None
+    omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
+    reference: int | None = None  # the point that is the same without what is measured
+    placement: Placement | None = None  # None: as the launcher is told by default
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
@@ -48,6 +83,7 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] = {}
     points: tuple[PlannedPoint, ...] = ()
     machine: dict[str, Any] = {}
+    topology: dict[str, Any] | None = None  # that placements were made from
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +249,11 @@ def read_campaign(folder: Path) -> CampaignFile:
 def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
     """The axes of a point that no campaign.json names, from its records."""
     mpi = job.mpi.name if job.mpi else None
+    place = Placement(job.placement.split()[0], job.cpus) if job.placement else None
     if run.point is None:
-        return PlannedPoint(point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi)
+        return PlannedPoint(
+            point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
+        )
     p = run.point
     return PlannedPoint(
         point=p.point,
@@ -226,6 +265,7 @@ def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
         rule=p.rule,
         params=p.params,
         mpi=mpi,
+        placement=place,
     )
 
 

@@ -172,7 +172,17 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
 def _key(row: Row, axis: str) -> tuple[object, ...]:
     """All that rows of one curve share."""
     params = sorted((key, value) for key, value in row.params.items() if key != axis)
-    return (row.op, row.method, row.bytes, row.ranks, row.threads, row.thread_level, row.mpi, *params)
+    return (
+        row.op,
+        row.method,
+        row.bytes,
+        row.ranks,
+        row.threads,
+        row.thread_level,
+        row.mpi,
+        *row.omp.items(),
+        *params,
+    )
 
 
 def _amount(row: Row, axis: str) -> float:

@@ -63,14 +63,30 @@ class Clock(_Part, frozen=True):
     hz_ppm: float | None = None
 
 
+class Core(_Part, frozen=True):
+    """Cycles of rank 0's core in a second when the launch began: `counter` (the core's own) or `additions`.
+
+    Additions that wait for each other take a cycle each: an inference, where nothing counts cycles.
+    """
+
+    hz: float | None = None
+    by: str | None = None
+
+
 class Place(_Part, frozen=True):
-    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+
+    `lanes` are the sets of the threads of its pool, of a rank of several. `refused` is why the kernel did not
+    bind it or them.
+    """
 
     rank: Count
     host: str
     pid: int = 0
     cpus: str = ""
     cpu: int = -1
+    lanes: tuple[str, ...] = ()
+    refused: str | None = None
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
     clock_base_ns: int = 0  # what the source said when stamps were 0
@@ -127,6 +143,8 @@ class Job(_Record, frozen=True, tag="job"):
     environment: dict[str, str] = {}
     preset: str | None = None
     cores: int = 0
+    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    cpus: tuple[int, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
 
@@ -143,6 +161,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     build: dict[str, Any] = {}
     mpi: LaunchMpi | None = None
     seed: int = 0
+    core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: int = 0
     environment: dict[str, str] = {}

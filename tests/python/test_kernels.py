@@ -1,6 +1,6 @@
 """Kernels: their answers are the published ones, on any number of ranks and threads; a plant is caught.
 
-To add a kernel: a row in `_CASES`, one in `_REFUSED` if it cannot take some number of ranks.
+To add a kernel: a row in `_CASES`, one in `_REFUSED` if there is something that it cannot take on two ranks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from steelyard.records import End, Phase, Phases, Point, Record
 from test_ops import _engine, _measure
 from test_ops_simulated import _simulate
 
-# A point, and on how many ranks of a real MPI: few, for more ranks than cores wait for each other by turns.
+# A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
+# of them, and of CG, which waits thousands of times, only what cannot be simulated or is different there.
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),
@@ -27,12 +28,8 @@ _CASES = (
     ("npb.is class=S backend=nonblocking", 3),
     ("npb.is class=S backend=blocking", 2),
     ("npb.is class=W", 2),
-    ("npb.cg class=S threads=2", 2),
-    ("npb.cg class=S backend=blocking", 2),
-    ("npb.cg class=S backend=persistent", 2),
     ("npb.cg class=S backend=neighbour", 2),
-    ("npb.cg class=S backend=collective rows=2", 2),
-    ("npb.cg class=S backend=icollective", 2),
+    ("npb.cg class=S backend=icollective rows=2", 2),
     ("npb.mg class=S threads=2", 3),
     ("npb.mg class=S backend=blocking", 2),
     ("npb.mg class=S backend=persistent", 2),
@@ -58,6 +55,7 @@ _SIMULATED = (
     ("npb.mg class=S backend=persistent", (8,)),
     ("npb.ft class=S", (4, 6, 8, 9, 64)),
     ("npb.ft class=S backend=nonblocking", (7,)),
+    ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
 )
 _SOLO = (
     "npb.is class=A",
@@ -70,8 +68,8 @@ _SOLO = (
 )
 _PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S", "npb.mg class=S", "npb.ft class=S")
 _REFUSED = (
-    ("npb.cg class=S rows=3", 2, "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
-    ("npb.is class=E", 2, "GiB are free; choose a smaller class or more hosts"),
+    ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
+    ("npb.is class=E", "GiB are free; choose a smaller class or more hosts"),
 )
 
 
@@ -127,9 +125,9 @@ def test_a_planted_error_of_one_rank_is_caught(tmp_path: Path, mpi: Mpi) -> None
 
 
 def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, mpi: Mpi) -> None:
-    lines = _lines([case for case, _, _ in _REFUSED])
+    lines = _lines([case for case, _ in _REFUSED])
     ends = _ends(_measure(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl"))
-    for (case, _, why), end in zip(_REFUSED, ends, strict=True):
+    for (case, why), end in zip(_REFUSED, ends, strict=True):
         assert end.status == "skipped", case
         assert why in (end.why or ""), case
 

@@ -30,6 +30,8 @@ def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) ->
     for row in (row for rows in SUITES.values() for row in rows):
         plan = asked_plan((), (row.name,), _AXES | {"ranks": None}, None, ())
         points = resolve(plan, ops, ("mpi",), _CORES)
+        references = {point.reference for point in points}
+        points = tuple(point for point in points if point.point not in references)
         assert {point.op for point in points} == {row.op}, row.name
         assert all(dict(row.params).items() <= point.params.items() for point in points), row.name
         assert (row.bytes is None) == (not ops.all[row.op]["sized"]), row.name

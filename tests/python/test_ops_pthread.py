@@ -15,7 +15,8 @@ import pytest
 from conftest import script
 from steelyard.engine import solo_engine
 from steelyard.process import run
-from steelyard.records import End, Obs, Point, Record, read_records
+from steelyard.reading import read_records
+from steelyard.records import End, Obs, Point, Record
 from test_ops import Op, _measure, _ops
 
 _SECONDS = 300.0  # far more than a launch takes

@@ -18,6 +18,7 @@ from steelyard.checks import Doubt, doubts
 from steelyard.errors import InputError
 from steelyard.groups import Group, Item, Line, group_items
 from steelyard.observations import Measured, load
+from steelyard.pairs import PairTable, pair_tables, pictured
 from steelyard.plots import (
     bandwidth_figure,
     distribution_figures,
@@ -26,10 +27,12 @@ from steelyard.plots import (
     latency_figure,
     launches_figure,
     line_style,
+    matrix_figure,
     noise_figures,
     rank_figures,
     tail_figures,
 )
+from steelyard.report.layers import Layers, layers_of
 from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
@@ -39,6 +42,7 @@ from steelyard.wording import (
     METHODS,
     bandwidth_words,
     core_cells,
+    cycles_words,
     interval_words,
     is_collective,
     notes,
@@ -96,6 +100,15 @@ class RankPictures:
 
 
 @dataclass(frozen=True, slots=True)
+class Pairs:
+    """A point on pairs of CPUs: its matrix, if any two differ, and the lines of its table."""
+
+    title: str
+    picture: Markup | None
+    lines: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A group of points: its pictures as divs and its tables.
 
@@ -115,6 +128,7 @@ class Section:
     noise: tuple[Markup, ...]
     cores: tuple[tuple[str, ...], ...]  # the noise of each, in the columns of `CORE_COLUMNS`
     launches: Markup | None
+    pairs: tuple[Pairs, ...]
     columns: tuple[str, ...]
     table: tuple[TableRow, ...]
     others: tuple[tuple[str, ...], ...]
@@ -136,12 +150,16 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Folder]) -> str:
     """The page as text."""
+    shown = [pictured(folder.rows) for folder in folders]
     items = [
         Item(row, point, folder.name if len(folders) > 1 else "")
-        for folder in folders
+        for folder, these in zip(folders, shown, strict=True)
         for row, point in zip(folder.rows, folder.measured.points, strict=True)
+        if row.point in these
     ]
-    sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    tables = [table for folder in folders for table in pair_tables(folder.rows)]
+    sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
+    sections = [_layer_section(number, one) for number, one in enumerate(layers_of(items))] + sections
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -208,9 +226,13 @@ def _range_words(numbers: Sequence[int], one: str, many: str) -> str:
     return f"{low} to {high} {many}"
 
 
-def _section(number: int, group: Group) -> Section:
+def _section(number: int, group: Group, tables: Sequence[PairTable]) -> Section:
     """A group's tables and pictures, with a script of their own: Bokeh's work grows with its square."""
     figures, labels = _figures(group)
+    ops = {row.op for row in _rows(group)}
+    pairs = [table for table in tables if table.rows[0].op in ops]
+    matrices = {f"matrix-{i}": matrix_figure(table) for i, table in enumerate(pairs)}
+    figures |= {name: plot for name, plot in matrices.items() if plot is not None}
     script, divs = embed.components(figures) if figures else ("", {})
     safe = {name: Markup(div) for name, div in divs.items()}  # noqa: S704 - Bokeh's own markup
     known = shared_nature(_rows(group))
@@ -233,9 +255,41 @@ def _section(number: int, group: Group) -> Section:
         noise=named("noise"),
         cores=tuple(cells for row in _rows(group) for cells in core_cells(row)),
         launches=safe.get("launches"),
+        pairs=tuple(
+            Pairs(table.title, safe.get(f"matrix-{i}"), table.lines) for i, table in enumerate(pairs)
+        ),
         columns=columns,
         table=table,
         others=_others(group),
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _layer_section(number: int, layers: Layers) -> Section:
+    """Messages over MPI and over what is below it, in one picture; a table of efficiencies."""
+    script, divs = embed.components(layers.figures)
+    rows = (
+        TableRow(tuple(zip(layers.columns, line, strict=True)), "ok", "", "", False, "")
+        for line in layers.lines
+    )
+    return Section(
+        anchor=f"layers-{number}",
+        title=layers.title,
+        common="the same bytes through each layer; efficiency is the time of the fastest layer that could "
+        "stand in, divided by MPI's",
+        legend=layers.legend,
+        charts=tuple(Markup(div) for div in divs.values()),  # noqa: S704 - Bokeh's own markup
+        shapes=(),
+        histograms=(),
+        tails=(),
+        ranks=(),
+        noise=(),
+        cores=(),
+        launches=None,
+        pairs=(),
+        columns=layers.columns,
+        table=tuple(rows),
+        others=(),
         script=Markup(script),  # noqa: S704
     )
 
@@ -296,6 +350,16 @@ def _launch_words(group: Group) -> str:
     return _range_words(sorted(counts), "launch", "launches") if len(counts) == 1 else ""
 
 
+_OVERHEADS = ("overhead", "overhead in cycles", "of the core")
+
+
+def _overhead_words(row: Row) -> str:
+    """`120 ns (115 – 126 ns)`: what the row takes beyond its reference; a dash where it has none."""
+    if row.corrected is None:
+        return "–"
+    return f"{time_words(row.corrected)} ({interval_words(row.corrected_low, row.corrected_high)})"
+
+
 def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons.
 
@@ -313,7 +377,7 @@ def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, .
     cells = [_cells(line, item, size, known) for line, item, size in rows]
     hidden: set[str] = {
         name
-        for name in ("bandwidth", "rate", "communication", "notes")
+        for name in ("bandwidth", "rate", "communication", *_OVERHEADS, "notes")
         if not any(one[name].strip("–") for one in cells)
     }
     hidden |= {"bytes"} if not group.is_sized else set()
@@ -346,6 +410,9 @@ def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
         "bandwidth": bandwidth_words(row),
         "rate": "–" if row.mops is None else format_mops(row.mops),
         "communication": f"{100 * row.phases.communication:.1f} %" if row.phases else "–",
+        "overhead": _overhead_words(row),
+        "overhead in cycles": cycles_words(row.corrected, row.tsc_hz),
+        "of the core": cycles_words(row.corrected, row.core_hz),
         "launches": str(row.launch_count),
         "flag": row.status if row.status != "ok" else row.flag or "",
         "notes": "; ".join(notes(row, known)),

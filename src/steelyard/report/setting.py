@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.evidence import cpu_set
+from steelyard.evidence import cpu_set, strays
 from steelyard.evidence_noise import shared_by, spans_of
 from steelyard.observations import Measured
-from steelyard.records import Launch
+from steelyard.records import Launch, Place
 from steelyard.units import format_bytes, format_time
 
+MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
 CORE_WIDTH, CORE_HEIGHT, CORES_IN_ROW = 64, 46, 12  # of the picture, in CSS pixels
 
 
@@ -26,7 +27,10 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Who ran where, alike in `launches`: rows of rank, host, cpus bound to, cpu seen; cores for one host."""
+    """Who ran where, alike in `launches`: rows of rank, host, cpus bound to, cpu seen; cores for one host.
+
+    The cpus of a rank of several threads have those of each thread behind them: `0-1: 1, 0`.
+    """
 
     title: str
     launches: str
@@ -64,11 +68,15 @@ MOST_STATES = 40  # rows: of more, those whose CPUs others used most
 
 def settings_of(measured: Measured) -> Setting:
     """What the records and campaign.json say of the place."""
+    notes = dict.fromkeys(note for file in measured.files for note in file.job.notes)
+    bindings, left_out = _bindings(measured)
+    if left_out:
+        notes[f"{left_out} more placements are where they were asked to be, and are not shown below"] = None
     return Setting(
         machine=machine_words(measured.campaign.machine),
         engines=_engines(measured),
-        bindings=_bindings(measured),
-        notes=tuple(dict.fromkeys(note for file in measured.files for note in file.job.notes)),
+        bindings=bindings,
+        notes=tuple(notes),
         settings=_settings(measured),
         states=_states(measured),
     )
@@ -185,19 +193,31 @@ def _clock_words(start: Launch) -> str:
     return f"{start.clock.name}, {words}"
 
 
-def _bindings(measured: Measured) -> tuple[Binding, ...]:
-    """Launches with the same MPI, number of ranks and binding together."""
+def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
+    """Launches with the same MPI, number of ranks and binding together; how many are left out.
+
+    Of many placements that were where they were asked to be the first are enough.
+    """
     same: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[tuple[int, Launch]]] = {}
+    left_out: set[object] = set()
     for file in measured.files:
         if file.launch is None:
             continue
         mpi = file.job.mpi.name if file.job.mpi else "no MPI"
         places = sorted(file.launch.places, key=lambda place: place.rank)
-        key = (mpi, tuple((str(place.rank), place.host, place.cpus) for place in places))
-        same.setdefault(key, []).append((file.job.launch, file.launch))
+        key = (mpi, tuple((str(place.rank), place.host, _bound(place)) for place in places))
+        if key not in same and len(same) >= MOST_BINDINGS and not strays(file):
+            left_out.add(key)
+        else:
+            same.setdefault(key, []).append((file.job.launch, file.launch))
     groups = measured.campaign.machine.get("cores")
     cores = groups if isinstance(groups, list) else []
-    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items())
+    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items()), len(left_out)
+
+
+def _bound(place: Place) -> str:
+    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`."""
+    return f"{place.cpus}: {', '.join(place.lanes)}" if place.lanes else place.cpus
 
 
 def _binding(
@@ -214,7 +234,7 @@ def _binding(
     several_hosts = len({host for _, host, _ in where}) > 1
     cores: list[Core] = []
     for number, group in enumerate([] if several_hosts else groups):
-        ranks = [rank for rank, _, cpus in where if cpu_set(cpus) & set(group)]
+        ranks = [rank for rank, _, cpus in where if cpu_set(cpus.partition(":")[0]) & set(group)]
         y, x = divmod(number, CORES_IN_ROW)
         label = ", ".join(ranks) if len(ranks) <= 3 else f"{len(ranks)} ranks"
         cores.append(Core(x * CORE_WIDTH, y * CORE_HEIGHT, _numbers(set(group)), label))

@@ -6,6 +6,7 @@ from steelyard.stats.interval import (
     block_interval,
     block_medians,
     block_quantiles,
+    difference_interval,
     launch_interval,
     with_tick,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "block_medians",
     "block_quantiles",
     "cumulated",
+    "difference_interval",
     "drifts",
     "exceeded",
     "find_modes",

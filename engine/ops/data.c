@@ -1,4 +1,4 @@
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 
 #include "base/err.h"
 #include "base/num.h"

@@ -1,6 +1,6 @@
 /* Buffers for messages, and contents that tell where each byte came from. */
-#ifndef OPS_MPI_DATA_H
-#define OPS_MPI_DATA_H
+#ifndef OPS_DATA_H
+#define OPS_DATA_H
 
 #include "base/hash.h"
 

@@ -373,6 +373,6 @@ def _notes(tests: Sequence[Mapping[str, Row]], models: Sequence[LogModel]) -> It
         )
     if len(mpis) == 2:
         yield (
-            "Two MPIs have two orders: a figure agrees with a kernel or it does not, and chance makes it agree "
+            "Two MPIs have two orders: a figure agrees with a kernel or does not, and chance makes it agree "
             "half of the time."
         )

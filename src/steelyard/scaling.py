@@ -156,8 +156,8 @@ def _weak(rows: Sequence[Row]) -> Iterator[Curve]:
 
 def _apart(row: Row, base: Row, axis: str) -> float:
     """The work for each rank or thread, of two rows, more over less."""
-    one, other = ((one.mops or 0.0) * (one.median or 0.0) / getattr(one, axis) for one in (row, base))
-    return max(one, other) / min(one, other)
+    shares = [(one.mops or 0.0) * (one.median or 0.0) / int(getattr(one, axis)) for one in (row, base)]
+    return max(shares) / min(shares)
 
 
 def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Curve:

@@ -47,13 +47,16 @@ class LogModel(Struct, frozen=True):
     launches: dict[int, tuple[Piece, ...]]
 
 
-def span_of(values: Sequence[float]) -> Span:
-    """The median of the values of launches, with its interval (one has none). Raises ValueError for none."""
+def span_of(values: Sequence[float], *, logs: bool = True) -> Span:
+    """The median of the values of launches, with its interval (one has none), see `launch_interval`.
+
+    Raises ValueError without values.
+    """
     if not values:
         raise ValueError("a span needs a launch")
     if len(values) == 1:
         return Span(float(values[0]))
-    estimate = launch_interval(values)
+    estimate = launch_interval(values, logs=logs)
     return Span(estimate.value, estimate.low, estimate.high)
 
 

@@ -66,9 +66,9 @@ class Line(Struct, frozen=True, kw_only=True):
 class Prediction(Struct, frozen=True, kw_only=True):
     """A kernel under one MPI: what its messages would take by the model, and what its communication took.
 
-    Times in ns per repetition. `communication` is that of the mean rank, waiting included. `compute` is what
-    is left of the kernel's time, the median over all MPIs; `total_predicted` is that and the messages. Ratios
-    are predicted / measured.
+    Times in ns per repetition. `communication` is the share of the kernel's time that phases of communication
+    have, waiting included. `compute` is what is left of it, the median over all MPIs; `total_predicted` is
+    that and the messages. Ratios are predicted / measured.
     """
 
     kernel: str

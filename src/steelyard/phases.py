@@ -95,16 +95,18 @@ def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
     )
 
 
-def communication_ns(chunks: Sequence[Phases], reps: int) -> float | None:
-    """What the mean rank's communicating phases took in a launch, in ns per repetition, waiting included.
+def communication_share(chunks: Sequence[Phases]) -> float | None:
+    """The share of communicating phases in all phases of all ranks of a launch, waiting included.
 
-    The median over chunks, as the time of the op is one; None where nothing was told.
+    The median over chunks, so that one that was disturbed does not count for all. None where nothing was
+    told.
     """
     if not chunks or not chunks[0].phases:
         return None
     talks = np.array([phase.communicates for phase in chunks[0].phases])
-    counts = np.array([chunk.count * reps for chunk in chunks], dtype=np.float64)
-    return float(np.median(_cube(chunks, "ns")[:, talks].mean(axis=2).sum(axis=1) / counts))
+    ns = _cube(chunks, "ns").sum(axis=2)
+    whole = ns.sum(axis=1)
+    return float(np.median(_ratio(ns[:, talks].sum(axis=1), whole)))
 
 
 def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, Placement, PointCells, load
 from steelyard.overhead import with_overheads
 from steelyard.overlap import curves
-from steelyard.phases import communication_ns, summarise
+from steelyard.phases import communication_share, summarise
 from steelyard.records import SCHEMA
 from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath, RowSpun
 from steelyard.scaling import scaling_curves
@@ -185,6 +185,7 @@ def _quantile_columns(probability: float | None, inner: list[Estimate], level: f
 def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
     """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
     estimate = blocks.estimate if blocks else None
+    share = communication_share(cell.phases)
     return RowLaunch(
         launch=cell.launch,
         status=cell.status,
@@ -203,7 +204,7 @@ def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None 
         quantile_low=_finite(tail.estimate.low) if tail else None,
         quantile_high=_finite(tail.estimate.high) if tail else None,
         quantile_lag1=tail.lag1 if tail else None,
-        communication_ns=communication_ns(cell.phases, cell.point.reps) if cell.point else None,
+        communication_ns=None if estimate is None or share is None else share * estimate.value,
     )
 
 

@@ -51,7 +51,7 @@ class RowPair(Struct, frozen=True):
 class RowLaunch(Struct, frozen=True, kw_only=True):
     """What one launch says of a point; times in ns, None where it has no number.
 
-    `communication_ns` is what the phases that communicate took of the mean rank, per repetition.
+    `communication_ns` is the part of `median` that the phases that communicate have in all phases.
     """
 
     launch: int

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from steelyard.row import Row
 
 AXES = ("ranks", "threads")
+OTHER = {"ranks": "threads", "threads": "ranks"}
 STRONG, WEAK = "strong", "weak"
 WEAK_APART = 1.25  # work for each rank, more over less, up to which classes make one curve
 LEAST_FOR_THREE = 4  # counts, for a model with three factors: one more than those
@@ -127,7 +128,7 @@ def _groups(
 
 
 def _other(row: Row, axis: str) -> int:
-    return row.threads if axis == "ranks" else row.ranks
+    return int(getattr(row, OTHER[axis]))
 
 
 def _strong(rows: Sequence[Row]) -> Iterator[Curve]:
@@ -172,7 +173,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Curve:
     points = []
     for i, (count, row) in enumerate(rows.items()):
         ratios = [float(one[i]) for one in speedups.values()]
-        span = Span(1.0, 1.0, 1.0) if i == 0 else span_of(ratios) if ratios else Span(float(middle[i]))
+        span = Span(1.0) if i == 0 else span_of(ratios) if ratios else Span(float(middle[i]))
         points.append(
             ScalingPoint(
                 count=count,
@@ -247,8 +248,8 @@ def _whole(used: Sequence[int], factors: FloatArray) -> tuple[float, float, floa
 def _terms(kind: str, used: Sequence[int], own: Sequence[tuple[float, float, float]]) -> Iterator[Term]:
     """The parameters that a reader asks for, each over launches."""
     if kind == STRONG:
-        yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own]))
+        yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own], logs=False))
         if 2 in used:
-            yield Term("each doubling adds", span_of([c for *_, c in own]), is_time=True)
+            yield Term("each doubling adds", span_of([c for *_, c in own], logs=False), is_time=True)
     else:
-        yield Term("growth for each doubling", span_of([c / a for a, _, c in own]))
+        yield Term("growth for each doubling", span_of([c / a for a, _, c in own], logs=False))

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steelyard.macro import STREAM, Agreement, Figure, Line, Macro, Prediction
+from steelyard.macro import (
+    AGREES,
+    CANNOT_TELL,
+    DISAGREES,
+    PINGPONG,
+    STREAM,
+    Agreement,
+    Figure,
+    Line,
+    Macro,
+    Prediction,
+)
 from steelyard.overlap import Span
-from steelyard.records import Params
-from steelyard.scaling import Curve, Fit
-from steelyard.units import format_bytes, format_half_width, format_time, format_values
+from steelyard.scaling import WEAK, Curve, Fit, ScalingPoint, Term
+from steelyard.units import format_bytes, format_time, format_values
 
 _TOLD = ("class", "backend")  # of a kernel's parameters
 
@@ -42,6 +52,7 @@ def macro_sheets(macro: Macro) -> tuple[Sheet, ...]:
 
 def _tests(macro: Macro) -> Sheet:
     """A line for each test, a column for each MPI, and the best."""
+    names = _Names(macro.lines)
     mpis = list(dict.fromkeys(one.mpi for line in macro.lines for one in line.figures if one.mpi))
     has_tcp = any(line.tcp for line in macro.lines)
     lines = []
@@ -49,9 +60,9 @@ def _tests(macro: Macro) -> Sheet:
         by_mpi = {one.mpi: one for one in line.figures}
         cells = [_figure_words(by_mpi.get(mpi)) for mpi in mpis]
         tcp = [_figure_words(line.tcp)] if has_tcp else []
-        lines.append((_test_words(line), line.unit, *tcp, *cells, best_words(line)))
+        lines.append((names(line), line.unit, *tcp, *cells, best_words(line)))
     return Sheet(
-        title="micro against macro",
+        title=_titled("micro against macro", names),
         explained="the median over launches and its interval; best: the MPI with the least time, and "
         "those that "
         "a rank test over launches does not tell from it (Mann-Whitney, exact; Holm over pairs; 5 %)",
@@ -70,16 +81,37 @@ def best_words(line: Line) -> str:
     return " or ".join(line.best)
 
 
-def _test_words(line: Line) -> str:
-    size = f" {format_bytes(line.bytes)}" if line.bytes or line.test == STREAM else ""
-    return f"{line.test}{size}{_team_words(line.params, line.ranks, line.threads)}"
+class _Names:
+    """How lines of kernels are told apart: by what differs among them. `common` is what does not."""
+
+    def __init__(self, items: Sequence[Line | Prediction | Agreement]) -> None:
+        kernels = [one for one in items if not (isinstance(one, Line) and one.test in (PINGPONG, STREAM))]
+        axes = [self._axes(one) for one in kernels]
+        self._varying = {name for axis in axes for name in axis if len({one.get(name) for one in axes}) > 1}
+        backends: dict[str, set[str]] = {}
+        for one, axis in zip(kernels, axes, strict=True):
+            backends.setdefault(_kernel(one), set()).add(axis["backend"])
+        if all(len(words) == 1 for words in backends.values()):
+            self._varying.discard("backend")  # each kernel has its own: its name says it
+        shared = (word for name, word in (axes[0] if axes else {}).items() if name not in self._varying)
+        self.common = ", ".join(word for word in shared if word and not word.startswith("backend"))
+
+    @staticmethod
+    def _axes(one: Line | Prediction | Agreement) -> dict[str, str]:
+        told = {key: format_values({key: one.params[key]}) if key in one.params else "" for key in _TOLD}
+        threads = f"{one.threads} threads" if one.threads > 1 else ""
+        return {**told, "ranks": f"{one.ranks} rank{'' if one.ranks == 1 else 's'}", "threads": threads}
+
+    def __call__(self, one: Line | Prediction | Agreement) -> str:
+        """`ping-pong 8 B`, `npb.cg`, `npb.cg class=S`."""
+        if isinstance(one, Line) and one.test in (PINGPONG, STREAM):
+            return f"{one.test} {format_bytes(one.bytes)}"
+        words = (word for name, word in self._axes(one).items() if name in self._varying)
+        return " ".join(word for word in (_kernel(one), *words) if word)
 
 
-def _team_words(params: Params, ranks: int, threads: int) -> str:
-    """What tells lines of one kernel apart: ` class=S backend=blocking, 2 ranks of 4 threads`."""
-    told = format_values({key: value for key, value in params.items() if key in _TOLD})
-    team = f"{ranks} rank{'' if ranks == 1 else 's'}" + (f" of {threads} threads" if threads > 1 else "")
-    return f" {told}, {team}" if told else f", {team}" if ranks != 2 or threads > 1 else ""
+def _kernel(one: Line | Prediction | Agreement) -> str:
+    return one.test if isinstance(one, Line) else one.kernel
 
 
 def _figure_words(figure: Figure | None) -> str:
@@ -87,15 +119,10 @@ def _figure_words(figure: Figure | None) -> str:
     if figure is None:
         return "–"
     value = f"{figure.value:.3g}" if figure.value < 1000 else f"{figure.value:.0f}"
-    if figure.low is None or figure.high is None:
+    if figure.low is None or figure.high is None or not figure.value:
         return value
-    return f"{value} {_wide(format_half_width(figure.value, figure.low, figure.high))}"
-
-
-def _wide(half_width: str) -> str:
-    """An interval wider than ten times its value says no more than that."""
-    number = half_width.strip("±% ")
-    return half_width if number != "∞" and float(number) < 1000 else "±>10x"
+    half = 50 * (figure.high - figure.low) / figure.value
+    return f"{value} " + ("±>10x" if half >= 1000 else f"±{half:.0f} %" if half >= 10 else f"±{half:.2g} %")
 
 
 def _models(macro: Macro) -> Sheet:
@@ -115,8 +142,7 @@ def _models(macro: Macro) -> Sheet:
     return Sheet(
         title="LogGP of each MPI",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, "
-        "fitted to each launch by itself",
+        "ping-pong, fitted to each launch by itself",
         columns=("MPI", "messages", "L + 2 o", "interval", "G, ns/byte", "interval", "off by, at most"),
         lines=tuple(lines),
         words=2,
@@ -125,16 +151,16 @@ def _models(macro: Macro) -> Sheet:
 
 def _predictions(predictions: Sequence[Prediction]) -> Sheet:
     """What messages would take, and what communication took."""
+    names = _Names(predictions)
     return Sheet(
-        title="communication predicted from messages",
-        explained="messages x (L + 2 o) + bytes x G, a collective as log2 P rounds, per repetition and "
-        "rank, against "
-        "the time in phases that communicate, waiting included; ratios are predicted / measured; the total "
-        "is that and the computation, the median over MPIs",
+        title=_titled("communication predicted from messages", names),
+        explained="messages x (L + 2 o) + bytes x G, a collective as log2 P rounds, per repetition and rank, "
+        "against the time in phases that communicate, waiting included; the total is that and the "
+        "computation, the median over MPIs; ratios are predicted / measured",
         columns=("kernel", "MPI", "predicted", "measured", "ratio", "interval", "total ratio", "interval"),
         lines=tuple(
             (
-                f"{one.kernel}{_team_words(one.params, one.ranks, one.threads)}",
+                names(one),
                 one.mpi,
                 format_time(one.predicted.value),
                 format_time(one.communication.value),
@@ -151,22 +177,36 @@ def _predictions(predictions: Sequence[Prediction]) -> Sheet:
 
 def _agreements(agreements: Sequence[Agreement]) -> Sheet:
     """A line for each kernel, a column for each figure."""
+    names = _Names(agreements)
     figures = list(dict.fromkeys(one.figure for one in agreements))
     kernels: dict[str, dict[str, Agreement]] = {}
     for one in agreements:
-        words = f"{one.kernel}{_team_words(one.params, one.ranks, one.threads)}"
-        kernels.setdefault(words, {})[one.figure] = one
+        kernels.setdefault(names(one), {})[one.figure] = one
     return Sheet(
-        title="would messages have named the best MPI?",
-        explained="agrees: an MPI is best by both; Kendall's tau of the two orders, and its exact p "
-        "where there are "
-        "three MPIs or more",
+        title=_titled("would messages have named the best MPI", names),
+        explained="agrees: an MPI is best by both; Kendall's tau of the two orders, and its exact p where "
+        "there are three MPIs or more",
         columns=("kernel", *figures),
         lines=tuple(
             (words, *(_agreement_words(by_figure.get(figure)) for figure in figures))
             for words, by_figure in kernels.items()
         ),
+        notes=tuple(_score_words(figure, agreements) for figure in figures),
     )
+
+
+def _score_words(figure: str, agreements: Sequence[Agreement]) -> str:
+    """`latency: agrees with 3 of 8 kernels, disagrees with 2, cannot tell of 3`."""
+    verdicts = [one.verdict for one in agreements if one.figure == figure]
+    agree, disagree, open_ = (verdicts.count(word) for word in (AGREES, DISAGREES, CANNOT_TELL))
+    noun = "kernel" if len(verdicts) == 1 else "kernels"
+    counted = f"agrees with {agree} of {len(verdicts)} {noun}, disagrees with {disagree}"
+    return f"{figure}: {counted}, cannot tell of {open_}"
+
+
+def _titled(title: str, names: _Names) -> str:
+    """With what all kernels of a table share."""
+    return f"{title} ({names.common})" if names.common else title
 
 
 def _agreement_words(one: Agreement | None) -> str:
@@ -192,74 +232,82 @@ def scaling_sheets(curves: Sequence[Curve]) -> tuple[Sheet, ...]:
     """A line for each count of each curve, and a line for each fitted model."""
     if not curves:
         return ()
+    names = curve_names(curves)
     points = tuple(
         (
-            "" if i else curve_words(curve),
-            _on_words(curve, point.count),
+            "" if i else name,
+            _on_words(curve, point),
             format_time(point.time.value),
             f"{point.speedup.value:.3g}",
             _number_interval(point.speedup),
             f"{point.efficiency.value:.3g}",
             _number_interval(point.efficiency),
         )
-        for curve in curves
+        for name, curve in zip(names, curves, strict=True)
         for i, point in enumerate(curve.points)
     )
     fits = tuple(
-        (curve_words(curve), fit.name, _fit_words(fit), f"{100 * fit.missed:.1f} %")
-        for curve in curves
+        (name, fit.name, _fit_words(fit), "exact" if fit.is_exact else f"{100 * fit.missed:.1f} %")
+        for name, curve in zip(names, curves, strict=True)
         for fit in curve.fits
     )
-    sheets = [
-        Sheet(
-            title="scaling",
-            explained="speed-up and efficiency against the fewest ranks or threads; weak scaling by the "
-            "rate, so "
-            "that the work need not grow exactly as they do; intervals are those of ratios inside launches",
-            columns=("what", "on", "time", "speed-up", "interval", "efficiency", "interval"),
-            lines=points,
-            words=2,
-        )
+    scaling = Sheet(
+        title="scaling",
+        explained="speed-up and efficiency against the fewest ranks or threads; weak scaling by the rate, so "
+        "that the work need not grow exactly as they do; intervals are those of ratios inside launches",
+        columns=("what", "on", "time", "speed-up", "interval", "efficiency", "interval"),
+        lines=points,
+        words=2,
+    )
+    models = Sheet(
+        title="models of scaling",
+        explained="fitted to each launch by itself, with the interval over launches; off by: the greatest "
+        "relative distance of a median from its model; exact: as many counts as factors, "
+        "so that nothing checks it",
+        columns=("what", "model", "parameters", "off by, at most"),
+        lines=fits,
+        words=3,
+    )
+    return (scaling, models) if fits else (scaling,)
+
+
+def curve_names(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """`npb.cg class=S, openmpi-4.1.4, strong`: each with what differs among them."""
+    axes = [
+        {
+            "op": curve.op,
+            **{name: format_values({name: curve.params[name]}) for name in _TOLD if name in curve.params},
+            "mpi": curve.mpi or "no MPI",
+            "fixed": f"{curve.fixed} {OTHER[curve.axis]}" if curve.fixed > 1 else "",
+            "kind": curve.kind,
+            "axis": f"over {curve.axis}",
+        }
+        for curve in curves
     ]
-    if fits:
-        sheets.append(
-            Sheet(
-                title="models of scaling",
-                explained="fitted to each launch by itself, with the interval over launches; off by: the "
-                "greatest "
-                "relative distance of a median from its model",
-                columns=("what", "model", "parameters", "off by, at most"),
-                lines=fits,
-                words=3,
-            )
-        )
-    return tuple(sheets)
+    varying = {name for axis in axes for name in axis if len({one.get(name) for one in axes}) > 1} | {"kind"}
+    told = {(axis["op"], axis.get("backend")) for axis in axes}
+    if len(told) == len({op for op, _ in told}):
+        varying.discard("backend")  # each kernel has its own: its name says it
+    return tuple(
+        ", ".join(word for name, word in axis.items() if word and (name == "op" or name in varying))
+        for axis in axes
+    )
 
 
-def curve_words(curve: Curve) -> str:
-    """`npb.cg class=S backend=blocking, openmpi-4.1.4, strong over ranks`."""
-    told = format_values({key: value for key, value in curve.params.items() if key in _TOLD})
-    fixed = f"{curve.fixed} {'threads' if curve.axis == 'ranks' else 'ranks'}" if curve.fixed > 1 else ""
-    words = (f"{curve.op} {told}".rstrip(), curve.mpi, fixed, f"{curve.kind} over {curve.axis}")
-    return ", ".join(word for word in words if word)
-
-
-def _on_words(curve: Curve, count: int) -> str:
-    noun = curve.axis if count != 1 else curve.axis.removesuffix("s")
-    size = next(point.size for point in curve.points if point.count == count)
-    return f"{count} {noun}" + (f", class {size}" if curve.kind == "weak" else "")
+def _on_words(curve: Curve, point: ScalingPoint) -> str:
+    noun = curve.axis if point.count != 1 else curve.axis.removesuffix("s")
+    return f"{point.count} {noun}" + (f", class {point.size}" if curve.kind == WEAK else "")
 
 
 def _fit_words(fit: Fit) -> str:
-    """`serial fraction 0.031 (0.02 to 0.04)`; exact models say that nothing checks them."""
-    words = []
-    for one in fit.terms:
-        value = format_time(one.span.value) if one.is_time else f"{one.span.value:.3g}"
-        ends = (one.span.low, one.span.high)
-        if ends[0] is None or ends[1] is None:
-            words.append(f"{one.name} {value}")
-        elif one.is_time:
-            words.append(f"{one.name} {value} ({format_time(ends[0])} to {format_time(ends[1])})")
-        else:
-            words.append(f"{one.name} {value} ({ends[0]:.3g} to {ends[1]:.3g})")
-    return "; ".join(words) + ("; as many counts as parameters: nothing checks it" if fit.is_exact else "")
+    """`serial fraction 0.031 (0.02 to 0.04); each doubling adds 3.1 us (2.9 us to 3.3 us)`."""
+    return "; ".join(_term_words(one) for one in fit.terms)
+
+
+def _term_words(one: Term) -> str:
+    def words(value: float) -> str:
+        return format_time(value) if one.is_time else f"{value:.3g}"
+
+    if one.span.low is None or one.span.high is None:
+        return f"{one.name} {words(one.span.value)}"
+    return f"{one.name} {words(one.span.value)} ({words(one.span.low)} to {words(one.span.high)})"

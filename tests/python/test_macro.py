@@ -13,8 +13,7 @@ from scipy import stats as reference
 
 from steelyard.loggp import communication_ns, log_models, rounds_of
 from steelyard.macro import AGREES, CANNOT_TELL, DISAGREES, Macro, agreement_of, best_of, macro_of
-from steelyard.phases import RowPhases
-from steelyard.phases import communication_ns as measured_ns
+from steelyard.phases import RowPhases, communication_share
 from steelyard.records import Phase, Phases
 from steelyard.row import Row, RowLaunch
 from steelyard.stats import (
@@ -249,12 +248,14 @@ def test_rounds() -> None:
     assert [rounds_of(ranks) for ranks in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
 
 
-def test_the_time_of_communication_is_that_of_the_phases_that_communicate() -> None:
-    phases = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (40, 80), (1, 1)))
-    other = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (80, 160), (1, 1)))
-    chunks = [Phases(point=0, first=i, count=2, phases=one) for i, one in enumerate((phases, phases, other))]
-    assert measured_ns(chunks, reps=3) == pytest.approx(60 / 6)
-    assert measured_ns([], reps=1) is None
+def test_the_share_of_communication_is_that_of_the_phases_that_communicate() -> None:
+    phases = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (40, 60), (1, 1)))
+    disturbed = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (9000, 9000), (1, 1)))
+    chunks = [
+        Phases(point=0, first=i, count=2, phases=one) for i, one in enumerate((phases, phases, disturbed))
+    ]
+    assert communication_share(chunks) == pytest.approx(100 / 500)
+    assert communication_share([]) is None
 
 
 # ---- best, and whether messages say it ------------------------------------------------------------------
@@ -404,11 +405,15 @@ def test_what_cannot_be_made_is_said() -> None:
 
 
 def test_tables_say_it() -> None:
-    sheets = {sheet.title: sheet for sheet in macro_sheets(macro())}
+    sheets = {sheet.title.partition(" (")[0]: sheet for sheet in macro_sheets(macro())}
     table = sheets["micro against macro"]
     assert table.columns == ("test", "unit", "raw TCP", "a", "b", "best")
     assert (table.lines[0][0], table.lines[0][-1], table.lines[-1][-1]) == ("ping-pong 1 B", "a", "b")
     assert len(sheets["LogGP of each MPI"].lines) == 4
+    assert table.title == "micro against macro (class=S, 2 ranks)"
+    verdicts = sheets["would messages have named the best MPI"]
+    assert verdicts.lines[1] == ("npb.is", *["disagrees (tau -1)"] * 3)
+    assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, cannot tell of 0"
     assert all(len(line) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
     titles = [str(one.title) for one in results_tables(whole())]
     assert any(title.startswith("would messages have named") for title in titles)

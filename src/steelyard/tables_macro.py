@@ -18,7 +18,7 @@ from steelyard.macro import (
     Prediction,
 )
 from steelyard.overlap import Span
-from steelyard.scaling import WEAK, Curve, Fit, ScalingPoint, Term
+from steelyard.scaling import OTHER, WEAK, Curve, Fit, ScalingPoint, Term
 from steelyard.units import format_bytes, format_time, format_values
 
 _TOLD = ("class", "backend")  # of a kernel's parameters

@@ -60,17 +60,17 @@ def _layers(items: Sequence[Item], streams: bool, found: Sequence[Efficiency]) -
     return Made("layers", title, _LAYERS, figures, legend, columns, tuple(floor_lines(found)))
 
 
-def macro_made(rows: Sequence[Row]) -> tuple[Made, ...]:
-    """Micro against macro, and scaling with its pictures; of the rows of one folder."""
+def macro_made(rows: Sequence[Row], folder: str) -> tuple[Made, ...]:
+    """Micro against macro, and scaling with its pictures; of the rows of one folder, told where it has a name."""
     curves = scaling_curves(rows)
     pictures = {f"chart-{i}": one for i, one in enumerate(scaling_figures(curves, curve_names(curves)))}
     sheets: list[tuple[Sheet, dict[str, Any]]] = [(one, {}) for one in macro_sheets(macro_of(rows))]
     sheets += [(one, {} if i else pictures) for i, one in enumerate(scaling_sheets(curves))]
-    return tuple(_made(sheet, figures) for sheet, figures in sheets)
+    return tuple(_made(sheet, figures, folder) for sheet, figures in sheets)
 
 
-def _made(sheet: Sheet, figures: dict[str, Any]) -> Made:
-    title = sheet.title[0].upper() + sheet.title[1:]
+def _made(sheet: Sheet, figures: dict[str, Any], folder: str) -> Made:
+    title = sheet.title[0].upper() + sheet.title[1:] + (f", {folder}" if folder else "")
     words = (*sheet.columns[: sheet.words], "best")
     explained = sheet.explained[0].upper() + sheet.explained[1:] + "."
     return Made("macro", title, explained, figures, (), sheet.columns, sheet.lines, sheet.notes, words)

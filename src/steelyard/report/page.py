@@ -161,7 +161,9 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
-    made = [one for folder in folders for one in macro_made(folder.rows)]
+    made = [
+        one for folder in folders for one in macro_made(folder.rows, folder.name if len(folders) > 1 else "")
+    ]
     made += layers_of(items)
     sections = [_made_section(number, one) for number, one in enumerate(made)] + sections
     used = {item.row.method for item in items}

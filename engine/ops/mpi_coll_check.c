@@ -78,6 +78,17 @@ static int check_blocks(const struct coll *c, int root)
     return err;
 }
 
+/* A repetition with whatever work goes into it. A rank that lacks some says so, and goes on with the others.
+ */
+static int run_once(struct coll *c, int *wrong)
+{
+    overlap_mark(&c->work);
+    int err = c->run(c, 1);
+    if (!err && !*wrong)
+        *wrong = overlap_check(&c->work);
+    return err;
+}
+
 /* A barrier has no data. But whoever leaves it while one rank has not come yet is heard of by that rank: each
  * tells it after leaving, and it listens for a while before it comes. That can miss a bad barrier, and never
  * blames a good one. */
@@ -93,7 +104,7 @@ static int verify_barrier(struct coll *c)
         }
         err = team_mpi_err(rc, "MPI_Iprobe");
         if (!err)
-            err = c->run(c, 1);
+            err = run_once(c, &wrong);
         if (!err && c->rank != late)
             rc = MPI_Send(NULL, 0, MPI_BYTE, late, TAG, c->comm);
         for (int r = 0; !err && c->rank == late && r < c->size && rc == MPI_SUCCESS; ++r)
@@ -116,7 +127,7 @@ int coll_verify(void *state)
     for (int k = 0; k < c->turn_count; ++k) {
         const int root = c->turns[c->turn_at].root;
         fill(c, root);
-        int err = c->run(c, 1);
+        int err = run_once(c, &wrong);
         if (err)
             return err;
         if (!wrong && coll_recvs(c, root) != NONE)

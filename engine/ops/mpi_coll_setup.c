@@ -25,8 +25,7 @@ const char *const coll_arrivals[5] = {"together", "late", "ramp", "random", NULL
 
 double coll_param(const struct op_env *env, const char *name, double absent)
 {
-    const int row = param_find(env->op->params, name);
-    return row < 0 ? absent : env->params[row];
+    return param_value(env->op->params, env->params, name, absent);
 }
 
 static const char *param_word(const struct op_env *env, const char *name, const char *absent)
@@ -260,7 +259,7 @@ static int connect(const struct op_env *env, bool persistent, struct coll *c)
     return err;
 }
 
-int coll_setup(const struct op_env *env, bool persistent, struct coll **out)
+int coll_setup(const struct op_env *env, bool persistent, bool works, struct coll **out)
 {
     const struct coll_row *row = env->op->row;
     struct coll *c = calloc(1, sizeof *c);
@@ -272,6 +271,8 @@ int coll_setup(const struct op_env *env, bool persistent, struct coll **out)
                            .comm = team_comm(env->team)};
         err = plan(env, c);
     }
+    if (!err && works)
+        err = overlap_open(env, 1, c->request, &c->work);
     if (persistent || row->neighbours || coll_param(env, "groups", 1) > 1) {
         int64_t worst = err; /* one that has failed must not be waited for */
         int failed = team_max(env->team, &worst);
@@ -304,6 +305,7 @@ void coll_teardown(void *state)
             MPI_Request_free(&c->requests[k]);
     if (c->own_comm)
         MPI_Comm_free(&c->comm);
+    overlap_close(&c->work);
     reduction_close(&c->sum);
     side_free(&c->send);
     side_free(&c->recv);

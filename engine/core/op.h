@@ -6,6 +6,7 @@
 #define CORE_OP_H
 
 #include "base/opt.h"
+#include "base/store.h"
 #include "team/team.h"
 #include "time/clock.h"
 
@@ -51,6 +52,7 @@ struct op_env {
     const double *params; /* a value for each row of op->params */
     bool by_turns;        /* the method times messages one by one, by `turn` */
     bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
+    struct store *store;  /* of the buffers (base/store.h): what setup takes from it, the engine frees */
     double work_per_us;   /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/crash.h"
 #include "base/err.h"
+#include "core/fit.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
@@ -33,6 +34,7 @@ struct run {
     const struct team *team;
     struct sink *sink; /* on rank 0 */
     struct op_env env;
+    struct store store;
     struct bench bench;
     struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
@@ -275,12 +277,6 @@ static int refuse(const struct run *r)
     return err ? err : end(r, "failed", text, false);
 }
 
-static bool is_cold(const struct point *p)
-{
-    int row = param_find(p->method->params, "cache");
-    return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
-}
-
 /* What this rank can see is in the way of the point, or 0. */
 static int setup(struct run *r)
 {
@@ -304,7 +300,7 @@ static int setup(struct run *r)
     if (err)
         return err;
     r->bench.stamps_ns = r->room.stamps_ns;
-    if (is_cold(r->point)) {
+    if (param_value(r->point->method->params, r->point->method_params, "cache", CACHE_WARM) == CACHE_COLD) {
         err = evict_open(&r->evict);
         if (err)
             return err;
@@ -327,15 +323,17 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.env = (struct op_env){p->op,
-                            team,
-                            clock,
-                            p->bytes,
-                            p->threads,
-                            p->op_params,
-                            p->method->messages,
-                            team->rank == p->plant,
-                            p->work_per_us};
+    r.store = store_of(p->op->params, p->op_params);
+    r.env = (struct op_env){.op = p->op,
+                            .team = team,
+                            .clock = clock,
+                            .bytes = p->bytes,
+                            .threads = p->threads,
+                            .params = p->op_params,
+                            .by_turns = p->method->messages,
+                            .planted = team->rank == p->plant,
+                            .store = &r.store,
+                            .work_per_us = p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
@@ -344,6 +342,10 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     crash_context(p->id, p->op->name);
     int mine = setup(&r);
     int err = agree(&r, mine, &worst, why);
+    if (!err && !worst)
+        err = agree(&r, fit_check(team, r.store.bytes), &worst, why);
+    if (!err && !worst)
+        err = agree(&r, store_touch(&r.store), &worst, why);
     if (!err)
         err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
@@ -352,6 +354,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
+    store_close(&r.store);
     room_close(&r.room);
     evict_close(&r.evict);
     series_free(&r.series);

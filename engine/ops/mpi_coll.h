@@ -58,9 +58,10 @@ struct coll_row {
     int (*init)(const struct coll *c, MPI_Request *request);
 };
 
-/* What changes with the root. */
+/* What changes with the root and the set of buffers. */
 struct turn {
     int root;
+    char *out, *in;   /* the buffers: of what this rank sends, of what it receives */
     const void *send; /* as the call has them: NULL, a buffer or MPI_IN_PLACE */
     void *recv;
 };
@@ -76,7 +77,8 @@ struct side {
     int *displs;     /* where it begins in elements, or in bytes for ...w, */
     MPI_Aint *aints; /* the same for neighbours' ...w, */
     MPI_Datatype *types;
-    char *data;
+    size_t stride; /* bytes from the buffer of a set to that of the next */
+    char *data;    /* those of all sets */
 };
 
 struct coll {
@@ -95,7 +97,8 @@ struct coll {
     struct graph graph;   /* of neighbours */
     int *sources, *targets;
     struct side send, recv;
-    size_t recv_bytes;        /* room in the receive buffer */
+    size_t recv_bytes;        /* room in a receive buffer */
+    int sets;                 /* of buffers */
     struct turn turn, *turns; /* this repetition's; those of all */
     int turn_count, turn_at;  /* the next one */
     int64_t *delays_ns;       /* before each repetition, over and over */
@@ -141,6 +144,10 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
 #define COLL_TYPE PARAM_WORDS("type", "what is moved", data_type_words)
 #define COLL_COUNTS                                                                                          \
     PARAM_WORDS("counts", "how irregular the blocks are; bytes is their mean", counts_words), COLL_SEED
+#define COLL_BUFFERS                                                                                         \
+    COLL_NUMBER("buffers", "", "sets of buffers that repetitions go round in; 1 is hot in cache", 1, 1,      \
+                65536),                                                                                      \
+        STORE_PARAMS
 #define COLL_TOGETHER                                                                                        \
     COLL_NUMBER("groups", "", "communicators that do it at once", 1, 1, 1e6),                                \
         PARAM_WORDS("split", "block: ranks of a group stand together; cyclic: apart", coll_splits),          \

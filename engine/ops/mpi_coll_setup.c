@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/spin.h"
+#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>
@@ -90,6 +91,7 @@ static int plan_elements(const struct op_env *env, struct coll *c)
     if (!err && env->bytes % c->element != 0)
         err = err_say(ERR_INPUT, "%s takes type=%s: %zu bytes are no multiple of %zu; choose another size",
                       env->op->name, param_word(env, "type", ""), env->bytes, c->element);
+    err = err ? err : data_align(env, c->element);
     return err ? err : num_to_int(env->bytes / c->element, &c->count);
 }
 
@@ -128,15 +130,20 @@ static int plan_graph(const struct op_env *env, struct coll *c)
 
 /* ---- repetitions ------------------------------------------------------------------------------------- */
 
-static struct turn turn_of(const struct coll *c, int root)
+static char *buffer_of(const struct side *s, int set)
 {
-    struct turn t = {.root = root};
+    return s->data ? s->data + (size_t)set * s->stride : NULL;
+}
+
+static struct turn turn_of(const struct coll *c, int root, int set)
+{
+    struct turn t = {.root = root, .out = buffer_of(&c->send, set), .in = buffer_of(&c->recv, set)};
     if (coll_sends(c, root) != NONE)
-        t.send = coll_sends_in_place(c, root) ? MPI_IN_PLACE : c->send.data;
+        t.send = coll_sends_in_place(c, root) ? MPI_IN_PLACE : t.out;
     if (coll_recvs(c, root) != NONE)
-        t.recv = coll_recvs_in_place(c, root) ? MPI_IN_PLACE : c->recv.data;
+        t.recv = coll_recvs_in_place(c, root) ? MPI_IN_PLACE : t.in;
     if (c->row->answer == FROM_ROOT && c->rank == root) /* a broadcast has one buffer */
-        t.recv = c->send.data;
+        t.recv = t.out;
     return t;
 }
 
@@ -144,11 +151,12 @@ static int plan_turns(const struct op_env *env, struct coll *c)
 {
     const int root = (int)coll_param(env, "root", 0);
     int err = 0;
-    c->turn_count = coll_param(env, "roots", 0) != 0 ? c->size : 1;
+    const bool rotates = coll_param(env, "roots", 0) != 0;
+    c->turn_count = (rotates ? c->size : 1) * c->sets;
     c->turns = coll_array((size_t)c->turn_count, sizeof *c->turns, &err);
     c->requests = coll_array((size_t)c->turn_count, sizeof *c->requests, &err);
     for (int k = 0; k < c->turn_count && !err; ++k) {
-        c->turns[k] = turn_of(c, (root + k) % c->size);
+        c->turns[k] = turn_of(c, rotates ? (root + k) % c->size : root, k % c->sets);
         c->requests[k] = MPI_REQUEST_NULL;
     }
     if (err)
@@ -267,6 +275,7 @@ int coll_setup(const struct op_env *env, bool persistent, bool works, struct col
     if (c) {
         *c = (struct coll){.row = row,
                            .planted = env->planted,
+                           .sets = (int)coll_param(env, "buffers", 1),
                            .in_place = coll_param(env, "inplace", 0) != 0,
                            .comm = team_comm(env->team)};
         err = plan(env, c);
@@ -292,7 +301,6 @@ static void side_free(struct side *s)
     free(s->displs);
     free(s->aints);
     free(s->types);
-    free(s->data);
 }
 
 void coll_teardown(void *state)

@@ -25,8 +25,8 @@ static const char *const yes_no[] = {"yes", "no", NULL};
         PARAM_WORDS("periodic", "of a cart: its ends meet", yes_no),                                         \
         COLL_NUMBER("degree", "", "of random: to how many others each rank sends", 2, 1, 1e6)
 
-COLL_PARAMS(equal_params, GRAPH, COLL_TYPE, COLL_SEED);
-COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS);
+COLL_PARAMS(equal_params, GRAPH, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
 
 #define SENDS(n) .send_root = n, .send_other = n, .recv_root = ALL, .recv_other = ALL, .neighbours = true
 #define EQUAL_BLOCKS .shape = EQUAL, .params = equal_params, .missing = NEIGHBOURS_MISSING

@@ -26,6 +26,7 @@ static const struct param params[] = {
     OVERLAP_PARAMS,
     [OVERLAP_FORM] =
         PARAM_WORDS("form", "MPI_Isend and MPI_Irecv, or MPI_Start of persistent requests", forms),
+    STORE_PARAMS,
     {0},
 };
 
@@ -124,8 +125,6 @@ static void teardown(void *state)
         if (s->requests[i] != MPI_REQUEST_NULL)
             MPI_Request_free(&s->requests[i]);
     overlap_close(&s->o);
-    free(s->send);
-    free(s->recv);
     free(s);
 }
 
@@ -158,9 +157,9 @@ static int setup(const struct op_env *env, void **state)
     if (!err)
         err = overlap_open(works ? env : &without, s->role ? s->role->requests : 0, s->requests, &s->o);
     if (!err && s->role && s->role->sends)
-        err = data_alloc(1, s->bytes, (void **)&s->send);
+        err = store_take(env->store, 1, s->bytes, (void **)&s->send);
     if (!err && s->role && s->role->receives)
-        err = data_alloc(1, s->bytes, (void **)&s->recv);
+        err = store_take(env->store, 1, s->bytes, (void **)&s->recv);
     if (s->role)
         s->start = s->role->requests == 2 ? start_both : s->role->sends ? start_send : start_recv;
     if ((int)env->params[OVERLAP_FORM] == PERSISTENT) {

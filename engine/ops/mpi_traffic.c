@@ -161,7 +161,6 @@ void traffic_close(struct traffic *t)
         return;
     struct slab *const slabs[] = {&t->out, &t->in};
     for (int i = 0; i < 2; ++i) {
-        free(slabs[i]->data);
         free(slabs[i]->peers);
         free(slabs[i]->tags);
         free(t->phases[i].recv);
@@ -183,7 +182,7 @@ static int phase_alloc(struct phase *p, size_t most)
 }
 
 /* All memory; `ends` are the calls that this rank has a part in. */
-static int reserve(struct traffic *t, size_t ends)
+static int reserve(struct traffic *t, struct store *store, size_t ends)
 {
     struct slab *const slabs[] = {&t->out, &t->in};
     size_t most = 0, buffers = 0;
@@ -194,7 +193,7 @@ static int reserve(struct traffic *t, size_t ends)
     if (!err)
         err = num_multiply(ends, (size_t)t->buffers, &buffers);
     for (int i = 0; i < 2 && !err; ++i) {
-        err = data_alloc(buffers, t->stride, (void **)&slabs[i]->data);
+        err = store_take(store, buffers, t->stride, (void **)&slabs[i]->data);
         slabs[i]->peers = calloc(ends, sizeof(int));
         slabs[i]->tags = calloc(ends, sizeof(int));
         if (!err && (!slabs[i]->peers || !slabs[i]->tags))
@@ -202,6 +201,7 @@ static int reserve(struct traffic *t, size_t ends)
         if (!err)
             err = phase_alloc(&t->phases[i], most);
     }
+    store_count(store, 2 * most * (2 * sizeof(struct message) + sizeof *t->requests));
     t->requests = err ? NULL : calloc(2 * most, sizeof *t->requests);
     if (!err && !t->requests)
         err = err_say(ERR_NOMEM, "no memory for %zu requests, %zu bytes; use a smaller window", 2 * most,
@@ -272,7 +272,7 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
     int ends = peers->to_count + peers->from_count;
     int err = num_to_int(ask->bytes, &count);
     if (!err)
-        err = reserve(t, ends > 0 ? (size_t)ends : 1);
+        err = reserve(t, ask->store, ends > 0 ? (size_t)ends : 1);
     if (err) {
         traffic_close(t);
         return err;

@@ -40,6 +40,7 @@ enum op_report {
     OP_SLOWEST, /* the longest of all ranks */
 };
 
+struct delays;
 struct op;
 
 /* What an op is given at setup; it lives as long as the op's state. */
@@ -53,7 +54,8 @@ struct op_env {
     bool by_turns;        /* the method times messages one by one, by `turn` */
     bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
     struct store *store;  /* of the buffers (base/store.h): what setup takes from it, the engine frees */
-    double work_per_us;   /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
+    const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: nobody said */
+    double work_per_us; /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
 struct op {

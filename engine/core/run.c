@@ -333,6 +333,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             .by_turns = p->method->messages,
                             .planted = team->rank == p->plant,
                             .store = &r.store,
+                            .delays = p->delays,
                             .work_per_us = p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};

@@ -128,7 +128,7 @@ struct coll {
 
 /* ---- parameters: a row of a family's table each ------------------------------------------------------- */
 
-extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[5];
+extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[6];
 
 #define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
     {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}

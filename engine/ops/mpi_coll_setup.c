@@ -3,6 +3,7 @@
  * ranks have it, what takes messages: communicators and persistent requests. */
 #include "ops/mpi_coll.h"
 
+#include "base/delays.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -16,13 +17,13 @@
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 
 enum { SPLIT_BLOCK, SPLIT_CYCLIC };
-enum { TOGETHER, LATE, RAMP, RANDOM };
+enum { TOGETHER, LATE, RAMP, RANDOM, REPLAYED };
 enum { RANDOM_DELAYS = 64 }; /* then they come again */
 
 const char *const coll_no_yes[3] = {"no", "yes", NULL};
 const char *const coll_roots[3] = {"fixed", "rotate", NULL};
 const char *const coll_splits[3] = {"block", "cyclic", NULL};
-const char *const coll_arrivals[5] = {"together", "late", "ramp", "random", NULL};
+const char *const coll_arrivals[6] = {"together", "late", "ramp", "random", "file", NULL};
 
 double coll_param(const struct op_env *env, const char *name, double absent)
 {
@@ -194,6 +195,22 @@ static double random_arrival(const struct coll *c, uint64_t seed, int k)
     return (double)(hash_mix(draw ^ hash_mix((uint64_t)c->rank)) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
+static int plan_replay(const struct op_env *env, struct coll *c)
+{
+    const struct delays *d = env->delays;
+    int err = 0;
+    if (!d)
+        return err_say(ERR_INPUT, "arrival=file replays delays that nobody gave; give --arrivals FILE");
+    if (d->ranks != env->team->size)
+        return err_say(ERR_INPUT, "the file of arrivals is of %d ranks, there %s %d; record or give another",
+                       d->ranks, env->team->size == 1 ? "is" : "are", env->team->size);
+    c->delay_count = d->count;
+    c->delays_ns = coll_array((size_t)d->count, sizeof *c->delays_ns, &err);
+    for (int k = 0; k < d->count && !err; ++k)
+        c->delays_ns[k] = d->ns[(size_t)k * (size_t)d->ranks + (size_t)env->team->rank];
+    return err;
+}
+
 static int plan_arrival(const struct op_env *env, struct coll *c)
 {
     const double delay_ns = coll_param(env, "delay_us", 0) * 1e3;
@@ -201,6 +218,8 @@ static int plan_arrival(const struct op_env *env, struct coll *c)
     int late = (int)coll_param(env, "late_rank", -1), err = check_rank(env, "late_rank", late);
     if (err || arrival == TOGETHER)
         return err;
+    if (arrival == REPLAYED)
+        return plan_replay(env, c);
     late = late < 0 ? c->size - 1 : late;
     c->delay_count = arrival == RANDOM ? RANDOM_DELAYS : 1;
     c->delays_ns = coll_array((size_t)c->delay_count, sizeof *c->delays_ns, &err);

@@ -51,7 +51,9 @@ def _lines(mpi: Mpi, words: str) -> list[str]:
     return [
         f"op={op['name']} bytes=24 rule=fixed count=1 method=batch reps=1 {words}"
         for op in ops
-        if any(param["name"] == "align" for param in op["params"]) and op["available"] and op["min_ranks"] <= 2
+        if any(param["name"] == "align" for param in op["params"])
+        and op["available"]
+        and op["min_ranks"] <= 2
     ]
 
 

@@ -199,7 +199,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "engine": (("mpi", "engine"), ("base", "process")),
     "launch": (("launch",), ("base", "engine", "machine")),
     "doctor": (("doctor", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan", "like", "asked"), ("base", "records")),
+    "plan": (("plan", "like", "asked", "arrivals"), ("base", "records")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),

@@ -61,8 +61,8 @@ _CHOICES = (
     ("mpi.ialltoallv buffers=4 counts=zipf align=4095", 1),
     ("mpi.reduce_scatter buffers=2 counts=heavy inplace=yes arrival=ramp delay_us=20", 1),
 )
-# May be missing on a machine -> tests/python/test_cache.py.
-_ELSEWHERE = ("pages=huge",)
+# May be missing on a machine: see test_cache.py; needs a file: see test_arrivals.py.
+_ELSEWHERE = ("pages=huge", "arrival=file")
 # The same in persistent form; of MPI 4, and broken for some in MPICH 4.0.
 _PERSISTENT = (
     ("mpi.allreduce_init operator=user inplace=yes groups=2", 2),
@@ -77,6 +77,7 @@ _REFUSED = (
     ("mpi.bcast root=2 bytes=8", "root=2 is no rank among 2; choose one from 0 to 1"),
     ("mpi.bcast root=1 groups=2 bytes=8", "root=1 is no rank among 1"),
     ("mpi.barrier groups=3", "groups=3 need as many ranks, there are 2; ask for fewer groups"),
+    ("mpi.barrier arrival=file", "arrival=file replays delays that nobody gave; give --arrivals FILE"),
     ("mpi.barrier arrival=late late_rank=2", "late_rank=2 is no rank among 2"),
     ("mpi.allreduce operator=band bytes=8", "MPI does not define operator=band for type=double"),
     ("mpi.scan operator=sum type=char bytes=8", "MPI does not define operator=sum for type=char"),

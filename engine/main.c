@@ -317,7 +317,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         err = measure(o, &team, points, count);
     free(points);
     if (!err)
-        err = team_close(&team);
+        err = launch_close(&team, o->out);
     else if (team.own) {
         int code = complain(&team, err);
         fflush(NULL);

@@ -1,8 +1,8 @@
 """Arrival patterns from a file: when each rank came to each repetition of a collective, to be replayed.
 
 A line is a repetition, and holds a number for each rank: by how many microseconds it comes after the first,
-from 0 to 1,000,000, with blanks, tabs or commas between. What follows a `#` is a comment; empty lines are left
-out. After the last line comes the first again.
+from 0 to 1,000,000, with blanks, tabs or commas between. What follows a `#` is a comment; an empty line is no
+repetition. After the last line comes the first again.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from steelyard.engine import describe
 from steelyard.mpi import Mpi
 from steelyard.plan import Plan
 from steelyard.reading import read_folder
-from steelyard.records import End, Launch, Record
+from steelyard.records import Close, End, Launch, Record
 from test_ops import _engine, _measure, _ops
 
 _MAKERS = (
@@ -213,6 +213,25 @@ def test_the_launch_says_how_long_mpi_took_to_begin(tmp_path: Path, mpi: Mpi) ->
         assert 0 < place.init_ns < place.main_to_init_ns < 300e9
         assert place.exec_to_main_ns is not None
         assert -20e6 < place.exec_to_main_ns < 300e9  # Linux counts it in steps of 10 ms
+
+
+def test_each_rank_says_how_long_mpi_took_to_end(tmp_path: Path, mpi: Mpi) -> None:
+    lines = [
+        "op=mpi.matching unexpected=5 posted=3 bytes=8 rule=fixed count=2",
+        "op=mpi.barrier rule=fixed count=2",
+    ]
+    records = _measure(_engine(mpi), 3, 1, lines, tmp_path / "out.jsonl")
+    closes = [record for record in records if isinstance(record, Close)]
+    assert sorted(close.rank for close in closes) == [0, 1, 2]
+    assert all(0 < close.finalize_ns < 300e9 for close in closes)
+    assert records[-3:] == tuple(closes)
+    launch = _launch(records)
+    assert launch.mpi is not None
+    for close in closes:
+        assert close.pvars.keys() == set(launch.mpi.pvars)
+        assert all(value == 0 for value in close.pvars.values())  # the queues were cleared
+    if mpi.family == "openmpi":
+        assert any("unexpected" in name for name in launch.mpi.pvars)
 
 
 def _launch(records: Sequence[Record]) -> Launch:

@@ -1,5 +1,6 @@
 """Pictures: Bokeh figures of groups of rows. Nothing is loaded from a network when they are shown."""
 
+from steelyard.plots.across import matrix_figures, overlap_figures
 from steelyard.plots.axes import line_style
 from steelyard.plots.points import bandwidth_figure, dots_figure, latency_figure, launches_figure
 from steelyard.plots.ranks import rank_figures
@@ -21,6 +22,8 @@ __all__ = [
     "latency_figure",
     "launches_figure",
     "line_style",
+    "matrix_figures",
+    "overlap_figures",
     "rank_figures",
     "tail_figures",
 ]

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from steelyard.overlap import Curve, curves
+from steelyard.overlap import Curve, curves, own_params
 from steelyard.records import Params
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_time, format_values
@@ -59,17 +59,14 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:
     """A line for each amount of work; works that were not measured alone have no overlap."""
-    common = (
-        set.intersection(*(set(curve.params.items()) for curve in members)) if len(members) > 1 else set()
-    )
     title = f"overlap of {op}: (pure + work - both) / min(pure, work)"
     table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in ("what", "bytes", "work", "pure", "both", "overlap", "interval", "availability"):
         table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
     for curve in members:
         level = f"thread level {curve.thread_level}" if curve.thread_level else ""
-        own = {key: value for key, value in curve.params.items() if (key, value) not in common}
-        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, format_values(own))
+        own = format_values(own_params(curve, members))
+        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, own)
         what, size = ", ".join(word for word in words if word), format_bytes(curve.bytes)
         for point in curve.points:
             times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))

@@ -10,7 +10,7 @@ import numpy as np
 from bokeh import palettes
 from numpy.typing import NDArray
 
-from steelyard.overlap import Curve, curves
+from steelyard.overlap import Curve, curves, own_params
 from steelyard.plots.axes import FIGURE, PALETTE, dress, figure, models
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_time, format_values
@@ -51,11 +51,10 @@ def _overlap_figure(title: str, members: Sequence[Curve]) -> Any:
     plot.y_range = models.Range1d(-0.6, 1.3)
     for level in (0.0, 1.0):
         plot.add_layout(models.Span(location=level, dimension="width", line_dash="dotted"))
-    common = set.intersection(*(set(curve.params.items()) for curve in members))
     marks = []
     for curve, colour in zip(members, PALETTE, strict=False):
-        own = {key: value for key, value in curve.params.items() if (key, value) not in common}
-        label = ", ".join(part for part in (curve.method, format_values(own)) if part)
+        own = format_values(own_params(curve, members)) if len(members) > 1 else ""
+        label = ", ".join(part for part in (curve.method, own) if part)
         points = sorted(curve.points, key=lambda point: point.work_ns / point.pure_ns)
         data = {
             "x": [point.work_ns / point.pure_ns for point in points],

@@ -69,7 +69,7 @@ def _overlap_figure(title: str, members: Sequence[Curve]) -> Any:
         plot.segment("x", "low", "x", "high", source=source, line_color=colour, line_alpha=0.5)
         plot.line("x", "y", source=source, line_color=colour, line_width=2, legend_label=label)
         marks.append(plot.scatter("x", "y", source=source, size=7, color=colour))
-    plot.legend.location = "bottom_right"
+    plot.add_layout(plot.legend[0], "below")  # where it hides no point
     tips = [("", "@label"), ("work", "@work"), ("both", "@both"), ("overlap", "@y{0.00}")]
     plot.add_tools(models.HoverTool(renderers=marks, tooltips=tips))
     return plot

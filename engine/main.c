@@ -1,6 +1,7 @@
 /* steelyard-mpi, steelyard-solo: run | list | describe. */
 #define _GNU_SOURCE
 #include "base/crash.h"
+#include "base/delays.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -32,7 +33,7 @@ enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild, *probe;
+        *jump, *wild, *probe, *arrivals;
 };
 
 static const struct opt option_rows[] = {
@@ -58,6 +59,8 @@ static const struct opt option_rows[] = {
      offsetof(struct options, jump)},
     {"--wild", "RANK", "for tests: the clock of this rank is off by ms more at each reading",
      offsetof(struct options, wild)},
+    {"--arrivals", "FILE", "for arrival=file: a line for each repetition, in it a delay in ns for each rank",
+     offsetof(struct options, arrivals)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -130,49 +133,71 @@ static int describe(const struct op *ops, size_t count)
     return code;
 }
 
-/* The text of all points, a line each: the file's, or the words of the command line as one. On rank 0. */
-static int read_points(const struct options *o, int argc, char **argv, char **text, size_t *length)
+/* What a file holds, behind what stands in `memory` already. */
+static int read_file(const char *path, const char *what, FILE *memory)
 {
-    FILE *memory = open_memstream(text, length);
-    if (!memory)
-        return err_say(ERR_NOMEM, "no memory for the points");
-    for (int i = 2; i < argc; ++i)
-        fprintf(memory, "%s ", argv[i]);
-    FILE *file = o->points ? fopen(o->points, "r") : NULL;
-    int failed = o->points && !file ? errno : 0;
-    if (o->points)
-        fputc('\n', memory);
-    for (int c; file && (c = fgetc(file)) != EOF;)
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return err_say(ERR_INPUT, "cannot read the %s in %s: %s", what, path, strerror(errno));
+    for (int c; (c = fgetc(file)) != EOF;)
         fputc(c, memory);
-    if (file)
-        fclose(file);
-    if (fclose(memory) != 0)
-        return err_say(ERR_NOMEM, "no memory for the points");
-    if (failed)
-        return err_say(ERR_INPUT, "cannot read the points in %s: %s", o->points, strerror(failed));
+    fclose(file);
     return 0;
 }
 
-/* Rank 0's points on all ranks; parsing cannot differ between them. */
+/* The words, if any, as a line, and the file, if any; on rank 0. */
+static int read_text(const char *path, const char *what, int words, char **word, char **text, size_t *length)
+{
+    FILE *memory = open_memstream(text, length);
+    if (!memory)
+        return err_say(ERR_NOMEM, "no memory for the %s", what);
+    for (int i = 0; i < words; ++i)
+        fprintf(memory, "%s ", word[i]);
+    if (words > 0)
+        fputc('\n', memory);
+    int err = path ? read_file(path, what, memory) : 0;
+    if (fclose(memory) != 0 && !err)
+        err = err_say(ERR_NOMEM, "no memory for the %s", what);
+    return err;
+}
+
+/* Rank 0's text on all ranks: they parse the same. */
+static int share_text(const struct team *team, const char *what, char **text, size_t *length)
+{
+    int err = team_bcast(team, length, sizeof *length);
+    if (!err && team->rank != 0 && !(*text = malloc(*length + 1)))
+        err = err_say(ERR_NOMEM, "no memory for the %s", what);
+    if (!err)
+        err = team_bcast(team, *text, *length);
+    if (!err)
+        (*text)[*length] = '\0';
+    return err;
+}
+
+static int share_delays(const struct options *o, const struct team *team, struct delays *delays)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int err = team->rank == 0 ? read_text(o->arrivals, "arrivals", 0, NULL, &text, &length) : 0;
+    err = err ? err : share_text(team, "arrivals", &text, &length);
+    err = err ? err : delays_parse(text, delays);
+    free(text);
+    return err;
+}
+
+/* Those of the file, or of the command line as one. */
 static int share_points(const struct options *o, const struct team *team, int argc, char **argv,
                         const struct op *ops, size_t op_count, struct point **out, size_t *count)
 {
     char *text = NULL;
     size_t length = 0;
-    int err = team->rank == 0 ? read_points(o, argc, argv, &text, &length) : 0;
-    if (!err)
-        err = team_bcast(team, &length, sizeof length);
-    if (!err && team->rank != 0 && !(text = malloc(length + 1)))
-        err = err_say(ERR_NOMEM, "no memory for the points");
-    if (!err)
-        err = team_bcast(team, text, length);
+    int err = team->rank == 0 ? read_text(o->points, "points", argc - 2, argv + 2, &text, &length) : 0;
+    err = err ? err : share_text(team, "points", &text, &length);
     struct point *points =
         err ? NULL : calloc(length / 4 + 1, sizeof *points); /* no point is shorter than op=x */
     size_t n = 0;
     if (!err && !points)
         err = err_say(ERR_NOMEM, "no memory for the points");
-    if (!err)
-        text[length] = '\0';
     char *rest = text;
     for (char *line = err ? NULL : strsep(&rest, "\n"); line && !err; line = strsep(&rest, "\n"))
         if (line[strspn(line, " \t\r")] != '\0')
@@ -229,6 +254,7 @@ static int most_threads(const struct point *points, size_t count)
 
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
+    struct delays delays = {0};
     struct clock clock = {0};
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
@@ -265,9 +291,12 @@ static int measure(const struct options *o, const struct team *team, const struc
         err = launch_work(team, &clock, &work_per_us);
     if (!err)
         err = write_state(team, &clock, -1, sink);
+    if (!err && o->arrivals)
+        err = share_delays(o, team, &delays);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
         point.work_per_us = work_per_us;
+        point.delays = o->arrivals ? &delays : NULL;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
         err = err ? err : write_state(team, &clock, point.id, sink);
@@ -280,6 +309,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     sync_close(&sync);
     clock_close(&clock);
     json_free(&document);
+    delays_close(&delays);
     return err;
 }
 
@@ -316,7 +346,7 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         err = measure(o, &team, points, count);
     free(points);
     if (!err)
-        err = team_close(&team);
+        err = launch_close(&team, o->out);
     else if (team.own) {
         int code = complain(&team, err);
         fflush(NULL);

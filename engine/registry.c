@@ -53,6 +53,7 @@ static const struct op_family *const families[] = {
     &mpi_part_ops,
     &mpi_overlap_p2p_ops,
     &mpi_overlap_coll_ops,
+    &mpi_overlap_nbr_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -43,4 +43,8 @@ int launch_lanes(int threads, char *text, size_t size);
 int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
                   struct json *j);
 
+/* Close the team, and append a record of how it ended to `out` (NULL: standard output): of each rank on rank
+ * 0's host, for there is no MPI any more to bring others' to rank 0. Collective. ERR_MPI, ERR_SYSTEM. */
+int launch_close(struct team *team, const char *out);
+
 #endif

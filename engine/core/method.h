@@ -47,7 +47,8 @@ struct bench {
 #define METHOD_CACHE                                                                                         \
     PARAM_WORDS("cache", "what was used before stays in the caches, or is evicted before each observation",  \
                 method_caches)
-static const char *const method_caches[] = {"warm", "cold", NULL};
+enum { CACHE_WARM, CACHE_COLD };
+static const char *const method_caches[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold", NULL};
 
 struct observation {
     int64_t start_ns, stop_ns; /* this rank's clock */

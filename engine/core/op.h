@@ -6,6 +6,7 @@
 #define CORE_OP_H
 
 #include "base/opt.h"
+#include "base/store.h"
 #include "core/phase.h"
 #include "team/team.h"
 #include "time/clock.h"
@@ -50,6 +51,7 @@ enum op_delays {
     OP_DELAYS
 };
 
+struct delays;
 struct op;
 
 /* What an op is given at setup; it lives as long as the op's state. */
@@ -59,11 +61,13 @@ struct op_env {
     const struct clock *clock; /* for the self.* ops alone, whose subject is the instrument */
     size_t bytes;
     int threads;
-    const double *params;  /* a value for each row of op->params */
-    bool by_turns;         /* the method times messages one by one, by `turn` */
-    bool planted;          /* for tests: `verify` spoils what this rank received before it looks */
-    struct phases *phases; /* of an op that has some, to be stamped; NULL elsewhere */
-    double work_per_us;    /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
+    const double *params; /* a value for each row of op->params */
+    bool by_turns;        /* the method times messages one by one, by `turn` */
+    bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
+    struct store *store;  /* of the buffers (base/store.h): what setup takes from it, the engine frees */
+    const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: nobody said */
+    struct phases *phases;       /* of an op that has some, to be stamped; NULL elsewhere */
+    double work_per_us; /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
 struct op {
@@ -78,7 +82,7 @@ struct op {
     int least_threads; /* 0 is 1 */
     int most_threads;  /* of a threaded op; 0: as many as are asked for */
     enum op_delays delays;
-    bool gapless;              /* nothing untimed is to stand between its observations, as far as can be */
+    bool gapless;          /* nothing untimed is to stand between its observations, as far as can be */
     const char *reference; /* the op that is the same without what is measured: value less its value is an
                               overhead; NULL: there is none */
     double least_ns;       /* so long an observation of repetitions back to back lasts at least, because of

@@ -2,6 +2,7 @@
 
 #include "base/crash.h"
 #include "base/err.h"
+#include "core/fit.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
@@ -33,6 +34,7 @@ struct run {
     const struct team *team;
     struct sink *sink; /* on rank 0 */
     struct op_env env;
+    struct store store;
     struct bench bench;
     struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
@@ -301,12 +303,6 @@ static int refuse(const struct run *r)
     return err ? err : end(r, "failed", text, false);
 }
 
-static bool is_cold(const struct point *p)
-{
-    int row = param_find(p->method->params, "cache");
-    return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
-}
-
 static int check_threads(const struct op *op, int threads)
 {
     const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
@@ -342,7 +338,7 @@ static int setup(struct run *r)
     if (err)
         return err;
     r->bench.stamps_ns = r->room.stamps_ns;
-    if (is_cold(r->point)) {
+    if (param_value(r->point->method->params, r->point->method_params, "cache", CACHE_WARM) == CACHE_COLD) {
         err = evict_open(&r->evict);
         if (err)
             return err;
@@ -365,16 +361,19 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.env = (struct op_env){p->op,
-                            team,
-                            clock,
-                            p->bytes,
-                            p->threads,
-                            p->op_params,
-                            p->method->messages,
-                            team->rank == p->plant,
-                            p->op->phases ? &r.phases : NULL,
-                            p->work_per_us};
+    r.store = store_of(p->op->params, p->op_params);
+    r.env = (struct op_env){.op = p->op,
+                            .team = team,
+                            .clock = clock,
+                            .bytes = p->bytes,
+                            .threads = p->threads,
+                            .params = p->op_params,
+                            .by_turns = p->method->messages,
+                            .planted = team->rank == p->plant,
+                            .phases = p->op->phases ? &r.phases : NULL,
+                            .store = &r.store,
+                            .delays = p->delays,
+                            .work_per_us = p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
@@ -384,6 +383,10 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     phases_open(&r.phases, clock, p->op->phases);
     int mine = setup(&r);
     int err = agree(&r, mine, &worst, why);
+    if (!err && !worst)
+        err = agree(&r, fit_check(team, r.store.bytes), &worst, why);
+    if (!err && !worst)
+        err = agree(&r, store_touch(&r.store), &worst, why);
     if (!err)
         err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
@@ -392,6 +395,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
+    store_close(&r.store);
     room_close(&r.room);
     evict_close(&r.evict);
     series_free(&r.series);

@@ -38,7 +38,8 @@ int room_open(const struct team *team, int counters, struct room *r)
                        .last_ns = calloc(size, sizeof *r->last_ns),
                        .partners = calloc(size, sizeof *r->partners),
                        .counters = (size_t)counters};
-    const bool whole = stamps_alloc(&r->mine, 1, counters) && (team->rank != 0 || stamps_alloc(&r->all, size, counters));
+    const bool whole =
+        stamps_alloc(&r->mine, 1, counters) && (team->rank != 0 || stamps_alloc(&r->all, size, counters));
     return whole && r->target_ns && r->low && r->stamps_ns && r->before && r->last_ns && r->partners
                ? 0
                : err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", team->size);

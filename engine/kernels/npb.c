@@ -81,7 +81,7 @@ static int check_memory(const struct npb *npb)
     const double GIB = 0x1p30;
     int ranks = 1;
     int err = comm_on_host(&npb->comm, &ranks);
-    double each = npb->kernel->memory(npb), there = (double)memory_available();
+    double each = npb->kernel->memory(npb), there = (double)memory_left("");
     if (!err && each * ranks > there)
         err = err_say(
             ERR_INPUT,

@@ -105,14 +105,8 @@ int floor_open(struct floor *f, const struct op_env *env)
     if (rank > 1)
         return 0;
     const size_t room = env->bytes > 0 ? env->bytes : 1; /* an answer may be longer than a message */
-    int err = data_alloc(1, room, (void **)&f->send);
-    return err ? err : data_alloc(1, room, (void **)&f->recv);
-}
-
-void floor_close(struct floor *f)
-{
-    free(f->send);
-    free(f->recv);
+    int err = store_take(env->store, 1, room, (void **)&f->send);
+    return err ? err : store_take(env->store, 1, room, (void **)&f->recv);
 }
 
 static int check(const struct floor *f)

@@ -24,10 +24,8 @@ struct floor {
     int (*half)(struct floor *f, int64_t reps); /* this rank's */
 };
 
-/* Buffers and halves: of a stream where the op has a parameter `window`, else of a ping-pong. After a failure
- * floor_close() is due all the same. */
+/* Buffers and halves: of a stream where the op has a parameter `window`, else of a ping-pong. ERR_NOMEM. */
 int floor_open(struct floor *f, const struct op_env *env);
-void floor_close(struct floor *f);
 
 /* Ranks 0 and 1 tell each other so many bytes; both fail when one of them comes with an error, and the one
  * that has none has no sentence either, so that the other's is reported. */

@@ -12,6 +12,7 @@ enum { BUFFERS };
 
 static const struct param params[] = {
     [BUFFERS] = {"buffers", "", "pairs of buffers that are copied in turn; 1 is warm in cache", 1, 1, 65536},
+    STORE_PARAMS,
     {0},
 };
 
@@ -58,14 +59,6 @@ static int verify(void *state)
     return err;
 }
 
-static void teardown(void *state)
-{
-    struct copy *c = state;
-    free(c->from);
-    free(c->to);
-    free(c);
-}
-
 static int setup(const struct op_env *env, void **state)
 {
     struct copy *c = calloc(1, sizeof *c);
@@ -76,10 +69,10 @@ static int setup(const struct op_env *env, void **state)
                        .rank = env->team->rank,
                        .buffers = (int)env->params[BUFFERS],
                        .planted = env->planted};
-    int err = data_alloc((size_t)c->buffers, c->stride, (void **)&c->from);
-    err = err ? err : data_alloc((size_t)c->buffers, c->stride, (void **)&c->to);
+    int err = store_take(env->store, (size_t)c->buffers, c->stride, (void **)&c->from);
+    err = err ? err : store_take(env->store, (size_t)c->buffers, c->stride, (void **)&c->to);
     if (err)
-        teardown(c);
+        free(c);
     else
         *state = c;
     return err;
@@ -105,7 +98,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = run,
         .verify = verify,
-        .teardown = teardown,
+        .teardown = free,
         .moved = moved,
     };
 }

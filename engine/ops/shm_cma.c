@@ -19,7 +19,8 @@
 
 enum { LINE = 64, PAGE = 4096 };
 
-static const struct param stream_params[] = {FLOOR_WINDOW_PARAM, {0}};
+static const struct param ping_params[] = {STORE_PARAMS, {0}};
+static const struct param stream_params[] = {FLOOR_WINDOW_PARAM, STORE_PARAMS, {0}};
 
 /* How many messages each rank has ready so far. */
 struct flags {
@@ -83,7 +84,6 @@ static void teardown(void *state)
         munmap(s->flags, PAGE);
         prctl(PR_SET_PTRACER, 0L, 0L, 0L, 0L);
     }
-    floor_close(&s->f);
     free(s);
 }
 
@@ -125,7 +125,8 @@ static int setup(const struct op_env *env, void **state)
 
 static const struct op rows[] = {
     {.name = "shm.cma",
-     .summary = "a message there and back by process_vm_readv and a flag, copied once; one way"},
+     .summary = "a message there and back by process_vm_readv and a flag, copied once; one way",
+     .params = ping_params},
     {.name = "shm.cma.stream",
      .summary = "a window of messages by process_vm_readv and an empty answer; the time of the window",
      .params = stream_params},

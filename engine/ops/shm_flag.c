@@ -20,8 +20,8 @@ enum { PIECE };
 #define FLAG_PARAMS                                                                                          \
     [PIECE] = {"piece", "bytes", "of a message that is copied at once, in 8 slots", 16384, LINE, 1 << 30}
 
-static const struct param ping_params[] = {FLAG_PARAMS, {0}};
-static const struct param stream_params[] = {FLAG_PARAMS, FLOOR_WINDOW_PARAM, {0}};
+static const struct param ping_params[] = {FLAG_PARAMS, STORE_PARAMS, {0}};
+static const struct param stream_params[] = {FLAG_PARAMS, FLOOR_WINDOW_PARAM, STORE_PARAMS, {0}};
 
 /* The pieces of one direction are numbered from 1 on. */
 struct slot {
@@ -103,7 +103,6 @@ static void teardown(void *state)
     struct flag *s = state;
     if (s->memory)
         munmap(s->memory, s->bytes);
-    floor_close(&s->f);
     free(s);
 }
 

@@ -33,10 +33,10 @@ static const char *const switches[] = {"on", "off", NULL};
 #define TCP_PARAMS                                                                                           \
     LINK_PARAMS, [NODELAY] = PARAM_WORDS("nodelay", "TCP_NODELAY; off: as sockets are by default", switches)
 
-static const struct param tcp_params[] = {TCP_PARAMS, {0}};
-static const struct param tcp_stream_params[] = {TCP_PARAMS, FLOOR_WINDOW_PARAM, {0}};
-static const struct param link_params[] = {LINK_PARAMS, {0}};
-static const struct param link_stream_params[] = {LINK_PARAMS, FLOOR_WINDOW_PARAM, {0}};
+static const struct param tcp_params[] = {TCP_PARAMS, STORE_PARAMS, {0}};
+static const struct param tcp_stream_params[] = {TCP_PARAMS, FLOOR_WINDOW_PARAM, STORE_PARAMS, {0}};
+static const struct param link_params[] = {LINK_PARAMS, STORE_PARAMS, {0}};
+static const struct param link_stream_params[] = {LINK_PARAMS, FLOOR_WINDOW_PARAM, STORE_PARAMS, {0}};
 
 struct stream {
     struct floor f; /* first */
@@ -272,7 +272,6 @@ static void teardown(void *state)
         close(s->in);
     if (s->out >= 0 && s->out != s->in)
         close(s->out);
-    floor_close(&s->f);
     free(s);
 }
 

@@ -30,8 +30,8 @@ static const char *const waits[] = {"block", "spin", NULL};
     [BUFSIZE] = {"bufsize", "bytes", "of the kernel's buffers; 0: as the kernel likes, or a window needs",   \
                  0,         0,       1 << 30}
 
-static const struct param ping_params[] = {UDP_PARAMS, {0}};
-static const struct param stream_params[] = {UDP_PARAMS, FLOOR_WINDOW_PARAM, {0}};
+static const struct param ping_params[] = {UDP_PARAMS, STORE_PARAMS, {0}};
+static const struct param stream_params[] = {UDP_PARAMS, FLOOR_WINDOW_PARAM, STORE_PARAMS, {0}};
 
 struct udp {
     struct floor f; /* first */
@@ -170,7 +170,6 @@ static void teardown(void *state)
     struct udp *u = state;
     if (u->file >= 0)
         close(u->file);
-    floor_close(&u->f);
     free(u);
 }
 

@@ -18,6 +18,8 @@ struct team {
     /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
      * MPI_Init_thread, 0: there is no MPI. */
     int64_t began_ns, init_begin_ns, init_end_ns;
+
+    int64_t finalize_ns; /* that MPI_Finalize took; known when the team is closed */
 };
 
 /* `thread_level`: single, funneled, serialized or multiple. `ranks`: how many there are to be, where the team
@@ -61,6 +63,9 @@ void team_describe(struct json *j);
 /* The same with the thread level that was provided, the clock of the library, and what it says of itself
  * through MPI's tools interface: control variables of protocols, names of queues that it counts. */
 void team_record(const struct team *team, struct json *j);
+
+/* The values of what it counts of queues: "pvars": {...}; before the team is closed. */
+void team_queues(const struct team *team, struct json *j);
 
 /* The kind of engine this is: "mpi" or "solo". */
 extern const char team_kind[];

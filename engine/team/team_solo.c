@@ -304,3 +304,8 @@ void team_record(const struct team *team, struct json *j)
     (void)team;
     team_describe(j);
 }
+
+void team_queues(const struct team *team, struct json *j)
+{
+    (void)team, (void)j;
+}

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.arrivals import arrival_lines
 from steelyard.engine import Engine
 from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
@@ -278,6 +279,8 @@ def _run_job(job: _Job) -> None:
         path = _free_path(job.folder / "records", planned.name)
         with tempfile.TemporaryDirectory(prefix="steelyard-") as temporary:
             words = Path(temporary) / "points"
+            if isinstance(job.plan.arrivals, tuple):
+                (words.parent / "arrivals").write_text(arrival_lines(job.plan.arrivals))
             command = _command(job, engine, launch, words, path)
             append_records(path, [_job_record(job, engine, launch, command)])
             tail = Tail(path)
@@ -314,6 +317,8 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
     if engine.kind == "mpi" and (group.threads > 1 or group.thread_level):
         command += ["--thread-level", group.thread_level or "funneled"]
     plan = job.plan
+    if plan.arrivals is not None:
+        command += ["--arrivals", str(words.parent / "arrivals")]
     for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
         command += [option, value] if value is not None else []
     return command

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from steelyard import __version__
+from steelyard.arrivals import read_arrivals
 from steelyard.asked import asked_plan, shipped_plans
 from steelyard.campaign import (
     Setup,
@@ -139,6 +140,9 @@ def run(
     paths: Annotated[
         str | None, typer.Option(help="asymmetric: state only certain errors of the clocks")
     ] = None,
+    arrivals: Annotated[
+        Path | None, typer.Option(help="for arrival=file: delays in us, a line a repetition, one a rank")
+    ] = None,
     time_budget: Annotated[str | None, typer.Option(help="for the whole run: 90s, 10m")] = None,
     hang_after: Annotated[str | None, typer.Option(help="a launch silent for so long hangs: 60s")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="for the order of points and launches")] = None,
@@ -160,6 +164,7 @@ def run(
         "clock": clock or plan.clock,
         "sync": sync or plan.sync,
         "paths": paths or plan.paths,
+        "arrivals": read_arrivals(arrivals) if arrivals else plan.arrivals,
         "time_budget": time_budget or plan.time_budget,
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,

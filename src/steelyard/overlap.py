@@ -136,6 +136,15 @@ def curves(rows: Sequence[Row]) -> tuple[Curve, ...]:
     return tuple(_curves(groups, alone))
 
 
+def own_params(curve: Curve, members: Sequence[Curve]) -> Params:
+    """The parameters in which a curve differs from others that stand beside it."""
+    return {
+        key: value
+        for key, value in curve.params.items()
+        if len(members) == 1 or any(one.params.get(key) != value for one in members)
+    }
+
+
 def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> Iterator[Curve]:
     for (axis, *_), members in groups.items():
         name = str(axis)

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.arrivals import Delays, check_arrivals, read_arrivals
 from steelyard.errors import InputError
 from steelyard.observations import Placement, PlannedPoint
 from steelyard.openmp import omp_axis
@@ -75,6 +76,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
     paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
+    arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of one, beside it
     hang_after: str = "60s"  # a launch that writes no record for so long hangs
     seed: int | None = None
 
@@ -122,7 +124,7 @@ def read_plan(path: Path) -> Plan:
     """A plan from a TOML file. Raises InputError: which file, which key, what is wrong."""
     try:
         with path.open("rb") as file:
-            return msgspec.convert(tomllib.load(file), Plan)
+            plan = msgspec.convert(tomllib.load(file), Plan)
     except FileNotFoundError:
         raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship") from None
     except OSError as error:
@@ -131,6 +133,9 @@ def read_plan(path: Path) -> Plan:
         raise InputError(f"the plan {path} is no TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise InputError(f"the plan {path}: {_explain(str(error))}") from None
+    if isinstance(plan.arrivals, str):
+        return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
+    return plan
 
 
 def _explain(message: str) -> str:
@@ -293,6 +298,8 @@ def resolve(
             )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
+    replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
+    check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
     return _with_references(points, ops)
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from steelyard.errors import InputError
 from steelyard.records import (
     SCHEMA,
+    Close,
     End,
     Job,
     JobFile,
@@ -170,6 +171,8 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 close(replace(run, end=record))
             case Job():
                 raise InputError(f"{path} holds two job records; each job needs a file of its own")
+            case Close():
+                head = replace(head, closes=(*head.closes, record))
             case None:
                 head = replace(head, cut_line=True)
     for run in list(runs.values()):

@@ -2,9 +2,9 @@
 
 History of the format (`SCHEMA`):
 
-1. `job` (written by the package), then `launch`, `point`, `obs`, `end` (written by the engine). Keys may be
-   added without a new version: readers ignore those that they do not know. A key never changes its name or
-   its meaning.
+1. `job` (written by the package), then `launch`, `point`, `obs`, `sync`, `end`, `close` (written by the
+   engine). Keys may be added without a new version: readers ignore those that they do not know. A key never
+   changes its name or its meaning.
 """
 
 from __future__ import annotations
@@ -340,7 +340,19 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: int = 0
 
 
-Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End
+class Close(_Record, frozen=True, tag="close"):
+    """How a rank ended: of the ranks on rank 0's host, for after MPI_Finalize none can tell another.
+
+    `pvars` are what the library counted of queues when all points were done: of a high-water mark the highest
+    over the peers, of all else the sum.
+    """
+
+    rank: Count
+    finalize_ns: Count  # MPI_Finalize alone
+    pvars: dict[str, float | None] = {}
+
+
+Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End | Close
 
 
 class PointRun(Struct, frozen=True):
@@ -364,6 +376,7 @@ class JobFile(Struct, frozen=True):
     cut_line: bool
     states: tuple[State, ...] = ()  # the launch's beginning, and after each point
     watches: tuple[Watch, ...] = ()
+    closes: tuple[Close, ...] = ()  # one a rank, in any order
 
 
 _encoder = msgspec.json.Encoder()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from steelyard.floor import Efficiency, efficiencies
 from steelyard.macro import macro_of
-from steelyard.overlap import Curve, curves
+from steelyard.overlap import Curve, curves, own_params
 from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
 from steelyard.row import Row
@@ -250,7 +250,8 @@ def _overlap_table(op: str, members: list[Curve]) -> Table:
         table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
     for curve in members:
         level = f"thread level {curve.thread_level}" if curve.thread_level else ""
-        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, format_values(curve.params))
+        own = format_values(own_params(curve, members))
+        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, own)
         what, size = ", ".join(word for word in words if word), format_bytes(curve.bytes)
         for point in curve.points:
             times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))

@@ -65,6 +65,7 @@ class FakePoint:
     look: Look | None = None
     rule: str = "median"
     rule_params: Params = field(default_factory=dict)
+    params: Params = field(default_factory=dict)
     rejected: int = 0
     placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
@@ -176,7 +177,7 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "threads": 1,
         "method": point.method,
         "rule": point.rule,
-        "params": {},
+        "params": point.params,
         "mpi": point.mpi,
         "placement": msgspec.to_builtins(point.placement),
     }
@@ -234,6 +235,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         threads=1,
         method=point.method,
         rule=point.rule,
+        params=point.params,
         rule_params=point.rule_params,
         reps=point.reps,
         parts=point.parts,

@@ -45,13 +45,13 @@ _MAY_INCLUDE = {
 }
 # System header -> the only files that may include it.
 _SYSTEM_HEADERS = {
-    "mpi.h": ("team/team_mpi.[ch]", "ops/mpi_*", "kernels/*_mpi.c"),
+    "mpi.h": ("team/team_mpi*.[ch]", "ops/mpi_*", "kernels/*_mpi.c"),
     "pthread.h": ("base/pool.c", "ops/pthread_*", "ops/omp_region.c", "kernels/*_pthread.c"),
     "omp.h": ("ops/omp_*", "kernels/*_omp.c"),
 }
 # Preprocessor conditions other than include guards: where, and why there.
 _MAY_HAVE_IF = {
-    "team/team_mpi.[ch]": "what MPI libraries lack",
+    "team/team_mpi*.[ch]": "what MPI libraries lack",
     "ops/*_compat.h": "what MPI libraries and compilers lack",
     "base/*": "what processors and systems lack",
     "time/clock.c": "in simulation every clock is the simulated one",
@@ -236,7 +236,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "placement": (("placement",), ("base", "records", "machine", "topology")),
     "launch": (("launch",), ("base", "openmp", "records", "engine", "machine", "placement")),
     "doctor": (("doctor", "doctor_settings", "gauge"), ("base", "records", "process", "engine", "machine")),
-    "plan": (("plan", "like", "asked"), ("base", "openmp", "records", "topology", "placement")),
+    "plan": (("plan", "like", "asked", "arrivals"), ("base", "openmp", "records", "topology", "placement")),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
         ("campaign",),

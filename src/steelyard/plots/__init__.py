@@ -1,5 +1,6 @@
 """Pictures: Bokeh figures of groups of rows. Nothing is loaded from a network when they are shown."""
 
+from steelyard.plots.across import matrix_figures, overlap_figures
 from steelyard.plots.axes import line_style
 from steelyard.plots.matrix import matrix_figure
 from steelyard.plots.noise import noise_figures
@@ -25,7 +26,9 @@ __all__ = [
     "launches_figure",
     "line_style",
     "matrix_figure",
+    "matrix_figures",
     "noise_figures",
+    "overlap_figures",
     "rank_figures",
     "scaling_figures",
     "tail_figures",

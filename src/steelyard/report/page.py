@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -28,7 +28,9 @@ from steelyard.plots import (
     launches_figure,
     line_style,
     matrix_figure,
+    matrix_figures,
     noise_figures,
+    overlap_figures,
     rank_figures,
     tail_figures,
 )
@@ -137,6 +139,16 @@ class Section:
     words: tuple[str, ...] = ()  # its columns of words, beside those that always are
 
 
+@dataclass(frozen=True, slots=True)
+class Across:
+    """Pictures that points of several groups make together, of one folder."""
+
+    title: str
+    meaning: str
+    pictures: tuple[Markup, ...]
+    script: Markup
+
+
 def write_report(folders: Sequence[Path], out: Path) -> Path:
     """Writes one self-contained HTML file about one or several results folders and returns its path.
 
@@ -177,6 +189,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         version=__version__,
         folders=folders,
         sections=sections,
+        across=[one for folder in folders for one in _across(folder, len(folders) > 1)],
         methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
         others=OTHERS,
         core_columns=CORE_COLUMNS,
@@ -185,6 +198,27 @@ def render_report(folders: Sequence[Folder]) -> str:
         library=Markup(library),  # noqa: S704 - Bokeh's own code
         several=len(folders) > 1,
     )
+
+
+def _across(folder: Folder, several: bool) -> Iterator[Across]:
+    """Overlap over work, and matrices of pairs; nothing where no points make any."""
+    for title, meaning, figures in (
+        (
+            "Overlap",
+            "Work and communication one after the other is 0; 1 where the shorter of the two costs nothing.",
+            overlap_figures(folder.rows),
+        ),
+        (
+            "Rank by rank",
+            "The median time of each rank with the rank that it calls; blank where nobody measured.",
+            matrix_figures(folder.rows),
+        ),
+    ):
+        if figures:
+            script, divs = embed.components(tuple(figures))
+            safe = tuple(Markup(div) for div in divs)  # noqa: S704 - Bokeh's own markup
+            name = f"{title}: {folder.name}" if several else title
+            yield Across(name, meaning, safe, Markup(script))  # noqa: S704
 
 
 def _names(folders: Sequence[Path]) -> list[str]:

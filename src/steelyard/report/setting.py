@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from steelyard.evidence import cpu_set, strays
 from steelyard.evidence_noise import shared_by, spans_of
 from steelyard.observations import Measured
-from steelyard.records import Launch, Place
+from steelyard.records import JobFile, Launch, Place
 from steelyard.units import format_bytes, format_time
 
 MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
@@ -164,6 +165,26 @@ def _machine_text(key: str, value: Any) -> str:
     return str(value)
 
 
+def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
+    """What MPI_Init_thread and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
+    begins = [place.init_ns for place in (file.launch.places if file.launch else ()) if place.init_ns]
+    if begins:
+        yield "MPI_Init_thread", max(begins)
+    if file.closes:
+        yield "MPI_Finalize", max(close.finalize_ns for close in file.closes)
+
+
+def _spans(measured: Measured) -> Iterator[tuple[str, str]]:
+    """From which to which time they took, over the launches."""
+    times: dict[tuple[str, str], list[int]] = {}
+    for file in measured.files:
+        for name, took in _begin_and_end(file):
+            times.setdefault((name, file.job.mpi.name if file.job.mpi else ""), []).append(took)
+    for (name, mpi), all_took in times.items():
+        span = " to ".join(dict.fromkeys(format_time(end) for end in (min(all_took), max(all_took))))
+        yield name, f"{mpi}: {span}, slowest rank, {len(all_took)} launch{'es' * (len(all_took) > 1)}"
+
+
 def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
     """Engine, MPI, clock and yielding of all launches, each text once."""
     found: dict[tuple[str, str], None] = {}
@@ -181,9 +202,8 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
             found["sched_yield", start.yield_] = None
         if file.job.preset:
             found["preset", file.job.preset] = None
-    return tuple(
-        sorted(found, key=lambda pair: ("engine", "MPI", "clock", "sched_yield", "preset").index(pair[0]))
-    )
+    order = ("engine", "MPI", "clock", "sched_yield", "preset")
+    return (*sorted(found, key=lambda pair: order.index(pair[0])), *_spans(measured))
 
 
 def _clock_words(start: Launch) -> str:

@@ -48,7 +48,8 @@ def _figure(op: str, axis: str, members: Sequence[tuple[str, Curve]]) -> Any:
     )
     marks = [_draw(plot, PALETTE[i % len(PALETTE)], name, curve) for i, (name, curve) in enumerate(members)]
     plot.add_tools(models.HoverTool(renderers=marks, tooltips=_TOOLTIPS))
-    plot.add_layout(plot.legend[0], "below")
+    plot.legend.location = "top_left"
+    plot.legend.background_fill_alpha = 0.7
     plot.legend.border_line_color = None
     plot.legend.label_text_font_size = "11px"
     return plot
@@ -82,4 +83,6 @@ def _draw(plot: Any, colour: str, name: str, curve: Curve) -> Any:
             ],
         }
     )
-    return plot.scatter("x", "y", source=source, size=8, color=colour, legend_label=name)
+    return plot.scatter(
+        "x", "y", source=source, size=8, color=colour, legend_label=name.removeprefix(f"{curve.op}, ")
+    )

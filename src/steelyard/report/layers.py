@@ -61,7 +61,7 @@ def _layers(items: Sequence[Item], streams: bool, found: Sequence[Efficiency]) -
 
 
 def macro_made(rows: Sequence[Row], folder: str) -> tuple[Made, ...]:
-    """Micro against macro, and scaling with its pictures, of the rows of one folder; `folder` is in titles."""
+    """Micro against macro, and scaling with its pictures, of the rows of a folder; `folder` is in titles."""
     curves = scaling_curves(rows)
     pictures = {f"chart-{i}": one for i, one in enumerate(scaling_figures(curves, curve_names(curves)))}
     sheets: list[tuple[Sheet, dict[str, Any]]] = [(one, {}) for one in macro_sheets(macro_of(rows))]

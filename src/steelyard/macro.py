@@ -365,6 +365,12 @@ def _notes(tests: Sequence[Mapping[str, Row]], models: Sequence[LogModel]) -> It
             f"Nothing is predicted of {', '.join(lacking)}: a line through messages needs mpi.pingpong at "
             f"{LEAST_SIZES} sizes or more, in the same launches."
         )
+    silent = {row.op for test in tests for row in test.values() if is_kernel(row) and row.phases is None}
+    if silent:
+        yield (
+            f"Nothing is predicted of {', '.join(sorted(silent))}, which told of no phases: leave them on, "
+            "with phases=on."
+        )
     if any(not best_of(_times(test))[2] for test in tests if len(test) > 1):
         yield (
             f"So few launches cannot tell {len(mpis)} MPIs apart, however much they differ: every line "

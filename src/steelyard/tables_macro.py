@@ -63,9 +63,8 @@ def _tests(macro: Macro) -> Sheet:
         lines.append((names(line), line.unit, *tcp, *cells, best_words(line)))
     return Sheet(
         title=_titled("micro against macro", names),
-        explained="the median over launches and its interval; best: the MPI with the least time, and "
-        "those that "
-        "a rank test over launches does not tell from it (Mann-Whitney, exact; Holm over pairs; 5 %)",
+        explained="the median over launches and its interval; best: the MPI with the least time, and those "
+        "that a rank test over launches does not tell from it (Mann-Whitney, exact; Holm over pairs; 5 %)",
         columns=("test", "unit", *(["raw TCP"] if has_tcp else []), *mpis, "best"),
         lines=tuple(lines),
         notes=macro.notes,

@@ -403,6 +403,9 @@ def test_what_cannot_be_made_is_said() -> None:
     one = macro_of([*pingpongs("a", 1.0), kernel("a", 1e5)])
     assert (len(one.predictions), one.agreements, one.lines[0].best) == (1, (), ())
     assert "give --mpi several times" in one.notes[0]
+    mute = macro_of([*pingpongs("a", 1.0), kernel("a", 1e5, phases=None)])
+    assert mute.predictions == ()
+    assert "npb.cg, which told of no phases" in mute.notes[1]
     few = macro_of([*pingpongs("a", 1.0, 2)[:2], *pingpongs("b", 2.0, 2)[:2], kernel("a", 1e5, launches=2),
                     kernel("b", 1e6, launches=2)])  # fmt: skip
     assert few.predictions == ()

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from bokeh.models import Scatter
 
+from steelyard.plots import scaling_figures
 from steelyard.row import Row
 from steelyard.scaling import Curve, fit_speedup, scaling_curves
 from steelyard.stats import relative_fit
@@ -170,3 +172,15 @@ def test_tables_say_it() -> None:
     assert models.lines[0][2] == "serial fraction 0.1 (0.1 to 0.1)"
     assert [line[-1] for line in models.lines] == ["0.0 %", "0.0 %", "exact"]
     assert any(str(table.title).startswith("scaling") for table in results_tables(rows))
+
+
+def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:
+    counts = (1, 2, 4, 8)
+    curves = scaling_curves(strong(counts, amdahl(counts, 0.1), 0.02))
+    (plot,) = scaling_figures(curves, curve_names(curves))
+    glyphs = [type(one.glyph).__name__ for one in plot.renderers]
+    assert sorted(glyphs) == ["Line", "Line", "Scatter", "Segment"]  # the ideal, the model, points, intervals
+    source = next(one.data_source for one in plot.renderers if isinstance(one.glyph, Scatter))
+    assert source.data["x"] == [1, 2, 4, 8]
+    assert source.data["y"] == [point.speedup.value for point in curves[0].points]
+    assert plot.title.text == "npb.lu over ranks"

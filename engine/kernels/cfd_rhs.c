@@ -58,7 +58,9 @@ HOT static void derive(const double *restrict u, double *restrict w, int64_t row
  * `high` have the derived ones beside `w`. */
 struct row {
     const double *u, *w, *low, *high, *damping;
-    double *r;
+    const double *from;            /* what the differences are added to, */
+    double *r;                     /* which gives this, */
+    const double *by;              /* times that, along the last axis */
     ptrdiff_t step, width, points; /* numbers of a row; points to do, full vectors */
     ptrdiff_t damping_row;         /* from a weight of the fourth difference to the next */
 };
@@ -68,7 +70,7 @@ static inline double second_difference(double low, double here, double high)
     return low - 2 * here + high;
 }
 
-/* Adds the differences along one axis to r. `along`: how far the weights of the fourth difference move with
+/* Adds the differences along one axis. `along`: how far the weights of the fourth difference move with
  * i, 1 along x and else 0. */
 static inline __attribute__((always_inline)) void add_axis(const struct row *row, const struct weights *k,
                                                            int normal, ptrdiff_t along)
@@ -77,7 +79,8 @@ static inline __attribute__((always_inline)) void add_axis(const struct row *row
     const int first = normal == 0 ? 1 : 0, second = normal == 2 ? 1 : 2; /* the other two */
     const double *restrict u = row->u, *restrict w = row->w, *restrict low = row->low;
     const double *restrict high = row->high, *restrict d = row->damping;
-    double *restrict r = row->r;
+    const double *from = row->from, *by = row->by;
+    double *r = row->r;
     const ptrdiff_t vn = (VX + normal) * width, va = (VX + first) * width, vb = (VX + second) * width;
     const ptrdiff_t mn = (MX + normal) * width, ma = (MX + first) * width, mb = (MX + second) * width;
     const ptrdiff_t p = PRESSURE * width, q = KINETIC * width, e = TOTAL * width, en = ENERGY * width;
@@ -88,20 +91,25 @@ static inline __attribute__((always_inline)) void add_axis(const struct row *row
         double d3 = d[along * i + 3 * gap], d4 = d[along * i + 4 * gap];
         const double *below = u + i - step, *here = u + i, *above = u + i + step;
         const double *far_below = u + i - 2 * step, *far_above = u + i + 2 * step;
+        double times = normal == CFD_Z ? by[i] : 1;
 #define DAMPED(m)                                                                                            \
     (k->second * second_difference(below[m], here[m], above[m]) -                                            \
      (d0 * far_below[m] + d1 * below[m] + d2 * here[m] + d3 * above[m] + d4 * far_above[m]))
-        r[i] += DAMPED(0) - k->flux * (above[mn] - below[mn]);
-        r[i + mn] += DAMPED(mn) + k->normal * second_difference(v_low, v, v_high) -
-                     k->flux * (above[mn] * v_high + high[i + p] - below[mn] * v_low - low[i + p]);
-        r[i + ma] += DAMPED(ma) + k->viscous * second_difference(low[i + va], w[i + va], high[i + va]) -
-                     k->flux * (above[ma] * v_high - below[ma] * v_low);
-        r[i + mb] += DAMPED(mb) + k->viscous * second_difference(low[i + vb], w[i + vb], high[i + vb]) -
-                     k->flux * (above[mb] * v_high - below[mb] * v_low);
-        r[i + en] += DAMPED(en) + k->kinetic * second_difference(low[i + q], w[i + q], high[i + q]) +
-                     k->square * second_difference(v_low * v_low, v * v, v_high * v_high) +
-                     k->heat * second_difference(low[i + e], w[i + e], high[i + e]) -
-                     k->flux * ((above[en] + high[i + p]) * v_high - (below[en] + low[i + p]) * v_low);
+        r[i] = times * (from[i] + DAMPED(0) - k->flux * (above[mn] - below[mn]));
+        r[i + mn] = times * (from[i + mn] + DAMPED(mn) + k->normal * second_difference(v_low, v, v_high) -
+                             k->flux * (above[mn] * v_high + high[i + p] - below[mn] * v_low - low[i + p]));
+        r[i + ma] = times * (from[i + ma] + DAMPED(ma) +
+                             k->viscous * second_difference(low[i + va], w[i + va], high[i + va]) -
+                             k->flux * (above[ma] * v_high - below[ma] * v_low));
+        r[i + mb] = times * (from[i + mb] + DAMPED(mb) +
+                             k->viscous * second_difference(low[i + vb], w[i + vb], high[i + vb]) -
+                             k->flux * (above[mb] * v_high - below[mb] * v_low));
+        r[i + en] =
+            times *
+            (from[i + en] + DAMPED(en) + k->kinetic * second_difference(low[i + q], w[i + q], high[i + q]) +
+             k->square * second_difference(v_low * v_low, v * v, v_high * v_high) +
+             k->heat * second_difference(low[i + e], w[i + e], high[i + e]) -
+             k->flux * ((above[en] + high[i + p]) * v_high - (below[en] + low[i + p]) * v_low));
 #undef DAMPED
     }
 }
@@ -119,22 +127,6 @@ HOT static void add_y(const struct row *row, const struct weights *k)
 HOT static void add_z(const struct row *row, const struct weights *k)
 {
     add_axis(row, k, 2, 0);
-}
-
-HOT static void scale(double *restrict r, const double *restrict by, ptrdiff_t width, ptrdiff_t points)
-{
-    for (int m = 0; m < CFD_UNKNOWNS; ++m) {
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < points; ++i)
-            r[m * width + i] *= by[i];
-    }
-}
-
-HOT static void copy_row(double *restrict to, const double *restrict from, ptrdiff_t count)
-{
-#pragma omp simd
-    for (ptrdiff_t i = 0; i < count; ++i)
-        to[i] = from[i];
 }
 
 size_t cfd_derived_each(const struct cfd *c)
@@ -165,13 +157,18 @@ static void add_row(const struct cfd *c, const struct strip *s, const struct wei
     const double *w = strip_plane(s, z) + in;
     const ptrdiff_t at = cfd_at(c, 0, y, z), points = cfd_round(c->count[CFD_X]);
     const ptrdiff_t gap_y = cfd_round(c->count[CFD_Y]), gap_z = cfd_round(c->count[CFD_Z]);
-    struct row row = {.u = c->f.u + at, .w = w, .r = c->f.rhs + at, .width = c->unknown, .points = points};
-    copy_row(row.r, c->f.forcing + at, CFD_UNKNOWNS * c->unknown - CFD_LEFT);
-
+    struct row row = {.u = c->f.u + at,
+                      .w = w,
+                      .r = c->f.rhs + at,
+                      .width = c->unknown,
+                      .points = points,
+                      .by = c->dt_inside};
+    row.from = c->f.forcing + at;
     row.low = w - 1, row.high = w + 1, row.step = 1;
     row.damping = c->damping[CFD_X], row.damping_row = points;
     add_x(&row, &k[CFD_X]);
 
+    row.from = row.r;
     row.low = w - line, row.high = w + line, row.step = c->step[CFD_Y];
     row.damping = c->damping[CFD_Y] + y, row.damping_row = gap_y;
     add_y(&row, &k[CFD_Y]);
@@ -179,7 +176,6 @@ static void add_row(const struct cfd *c, const struct strip *s, const struct wei
     row.low = strip_plane(s, z - 1) + in, row.high = strip_plane(s, z + 1) + in, row.step = c->step[CFD_Z];
     row.damping = c->damping[CFD_Z] + z, row.damping_row = gap_z;
     add_z(&row, &k[CFD_Z]);
-    scale(row.r, c->dt_inside, c->unknown, points);
 }
 
 /* The planes of one thread. */

@@ -38,6 +38,7 @@ void op_describe(const struct op *op, struct json *j)
             json_string(j, NULL, methods[i]->name);
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);
+    json_bool(j, "lasts", op->prepare != NULL);
     param_rows_json(j, "params", op->params);
     json_bool(j, "available", op->missing == NULL);
     json_string(j, "why_not", op->missing);

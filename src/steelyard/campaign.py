@@ -37,6 +37,9 @@ from steelyard.tail import Tail
 from steelyard.units import parse_seconds
 
 _POLL_SECONDS = 0.05
+_LASTING = (
+    60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
+)
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 
@@ -311,7 +314,9 @@ def _watch(
     job: _Job, tail: Tail, points: list[PlannedPoint], command: list[str], launch: LaunchPlan
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
-    patience = parse_seconds(job.plan.hang_after)
+    lasting = any(job.setup.ops.all[point.op].get("lasts", False) for point in points)
+    patience = parse_seconds(job.plan.hang_after) * (_LASTING if lasting else 1)
+    silent = f"{patience:g}s" if lasting else job.plan.hang_after
     plans = {point.point: point for point in points}
     hangs, stopped = False, ""
     with Child(command, env={**os.environ, **launch.environment}) as child:
@@ -331,14 +336,14 @@ def _watch(
     _hear(job, tail, plans)  # what it wrote while it was being stopped
     left = [point for point in points if point.point in plans]
     if tail.launch is None:  # it never began to measure: no point is to blame
-        ended = f"was silent for {job.plan.hang_after} and ended" if hangs else f"ended with code {code}"
+        ended = f"was silent for {silent} and ended" if hangs else f"ended with code {code}"
         raise never_began(command, ended, said)
     if not left:
         return []  # all is measured, even if it ended badly, in MPI_Finalize
     culprit = left[0]
     if hangs:
         job.hung.add(culprit.point)
-        why = f"hang: no record for {job.plan.hang_after}, ended by the watchdog{stopped}"
+        why = f"hang: no record for {silent}, ended by the watchdog{stopped}"
         _conclude(job, tail, culprit, "failed", why)
     else:
         _conclude(job, tail, culprit, "failed", cause_of_death(code, said))

@@ -100,6 +100,9 @@ def run(
     thread_level: Annotated[
         str | None, typer.Option(help="asked of MPI: single, ... multiple; several make a launch each")
     ] = None,
+    class_: Annotated[
+        str | None, typer.Option("--class", help="of kernels: S,W,A; short for --param class=S,W,A")
+    ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
@@ -129,7 +132,8 @@ def run(
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
     axes["thread_level"] = thread_level
-    plan = asked_plan(what or (), like or (), axes, threads, param or [])
+    params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
+    plan = asked_plan(what or (), like or (), axes, threads, params)
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
         "launches": launches or plan.launches,

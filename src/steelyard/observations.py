@@ -18,6 +18,7 @@ from steelyard.records import (
     JobFile,
     Launch,
     Params,
+    Phases,
     Point,
     PointRun,
     part_number,
@@ -123,6 +124,7 @@ class Cell:
     clock_error: float | None
     clock_bound: float | None
     by_closure: bool
+    phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
 
     @property
     def values(self) -> FloatArray:
@@ -231,6 +233,7 @@ def cell_of(file: JobFile, run: PointRun) -> Cell:
         taken=taken,
         clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
         clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
+        phases=run.phases,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from steelyard.blame import blame, see
 from steelyard.observations import Cell, Measured, PointCells, load
 from steelyard.overlap import curves
+from steelyard.phases import summarise
 from steelyard.records import SCHEMA
 from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
 from steelyard.stamps import pairs_of
@@ -102,6 +103,12 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         **_quantile_columns(probability, [tails[id(cell)].estimate for cell in good if tails], level),
         "slow_share": slow,
         "bandwidth": _bandwidth(good[0], estimate.value),
+        "mops": _mops(good[0], estimate.value),
+        "mops_low": _mops(good[0], estimate.high),
+        "mops_high": _mops(good[0], estimate.low),
+        "phases": summarise(
+            [chunk for cell in good for chunk in cell.phases], good[0].point.reps if good[0].point else 1
+        ),
         "overhead": float(np.mean([cell.taken.overhead for cell in good])),
         "clock_tick": tick,
         "clock_error_ns": max(
@@ -315,6 +322,13 @@ def _bandwidth(cell: Cell, value: float) -> float | None:
     return cell.point.moved_bytes / (value * cell.point.parts) * 1e9
 
 
+def _mops(cell: Cell, value: float) -> float | None:
+    """Millions of operations a second, of a repetition whose `parts` operations take `value` ns each."""
+    if cell.point is None or cell.point.work == 0 or value <= 0 or not math.isfinite(value):
+        return None
+    return cell.point.work / (value * cell.point.parts) * 1e3
+
+
 def _verified(good: list[Cell]) -> bool | None:
     """False when any launch found a wrong answer, None when none could tell."""
     told = [cell.verified for cell in good if cell.verified is not None]
@@ -357,6 +371,8 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         flat["flags"] = " ".join(row.flags)
         for name in ("window_ns", "ways", "rank_medians"):
             flat[name] = " ".join(f"{number:g}" for number in getattr(row, name) or ())
+        if row.phases:
+            flat["phases"] = " ".join(f"{one.name}:{one.median:g}" for one in row.phases.phases)
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from steelyard.phases import RowPhases
 from steelyard.records import Params
 
 
@@ -81,6 +82,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
     made as the median's: of the launches' own quantiles, or inside the one launch.
 
+    Of an op that counts its operations, `mops` is how many millions of them a second the median makes, and
+    `mops_low`..`mops_high` what the interval makes. `phases` is where the time goes inside.
+
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
     rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
     `blame` says what the looks make of them: `below`, `noise`, `above` (see `blame.Blame`), None for nothing.
@@ -121,6 +125,10 @@ class Row(Struct, frozen=True, kw_only=True):
     quantile_high: float | None = None
     slow_share: float | None = None
     bandwidth: float | None = None
+    mops: float | None = None
+    mops_low: float | None = None
+    mops_high: float | None = None
+    phases: RowPhases | None = None
     overhead: float | None = None
     clock_tick: float | None = None
     clock_error_ns: float | None = None

@@ -11,12 +11,14 @@ from rich.text import Text
 from steelyard.overlap import Curve, curves
 from steelyard.records import Params
 from steelyard.row import Row
-from steelyard.units import format_bytes, format_time, format_values
+from steelyard.units import format_bytes, format_mops, format_time, format_values
 from steelyard.wording import (
     bandwidth_words,
+    interval_words,
     notes,
     relative_words,
     row_line,
+    row_name,
     shared_nature,
     time_words,
     value_words,
@@ -53,8 +55,63 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
         overlaps.setdefault(curve.op, []).append(curve)
     return [
         *(_table(name, members) for name, members in tables.items()),
+        *_phase_tables(rows),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
     ]
+
+
+def _phase_tables(rows: Sequence[Row]) -> list[Table]:
+    """Where the time goes inside the ops that say it: a line for each phase of each point."""
+    told = [(row, row.phases) for row in rows if row.phases is not None]
+    if not told:
+        return []
+    table = Table(
+        title="where the time goes, per repetition and rank",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
+    for column in ("what", "phase", "share", "median", "5 % to 95 %", "slowest rank", "communication"):
+        table.add_column(column, justify="left" if column in ("what", "phase") else "right", no_wrap=False)
+    for row, inside in told:
+        what = _kernel_words(row)
+        for i, phase in enumerate(inside.phases):
+            table.add_row(
+                "" if i else what,
+                phase.name,
+                f"{100 * phase.share:.1f} %",
+                format_time(phase.median),
+                interval_words(phase.low, phase.high),
+                format_time(phase.slowest),
+                "yes" if phase.communicates else "",
+            )
+    ranks = Table(
+        title="what ranks say to each other, per repetition and rank",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
+    for column in ("what", "communication", "imbalance", "messages", "bytes", "collectives", "memory"):
+        ranks.add_column(column, justify="left" if column == "what" else "right", no_wrap=False)
+    for row, inside in told:
+        ranks.add_row(
+            _kernel_words(row),
+            f"{100 * inside.communication:.1f} %",
+            f"{100 * inside.imbalance:.1f} %",
+            f"{inside.messages:.4g}",
+            format_bytes(round(inside.bytes + inside.collective_bytes)),
+            f"{inside.collectives:.4g}",
+            format_bytes(inside.memory),
+        )
+    return [table, ranks]
+
+
+def _kernel_words(row: Row) -> str:
+    """How lines of several kernels are told from each other: `npb.cg on 4 ranks class=A backend=blocking`."""
+    told = {key: value for key, value in row.params.items() if key in ("class", "backend")}
+    return f"{row_name(row)} {format_values(told)}".rstrip()
 
 
 def _overlap_table(op: str, members: list[Curve]) -> Table:
@@ -108,6 +165,7 @@ def _table(name: str, rows: list[Row]) -> Table:
     cells = [_cells(row, known) for row in rows]
     empty = {"bytes": not any(row.bytes for row in rows), "launches": len(counts) < 2}
     empty["bandwidth"] = all(row.bandwidth is None for row in rows)
+    empty["rate"] = all(row.mops is None for row in rows)
     columns = [column for column in cells[0] if not empty.get(column)]
     for column in columns:
         if column == "notes":
@@ -157,6 +215,7 @@ def _cells(row: Row, known: str) -> dict[str, Text]:
         "min": Text(time_words(row.min)),
         "p99": Text(time_words(row.p99)),
         "bandwidth": Text(bandwidth_words(row)),
+        "rate": Text("–" if row.mops is None else format_mops(row.mops)),
         "launches": Text(str(row.launch_count)),
         "flag": Text(flag, style=style),
         "notes": Text("; ".join(notes(row, known))),

@@ -103,6 +103,11 @@ def format_rate(bytes_per_second: float) -> str:
     return f"{_three(bytes_per_second)} B/s"
 
 
+def format_mops(mops: float) -> str:
+    """`81.1 Mop/s`, `3.95 Gop/s`: millions of operations a second, as NPB prints them."""
+    return f"{_three(mops)} Mop/s" if mops < 1e6 else f"{_three(mops / 1e6)} Top/s"
+
+
 def format_half_width(value: float, low: float, high: float) -> str:
     """Half the width of an interval relative to its value, `±1.2 %`."""
     if value == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
 from steelyard.row import Row
-from steelyard.units import format_bytes, format_rate, format_time, format_values
+from steelyard.units import format_bytes, format_mops, format_rate, format_time, format_values
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
 OFTEN = 0.9  # a rank that is last in more of the observations is named
@@ -315,5 +315,7 @@ def row_line(row: Row) -> str:
     words = [f"{row_name(row)}: {value_words(row)}", relative_words(row)]
     if row.bandwidth is not None:
         words.append(bandwidth_words(row))
+    if row.mops is not None:
+        words.append(format_mops(row.mops))
     words.append(row.status if row.status != "ok" else row.flag or "")
     return " ".join(words) + "".join(f"; {note}" for note in notes(row))

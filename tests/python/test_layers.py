@@ -197,7 +197,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
     "records": (("records", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
-    "results": (("results", "row", "blame", "overlap"), ("base", "records", "stats")),
+    "results": (("results", "row", "blame", "overlap", "phases"), ("base", "records", "stats")),
     "words": (("wording", "groups", "tables"), ("base", "records", "results")),
     "checks": (("checks", "evidence", "crosscheck"), ("base", "records", "results", "words")),
     "pictures": (

@@ -32,7 +32,7 @@ from steelyard.plots import (
 from steelyard.report.setting import Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
-from steelyard.units import format_bytes
+from steelyard.units import format_bytes, format_mops
 from steelyard.wording import (
     METHODS,
     bandwidth_words,
@@ -302,7 +302,9 @@ def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, .
             rows += [(line, item, format_bytes(item.row.bytes)) for item in line.items]
     cells = [_cells(line, item, size, known) for line, item, size in rows]
     hidden: set[str] = {
-        name for name in ("bandwidth", "notes") if not any(one[name].strip("–") for one in cells)
+        name
+        for name in ("bandwidth", "rate", "communication", "notes")
+        if not any(one[name].strip("–") for one in cells)
     }
     hidden |= {"bytes"} if not group.is_sized else set()
     hidden |= {"launches"} if _launch_words(group) else set()
@@ -332,6 +334,8 @@ def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
         "min": time_words(row.min),
         "p99": time_words(row.p99),
         "bandwidth": bandwidth_words(row),
+        "rate": "–" if row.mops is None else format_mops(row.mops),
+        "communication": f"{100 * row.phases.communication:.1f} %" if row.phases else "–",
         "launches": str(row.launch_count),
         "flag": row.status if row.status != "ok" else row.flag or "",
         "notes": "; ".join(notes(row, known)),

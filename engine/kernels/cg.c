@@ -1,0 +1,486 @@
+/* CG, "conjugate gradient": RNR-94-007, section 3.4. The least eigenvalue of a sparse matrix by inverse
+ * iteration, each step of which is a system that 25 iterations of the conjugate gradient method solve,
+ * however well.
+ *
+ * Ranks are a grid of r rows and c columns, r * c being all of them. Rank (i, j) has block (i, j) of the
+ * matrix and part j of each vector, which all ranks of grid column j have the same of. A product with the
+ * matrix gives each rank a part of rows i, which are added up along the grid row; then every rank fetches
+ * part j from the ranks that have those rows. */
+#include "kernels/cg.h"
+
+#include "base/err.h"
+#include "base/hot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 25, LINE = 64 };
+
+static const struct cg_problem problems[NPB_CLASSES] = {
+    [NPB_S] = {1400, 7, 15, 10},        [NPB_W] = {7000, 8, 15, 12},     [NPB_A] = {14000, 11, 15, 20},
+    [NPB_B] = {75000, 13, 75, 60},      [NPB_C] = {150000, 15, 75, 110}, [NPB_D] = {1500000, 21, 100, 500},
+    [NPB_E] = {9000000, 26, 100, 1500},
+};
+
+/* Sums of a lane, on a cache line of their own. */
+struct lane {
+    _Alignas(LINE) double sums[2];
+};
+
+struct cg {
+    struct npb *npb;
+    const struct cg_problem *problem;
+    int grid_rows, grid_columns;
+    struct cg_matrix matrix;
+    struct comm row;           /* the ranks of my grid row */
+    double *x, *z, *p, *q, *r; /* my part of each vector */
+    double *w;                 /* a product, for my rows */
+    struct lane *lanes;
+    double sums[2]; /* over all elements, after comm_run() */
+    struct comm_plan *add_rows, *fetch, *add_one, *add_two;
+    double zeta, residual;
+};
+
+enum { PHASE_MATRIX, PHASE_VECTORS, PHASE_ROWS, PHASE_FETCH, PHASE_SUMS };
+static const struct phase phases[] = {
+    [PHASE_MATRIX] = {"matrix", false}, [PHASE_VECTORS] = {"vectors", false}, [PHASE_ROWS] = {"rows", true},
+    [PHASE_FETCH] = {"fetch", true},    [PHASE_SUMS] = {"sums", true},        {0}};
+
+/* ---- what a lane does with its share ------------------------------------------------------------------- */
+
+/* w = A p for some rows. Four sums in turn, so that an addition need not wait for the one before. */
+HOT static void multiply(const struct cg_matrix *m, int64_t first, int64_t end, const double *restrict p,
+                         double *restrict w)
+{
+    const double *restrict value = m->value;
+    const int32_t *restrict column = m->column;
+    for (int64_t i = first; i < end; ++i) {
+        double a = 0, b = 0, c = 0, d = 0;
+        int64_t k = m->start[i], stop = m->start[i + 1];
+        for (; k + 4 <= stop; k += 4) {
+            a += value[k] * p[column[k]];
+            b += value[k + 1] * p[column[k + 1]];
+            c += value[k + 2] * p[column[k + 2]];
+            d += value[k + 3] * p[column[k + 3]];
+        }
+        for (; k < stop; ++k)
+            a += value[k] * p[column[k]];
+        w[i] = (a + b) + (c + d);
+    }
+}
+
+HOT static double dot(int64_t count, const double *restrict a, const double *restrict b)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* z += alpha p, r -= alpha q; returns r . r. */
+HOT static double step(int64_t count, double alpha, const double *restrict p, const double *restrict q,
+                       double *restrict z, double *restrict r)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i) {
+        z[i] += alpha * p[i];
+        r[i] -= alpha * q[i];
+        sum += r[i] * r[i];
+    }
+    return sum;
+}
+
+/* p = r + beta p. */
+HOT static void turn(int64_t count, double beta, const double *restrict r, double *restrict p)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i)
+        p[i] = r[i] + beta * p[i];
+}
+
+/* The square of how far x is from r, which then is A z. */
+HOT static double distance(int64_t count, const double *restrict x, const double *restrict r)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i) {
+        double d = x[i] - r[i];
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* ---- vectors on all lanes ------------------------------------------------------------------------------ */
+
+/* Lane l's share of what this rank has of a vector. */
+static struct npb_share part_of(const struct cg *cg, int lane)
+{
+    return npb_share(cg->matrix.columns.count, cg->npb->threads, lane);
+}
+
+/* What the lanes have found, and then all ranks. */
+static int add_lanes(struct cg *cg, int count)
+{
+    for (int s = 0; s < count; ++s) {
+        cg->sums[s] = 0;
+        for (int l = 0; l < cg->npb->threads; ++l)
+            cg->sums[s] += cg->lanes[l].sums[s];
+    }
+    phase_end(cg->npb->phases, PHASE_VECTORS);
+    int err = comm_run(count == 1 ? cg->add_one : cg->add_two);
+    phase_end(cg->npb->phases, PHASE_SUMS);
+    return err;
+}
+
+/* q = A from: the part that this rank has of it. Of one rank alone w is q, and nothing is said. */
+static int apply(struct cg *cg, const double *from)
+{
+    const int lanes = cg->npb->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = npb_share(cg->matrix.rows.count, lanes, l);
+        multiply(&cg->matrix, s.first, s.first + s.count, from, cg->w);
+    }
+    phase_end(cg->npb->phases, PHASE_MATRIX);
+    int err = comm_run(cg->add_rows);
+    phase_end(cg->npb->phases, PHASE_ROWS);
+    if (!err)
+        err = comm_run(cg->fetch);
+    phase_end(cg->npb->phases, PHASE_FETCH);
+    return err;
+}
+
+static int dot_all(struct cg *cg, const double *a, const double *b)
+{
+    const int lanes = cg->npb->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = part_of(cg, l);
+        cg->lanes[l].sums[0] = dot(s.count, a + s.first, b + s.first);
+    }
+    return add_lanes(cg, 1);
+}
+
+static int step_all(struct cg *cg, double alpha)
+{
+    const int lanes = cg->npb->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = part_of(cg, l);
+        cg->lanes[l].sums[0] =
+            step(s.count, alpha, cg->p + s.first, cg->q + s.first, cg->z + s.first, cg->r + s.first);
+    }
+    return add_lanes(cg, 1);
+}
+
+static void turn_all(struct cg *cg, double beta)
+{
+    const int lanes = cg->npb->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = part_of(cg, l);
+        turn(s.count, beta, cg->r + s.first, cg->p + s.first);
+    }
+    phase_end(cg->npb->phases, PHASE_VECTORS);
+}
+
+static int distance_all(struct cg *cg)
+{
+    const int lanes = cg->npb->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct npb_share s = part_of(cg, l);
+        cg->lanes[l].sums[0] = distance(s.count, cg->x + s.first, cg->q + s.first);
+    }
+    return add_lanes(cg, 1);
+}
+
+/* ---- the solution -------------------------------------------------------------------------------------- */
+
+/* 25 steps towards A z = x from z = 0, and how far they have come: ||x - A z||. */
+static int solve_system(struct cg *cg)
+{
+    const size_t bytes = (size_t)cg->matrix.columns.count * sizeof *cg->x;
+    memset(cg->z, 0, bytes);
+    memcpy(cg->r, cg->x, bytes);
+    memcpy(cg->p, cg->x, bytes);
+    int err = dot_all(cg, cg->r, cg->r);
+    double rho = cg->sums[0];
+    for (int i = 0; i < STEPS && !err; ++i) {
+        err = apply(cg, cg->p);
+        if (!err)
+            err = dot_all(cg, cg->p, cg->q);
+        if (!err)
+            err = step_all(cg, rho / cg->sums[0]);
+        turn_all(cg, cg->sums[0] / rho);
+        rho = cg->sums[0];
+    }
+    if (!err)
+        err = apply(cg, cg->z);
+    if (!err)
+        err = distance_all(cg);
+    cg->residual = sqrt(cg->sums[0]);
+    return err;
+}
+
+/* zeta = shift + 1 / (x . z); x = z / ||z||. */
+static int next_x(struct cg *cg)
+{
+    const int64_t count = cg->matrix.columns.count;
+    cg->lanes[0].sums[0] = dot(count, cg->x, cg->z);
+    cg->lanes[0].sums[1] = dot(count, cg->z, cg->z);
+    for (int l = 1; l < cg->npb->threads; ++l)
+        cg->lanes[l].sums[0] = cg->lanes[l].sums[1] = 0;
+    int err = add_lanes(cg, 2);
+    double scale = 1 / sqrt(cg->sums[1]);
+    cg->zeta = cg->problem->shift + 1 / cg->sums[0];
+    for (int64_t i = 0; i < count; ++i)
+        cg->x[i] = scale * cg->z[i];
+    phase_end(cg->npb->phases, PHASE_VECTORS);
+    return err;
+}
+
+static int solve(void *state)
+{
+    struct cg *cg = state;
+    int err = 0;
+    phase_begin(cg->npb->phases);
+    for (int i = 0; i < cg->problem->iterations && !err; ++i) {
+        err = solve_system(cg);
+        if (!err)
+            err = next_x(cg);
+    }
+    return err;
+}
+
+static int reset(void *state)
+{
+    struct cg *cg = state;
+    for (int64_t i = 0; i < cg->matrix.columns.count; ++i)
+        cg->x[i] = 1;
+    cg->zeta = 0;
+    return 0;
+}
+
+static int answer(void *state, double values[NPB_VALUES_MAX], int *count)
+{
+    const struct cg *cg = state;
+    values[0] = cg->zeta;
+    *count = 1;
+    return 0;
+}
+
+/* ---- the grid of ranks --------------------------------------------------------------------------------- */
+
+/* Rows and columns of the grid: as the parameter says, or as near to a square as can be, with more columns.
+ */
+static void choose_grid(const struct npb *npb, int *rows, int *columns)
+{
+    int asked = (int)npb->own[0];
+    npb_factors(npb->comm.size, rows, columns);
+    if (asked > 0) {
+        *rows = asked;
+        *columns = npb->comm.size / asked;
+    }
+}
+
+static int ranks(const struct npb *npb)
+{
+    int rows, columns, size = npb->comm.size;
+    choose_grid(npb, &rows, &columns);
+    if (rows * columns != size)
+        return err_say(
+            ERR_UNSUPPORTED,
+            "npb.cg takes a grid of rows x columns ranks: %d ranks do not make %d rows; choose a rows "
+            "that divides them, or 0",
+            size, rows);
+    if (columns > problems[npb->class].n || rows > problems[npb->class].n)
+        return err_say(ERR_UNSUPPORTED, "npb.cg class %s has %lld rows: a grid of %d x %d ranks is too large",
+                       npb_classes[npb->class], (long long)problems[npb->class].n, rows, columns);
+    return 0;
+}
+
+static struct npb_share overlap(struct npb_share a, struct npb_share b)
+{
+    int64_t first = a.first > b.first ? a.first : b.first;
+    int64_t end = a.first + a.count < b.first + b.count ? a.first + a.count : b.first + b.count;
+    return (struct npb_share){first, end > first ? end - first : 0};
+}
+
+/* What rank `to` fetches from rank `from`: elements of the part of its grid column, in the rows of that one's
+ * grid row. All ranks of a grid row have these; those who fetch from it are spread over them. */
+static struct npb_share fetched(const struct cg *cg, int to, int from)
+{
+    const int64_t n = cg->problem->n;
+    const int columns = cg->grid_columns, row = from / columns, column = to % columns;
+    struct npb_share rows = npb_share(n, cg->grid_rows, row), both = {0};
+    int turn = 0; /* how many before `to` fetch from that grid row */
+    for (int j = 0; j < column; ++j)
+        turn += cg->grid_rows * (overlap(rows, npb_share(n, columns, j)).count > 0);
+    turn += to / columns;
+    if (turn % columns == from % columns)
+        both = overlap(rows, npb_share(n, columns, column));
+    return both;
+}
+
+/* To those at each distance above and from those below, so that messages one by one do not wait in a circle.
+ */
+static int open_fetch(struct cg *cg, enum comm_back back, int failed)
+{
+    const struct comm *comm = &cg->npb->comm;
+    struct comm_link *links = calloc((size_t)comm->size, sizeof *links);
+    size_t count = 0;
+    int err = failed ? failed : links ? 0 : err_say(ERR_NOMEM, "no memory for %d links", comm->size);
+    for (int d = 0; d < comm->size && !err; ++d) {
+        int to = (comm->rank + d) % comm->size, from = (comm->rank - d + comm->size) % comm->size;
+        struct npb_share out = fetched(cg, to, comm->rank), in = fetched(cg, comm->rank, from);
+        if (out.count == 0 && in.count == 0)
+            continue;
+        links[count++] = (struct comm_link){
+            .to = out.count > 0 ? to : -1,
+            .from = in.count > 0 ? from : -1,
+            .send = cg->w + (out.count > 0 ? out.first - cg->matrix.rows.first : 0),
+            .recv = cg->q + (in.count > 0 ? in.first - cg->matrix.columns.first : 0),
+            .send_bytes = (size_t)out.count * sizeof *cg->w,
+            .recv_bytes = (size_t)in.count * sizeof *cg->q,
+        };
+    }
+    err = comm_plan_exchange(comm, back, links, count, err, &cg->fetch);
+    free(links);
+    return err;
+}
+
+/* Collectives are for sums: what is fetched goes by messages. */
+static int open_plans(struct cg *cg)
+{
+    struct npb *npb = cg->npb;
+    const enum comm_back messages = npb->back >= COMM_COLLECTIVE ? COMM_NONBLOCKING : npb->back;
+    if (npb->comm.size == 1)
+        return 0;
+    int err = comm_split(&npb->comm, npb->comm.rank / cg->grid_columns, &cg->row);
+    if (err)
+        return err;
+    err = comm_plan_sum(&cg->row, npb->back, cg->w, (size_t)cg->matrix.rows.count, err, &cg->add_rows);
+    err = comm_plan_sum(&cg->row, npb->back, cg->sums, 1, err, &cg->add_one);
+    err = comm_plan_sum(&cg->row, npb->back, cg->sums, 2, err, &cg->add_two);
+    return open_fetch(cg, messages, err);
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+static void close_cg(void *state)
+{
+    struct cg *cg = state;
+    comm_plan_close(cg->add_rows);
+    comm_plan_close(cg->fetch);
+    comm_plan_close(cg->add_one);
+    comm_plan_close(cg->add_two);
+    comm_close(&cg->row);
+    cg_matrix_free(&cg->matrix);
+    free(cg->lanes);
+    free(cg->x);
+    free(cg->z);
+    free(cg->p);
+    free(cg->q);
+    free(cg->r);
+    if (cg->npb->comm.size > 1)
+        free(cg->w);
+    free(cg);
+}
+
+static int alloc(struct cg *cg)
+{
+    double **vectors[] = {&cg->x, &cg->z, &cg->p, &cg->q, &cg->r};
+    const size_t columns = (size_t)cg->matrix.columns.count, rows = (size_t)cg->matrix.rows.count;
+    int err = npb_alloc(cg->npb, (size_t)cg->npb->threads, sizeof *cg->lanes, &cg->lanes);
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && !err; ++i)
+        err = npb_alloc(cg->npb, columns, sizeof **vectors[i], vectors[i]);
+    if (err)
+        return err;
+    if (cg->npb->comm.size > 1)
+        err = npb_alloc(cg->npb, rows, sizeof *cg->w, &cg->w);
+    else
+        cg->w = cg->q;
+    return err ? err : cg_matrix_make(cg->npb, cg->problem, &cg->matrix);
+}
+
+static int open_cg(struct npb *npb, void **state)
+{
+    struct cg *cg = calloc(1, sizeof *cg);
+    bool stop = false;
+    int err = cg ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
+    if (!err) {
+        cg->npb = npb;
+        cg->problem = &problems[npb->class];
+        choose_grid(npb, &cg->grid_rows, &cg->grid_columns);
+        cg->matrix.rows = npb_share(cg->problem->n, cg->grid_rows, npb->comm.rank / cg->grid_columns);
+        cg->matrix.columns = npb_share(cg->problem->n, cg->grid_columns, npb->comm.rank % cg->grid_columns);
+        err = alloc(cg);
+    }
+    err = npb_agree(npb, err, &stop);
+    if (!stop)
+        err = open_plans(cg);
+    if (err || stop) {
+        if (cg)
+            close_cg(cg);
+    } else
+        *state = cg;
+    return err;
+}
+
+/* Elements as they are made, of 16 bytes, and then as they are kept, of 12. */
+static double memory(const struct npb *npb)
+{
+    const struct cg_problem *p = &problems[npb->class];
+    double vector = p->nonzer + 1, elements = (double)p->n * vector * vector / npb->comm.size;
+    int rows, columns;
+    choose_grid(npb, &rows, &columns);
+    return elements * (16 + 12) + 8 * (double)p->n * (5.0 / columns + 4.0 / rows);
+}
+
+static const struct npb_reference *reference(enum npb_class class)
+{
+    static const struct npb_reference references[NPB_CLASSES] = {
+        [NPB_S] = {{8.5971775078648}}, [NPB_W] = {{10.362595087124}}, [NPB_A] = {{17.130235054029}},
+        [NPB_B] = {{22.712745482631}}, [NPB_C] = {{28.973605592845}}, [NPB_D] = {{52.514532105794}},
+        [NPB_E] = {{77.522164599383}},
+    };
+    return &references[class];
+}
+
+/* z elements a row, as many as the vectors of a row's products would have if none fell together. */
+static double work(enum npb_class class)
+{
+    const struct cg_problem *p = &problems[class];
+    double z = p->nonzer * (p->nonzer + 1.0);
+    return 2.0 * p->iterations * (double)p->n * (3 + z + STEPS * (5 + z) + 3);
+}
+
+static const char *const names[] = {"zeta", NULL};
+static const char *const backends[] = {"nonblocking", "blocking",    "persistent",  "neighbour",
+                                       "collective",  "icollective", "pcollective", NULL};
+static const struct param params[] = {
+    NPB_PARAMS(backends),
+    [NPB_OWN] = {"rows", "", "rows of the grid of ranks; 0: as near to a square as can be", 0, 0, 1e9},
+    {0}};
+
+const struct npb_kernel npb_cg = {
+    .name = "cg",
+    .summary = "NAS CG: the least eigenvalue of a sparse matrix, irregular memory and short messages",
+    .params = params,
+    .phases = phases,
+    .ranks = ranks,
+    .memory = memory,
+    .open = open_cg,
+    .close = close_cg,
+    .reset = reset,
+    .solve = solve,
+    .answer = answer,
+    .tolerance = 1e-10,
+    .value_names = names,
+    .reference = reference,
+    .work = work,
+};

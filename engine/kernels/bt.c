@@ -39,9 +39,9 @@ struct weights {
 /* What a point gives to the blocks of three rows, by the Jacobians F of the convective and V of the viscous
  * flux there: -F dt/2h - V dt/h^2 to the row after it, 2 V dt/h^2 and I to its own, F dt/2h - V dt/h^2 to the
  * row before it; and to each the second difference with d. */
-static inline void linearise(const struct cfd_vector *restrict u, const struct weights *w,
-                             struct block *restrict below, struct block *restrict here,
-                             struct row *restrict above)
+CFD_PIECE void linearise(const struct cfd_vector *restrict u, const struct weights *w,
+                         struct block *restrict below, struct block *restrict here,
+                         struct row *restrict above)
 {
     const double k = CFD_VISCOSITY, kn = CFD_NORMAL * k, ke = CFD_PRANDTL * k;
     const double f = w->flux, s = w->second, d = w->second * w->d;
@@ -87,8 +87,8 @@ static inline void linearise(const struct cfd_vector *restrict u, const struct w
 }
 
 /* y <- y - A x of a block A below the diagonal, whose zeros linearise() tells. */
-static inline void subtract(const struct block *restrict a, const struct cfd_vector *restrict x,
-                            struct cfd_vector *restrict y)
+CFD_PIECE void subtract(const struct block *restrict a, const struct cfd_vector *restrict x,
+                        struct cfd_vector *restrict y)
 {
 #define A(m, n) (a->column[n].v[m][l] * x->v[n][l])
 #pragma omp simd
@@ -103,7 +103,7 @@ static inline void subtract(const struct block *restrict a, const struct cfd_vec
 }
 
 /* A = L U in place, with the inverses of the diagonal of U. */
-static inline void factor(struct block *restrict a)
+CFD_PIECE void factor(struct block *restrict a)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) {
@@ -133,7 +133,7 @@ static inline void factor(struct block *restrict a)
 }
 
 /* x <- A^-1 x of an A that is factored. */
-static inline void solve_block(const struct block *restrict a, struct cfd_vector *restrict x)
+CFD_PIECE void solve_block(const struct block *restrict a, struct cfd_vector *restrict x)
 {
 #define A(m, n) a->column[n].v[m][l]
 #pragma omp simd

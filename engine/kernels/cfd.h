@@ -21,6 +21,9 @@
 #include <math.h>
 #include <stddef.h>
 
+/* A piece of a HOT function: compiled with it, and as it is. */
+#define CFD_PIECE static inline __attribute__((always_inline))
+
 /* Of a point: density, momentum along x, y, z, total energy. */
 enum { RHO, MX, MY, MZ, ENERGY, CFD_UNKNOWNS };
 

@@ -10,18 +10,18 @@ struct cfd_vector {
 };
 
 /* Where the unknowns of point i are; of lines that are not beside each other in memory, of lane k. */
-static inline ptrdiff_t cfd_point(const struct cfd_lines *l, int64_t i)
+CFD_PIECE ptrdiff_t cfd_point(const struct cfd_lines *l, int64_t i)
 {
     return l->first + i * l->step;
 }
 
-static inline ptrdiff_t cfd_lane(const struct cfd_lines *l, int k)
+CFD_PIECE ptrdiff_t cfd_lane(const struct cfd_lines *l, int k)
 {
     return (k < l->lanes ? k : l->lanes - 1) * l->side;
 }
 
-static inline void cfd_load(const struct cfd_lines *l, const double *field, const ptrdiff_t *order, int64_t i,
-                            struct cfd_vector *restrict to)
+CFD_PIECE void cfd_load(const struct cfd_lines *l, const double *field, const ptrdiff_t *order, int64_t i,
+                        struct cfd_vector *restrict to)
 {
     const double *from = field + cfd_point(l, i);
     for (int m = 0; m < CFD_UNKNOWNS; ++m)
@@ -34,8 +34,8 @@ static inline void cfd_load(const struct cfd_lines *l, const double *field, cons
 }
 
 /* field <- x, or field <- field + x. */
-static inline void cfd_store(const struct cfd_lines *l, double *restrict field, const ptrdiff_t *order,
-                             int64_t i, const struct cfd_vector *restrict x, bool add)
+CFD_PIECE void cfd_store(const struct cfd_lines *l, double *restrict field, const ptrdiff_t *order, int64_t i,
+                         const struct cfd_vector *restrict x, bool add)
 {
     double *to = field + cfd_point(l, i);
     for (int m = 0; m < CFD_UNKNOWNS; ++m)

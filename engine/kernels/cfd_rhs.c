@@ -65,15 +65,14 @@ struct row {
     ptrdiff_t damping_row;         /* from a weight of the fourth difference to the next */
 };
 
-static inline double second_difference(double low, double here, double high)
+CFD_PIECE double second_difference(double low, double here, double high)
 {
     return low - 2 * here + high;
 }
 
 /* Adds the differences along one axis. `along`: how far the weights of the fourth difference move with
  * i, 1 along x and else 0. */
-static inline __attribute__((always_inline)) void add_axis(const struct row *row, const struct weights *k,
-                                                           int normal, ptrdiff_t along)
+CFD_PIECE void add_axis(const struct row *row, const struct weights *k, int normal, ptrdiff_t along)
 {
     const ptrdiff_t width = row->width, step = row->step, n = row->points, gap = row->damping_row;
     const int first = normal == 0 ? 1 : 0, second = normal == 2 ? 1 : 2; /* the other two */

@@ -46,14 +46,13 @@ struct wave {
  */
 
 /* c^2 = c1 p / rho. */
-static inline double sound_squared(const struct cfd_vector *u, int l)
+CFD_PIECE double sound_squared(const struct cfd_vector *u, int l)
 {
     double one = 1 / u->v[RHO][l], mx = u->v[MX][l], my = u->v[MY][l], mz = u->v[MZ][l];
     return CFD_C1 * CFD_C2 * one * (u->v[ENERGY][l] - 0.5 * one * (mx * mx + my * my + mz * mz));
 }
 
-static inline void wave_of(const struct cfd_vector *restrict u, int normal, double d,
-                           struct wave *restrict wave)
+CFD_PIECE void wave_of(const struct cfd_vector *restrict u, int normal, double d, struct wave *restrict wave)
 {
     const double viscosity = CFD_VISCOSITY * (CFD_PRANDTL > CFD_NORMAL ? CFD_PRANDTL : CFD_NORMAL);
 #pragma omp simd
@@ -66,7 +65,7 @@ static inline void wave_of(const struct cfd_vector *restrict u, int normal, doub
 }
 
 /* From the unknowns to the eigenvectors of x. */
-static inline void to_waves(const struct cfd_vector *restrict u, struct cfd_vector *restrict r)
+CFD_PIECE void to_waves(const struct cfd_vector *restrict u, struct cfd_vector *restrict r)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) {
@@ -84,7 +83,7 @@ static inline void to_waves(const struct cfd_vector *restrict u, struct cfd_vect
 }
 
 /* From the eigenvectors of x to those of y. */
-static inline void x_to_y(struct cfd_vector *r)
+CFD_PIECE void x_to_y(struct cfd_vector *r)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) {
@@ -100,7 +99,7 @@ static inline void x_to_y(struct cfd_vector *r)
 }
 
 /* From those of y to those of z. */
-static inline void y_to_z(struct cfd_vector *r)
+CFD_PIECE void y_to_z(struct cfd_vector *r)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) {
@@ -116,7 +115,7 @@ static inline void y_to_z(struct cfd_vector *r)
 }
 
 /* From those of z to the unknowns. */
-static inline void from_waves(const struct cfd_vector *restrict u, struct cfd_vector *restrict r)
+CFD_PIECE void from_waves(const struct cfd_vector *restrict u, struct cfd_vector *restrict r)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) {
@@ -146,9 +145,9 @@ static struct weights weights_of(const struct cfd *c, int axis)
 
 /* One row of all matrices; `waves` of the points before it, at it and after it; `one_up` and `two_up` are the
  * rows before it; `d`, `gap` apart, the weights of its fourth difference. */
-static inline void eliminate_row(const struct wave *const waves[3], const struct weights *w, const double *d,
-                                 ptrdiff_t gap, const struct row *restrict two_up,
-                                 const struct row *restrict one_up, struct row *restrict row)
+CFD_PIECE void eliminate_row(const struct wave *const waves[3], const struct weights *w, const double *d,
+                             ptrdiff_t gap, const struct row *restrict two_up,
+                             const struct row *restrict one_up, struct row *restrict row)
 {
     const double a = w->dt * d[0], b_damped = w->dt * d[gap], c_damped = 1 + w->dt * d[2 * gap];
     const double d_damped = w->dt * d[3 * gap], e = w->dt * d[4 * gap], f = w->flux, s = w->second;
@@ -206,8 +205,8 @@ HOT static void eliminate(const struct cfd_lines *l, const struct cfd_fields *f,
     last[1] = rows[l->length - 1];
 }
 
-static inline void substitute_row(const struct row *restrict row, const struct cfd_vector *restrict next,
-                                  const struct cfd_vector *restrict after, struct cfd_vector *restrict x)
+CFD_PIECE void substitute_row(const struct row *restrict row, const struct cfd_vector *restrict next,
+                              const struct cfd_vector *restrict after, struct cfd_vector *restrict x)
 {
     static const int matrix[N] = {FLUID, FLUID, FLUID, AHEAD, AGAINST};
     for (int m = 0; m < N; ++m) {

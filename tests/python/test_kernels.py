@@ -32,6 +32,12 @@ _CASES = (
     ("npb.cg class=S backend=neighbour", 2),
     ("npb.cg class=S backend=collective rows=2", 2),
     ("npb.cg class=S backend=icollective", 2),
+    ("npb.bt class=S threads=2", 2),
+    ("npb.bt class=S", 3),
+    ("npb.bt class=S backend=persistent", 2),
+    ("npb.sp class=S threads=2", 2),
+    ("npb.sp class=S backend=blocking", 3),
+    ("npb.sp class=S backend=neighbour", 2),
 )
 # The same in simulation, where ranks do not wait for a core: a point, and on which numbers of them.
 _SIMULATED = (
@@ -41,14 +47,22 @@ _SIMULATED = (
     ("npb.cg class=S backend=blocking", (6, 9)),
     ("npb.cg class=S backend=persistent rows=9", (9,)),
     ("npb.cg class=S backend=collective", (8,)),
+    ("npb.bt class=S", (4, 6, 8, 9, 64)),
+    ("npb.bt class=S backend=blocking", (9,)),
+    ("npb.sp class=S", (4, 6, 8, 9, 64)),
+    ("npb.sp class=S backend=persistent", (8,)),
 )
 _SOLO = (
     "npb.is class=A",
     "npb.is class=S threads=3",
     "npb.cg class=W threads=2",
     "npb.cg class=S phases=off",
+    "npb.bt class=W threads=2",
+    "npb.bt class=S threads=3",
+    "npb.sp class=S threads=2",
+    "npb.sp class=W phases=off",
 )
-_PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S")
+_PLANTED = ("npb.ep class=S", "npb.is class=S", "npb.cg class=S", "npb.bt class=S", "npb.sp class=S")
 _REFUSED = (
     ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
     ("npb.is class=E", "GiB are free; choose a smaller class or more hosts"),
@@ -112,6 +126,15 @@ def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, mpi: Mpi) -> None:
     for (case, why), end in zip(_REFUSED, ends, strict=True):
         assert end.status == "skipped", case
         assert why in (end.why or ""), case
+
+
+@pytest.mark.parametrize("kernel", ["bt", "sp"])
+def test_ranks_that_cannot_each_have_a_box_are_refused(tmp_path: Path, kernel: str) -> None:
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    (end,) = _ends(_simulated(tmp_path, 7, _lines([f"npb.{kernel} class=S"])))
+    assert end.status == "skipped"
+    assert f"npb.{kernel} class S takes any product of three numbers up to 5, not 7 ranks" in (end.why or "")
 
 
 def test_records_say_what_is_sent_and_how_much_is_done(tmp_path: Path, mpi: Mpi) -> None:

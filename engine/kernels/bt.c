@@ -33,8 +33,7 @@ struct weights {
     double flux, second, d;
 };
 
-/* ---- blocks ----------------------------------------------------------------------------------------------
- */
+/* ---- blocks -------------------------------------------------------------------------------------------- */
 
 /* What a point gives to the blocks of three rows, by the Jacobians F of the convective and V of the viscous
  * flux there: -F dt/2h - V dt/h^2 to the row after it, 2 V dt/h^2 and I to its own, F dt/2h - V dt/h^2 to the
@@ -157,8 +156,7 @@ CFD_PIECE void solve_block(const struct block *restrict a, struct cfd_vector *re
 #undef A
 }
 
-/* ---- lines -----------------------------------------------------------------------------------------------
- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 static struct weights weights_of(const struct cfd *c, int axis)
 {
@@ -236,8 +234,7 @@ static void back(const struct cfd *c, const struct cfd_lines *lines, double *kep
     substitute(lines, &c->f, order, (struct row *)kept, (struct cfd_vector *)carry);
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------
- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 
 static double work(enum npb_class class)
 {

@@ -29,8 +29,7 @@ const char *const cfd_names[] = {"residual of rho",
 static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 const struct param cfd_params[] = {NPB_PARAMS(backends), {0}};
 
-/* ---- the grid of ranks -----------------------------------------------------------------------------------
- */
+/* ---- the grid of ranks --------------------------------------------------------------------------------- */
 
 /* Walls hold their values. */
 static int64_t inner(const struct cfd_problem *p)
@@ -104,8 +103,7 @@ static void lay_out(struct cfd *c)
     c->total = (size_t)((n[CFD_Z] + 2 * CFD_REACH) * c->step[CFD_Z]);
 }
 
-/* ---- the solution ----------------------------------------------------------------------------------------
- */
+/* ---- the solution -------------------------------------------------------------------------------------- */
 
 /* Table 3.1: U*_m = c_1 + c_2 x + c_3 y + c_4 z + c_5 x^2 + c_6 y^2 + c_7 z^2 + c_8 x^3 + ... + c_13 z^4. */
 static const double polynomial[CFD_UNKNOWNS][13] = {
@@ -190,8 +188,7 @@ void cfd_start(struct cfd *c)
         npb_spoil(c->npb, &c->f.u[i]);
 }
 
-/* ---- the halo --------------------------------------------------------------------------------------------
- */
+/* ---- the halo ------------------------------------------------------------------------------------------ */
 
 /* Layers beside the wall or neighbour of an axis: `from` and as many as CFD_REACH, of the inner points of the
  * other two; moved to or from a buffer. */
@@ -252,8 +249,7 @@ static int open_halo(struct cfd *c, int failed)
     return comm_plan_exchange(&c->npb->comm, c->npb->back, links, count, failed, &c->halo);
 }
 
-/* ---- norms -----------------------------------------------------------------------------------------------
- */
+/* ---- norms --------------------------------------------------------------------------------------------- */
 
 static void sum_squares(const struct cfd *c, double residual[CFD_UNKNOWNS], double error[CFD_UNKNOWNS])
 {
@@ -289,8 +285,7 @@ int cfd_answer(struct cfd *c, double values[NPB_VALUES_MAX], int *count)
     return err;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------------------- */
 
 /* Weights of the fourth difference: section 3.3's equations at and beside the walls, where points are
  * missing. */

@@ -2,8 +2,7 @@
  * chapter 3, "A methodology for benchmarking some CFD kernels". A fluid in the unit cube with five unknowns
  * at each point of a grid, driven towards a polynomial that is known, by steps of
  *
- *     [I - dt Dx] [I - dt Dy] [I - dt Dz] dU = dt (R(U) - R(U*)),   U <- U + dU          (3.3.3 of the
- * chapter)
+ *     [I - dt Dx] [I - dt Dy] [I - dt Dz] dU = dt (R(U) - R(U*)),   U <- U + dU
  *
  * R is the right-hand side: differences of the fluxes and dissipation of fourth order. D are approximations
  * of its derivatives in one direction each: systems along lines of points, which is what the applications
@@ -36,7 +35,7 @@ enum {
     CFD_LEFT = 8, /* numbers before the inner points of a row: the halo, and a cache line begins after them */
 };
 
-/* The gas: section 3.2. Ratio of specific heats, less one; viscosity and heat conduction. */
+/* The gas: ratio of specific heats, less one; viscosity and heat conduction. */
 #define CFD_C1 1.4
 #define CFD_C2 0.4
 #define CFD_VISCOSITY 0.1      /* c3 c4 */
@@ -109,7 +108,7 @@ double cfd_memory(struct cfd *c);
 int cfd_open(struct cfd *c);
 void cfd_close(struct cfd *c);
 
-/* U at time 0, section 3.3: between the faces of the cube, where it is U*. */
+/* U at time 0: between the faces of the cube, where it is U*. */
 void cfd_start(struct cfd *c);
 
 /* The layers of neighbours into u. */
@@ -125,8 +124,7 @@ int cfd_answer(struct cfd *c, double values[NPB_VALUES_MAX], int *count);
 extern const char *const cfd_names[];
 extern const struct param cfd_params[];
 
-/* ---- lines (cfd_sweep.c) ---------------------------------------------------------------------------------
- */
+/* ---- lines (cfd_sweep.c) ------------------------------------------------------------------------------- */
 
 /* CFD_LANES lines along an axis, side by side; the last ones of a plane may be fewer. */
 struct cfd_lines {
@@ -160,8 +158,7 @@ void cfd_pipe_close(struct cfd_pipe *pipe);
 /* All lines along an axis. */
 int cfd_sweep(const struct cfd *c, const struct cfd_sweep *sweep, const struct cfd_pipe *pipe, int axis);
 
-/* ---- such an application (cfd_adi.c) ----------------------------------------------------------------------
- */
+/* ---- such an application (cfd_adi.c) ------------------------------------------------------------------- */
 
 /* Each step: halo, right-hand side, the lines of x, y and z; those of z end with U <- U + dU. */
 struct cfd_adi {

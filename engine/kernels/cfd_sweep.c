@@ -49,8 +49,7 @@ static int64_t batch_size(const struct cfd *c, int axis)
     return (batch + threads) / threads * threads;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 static size_t slot_size(const struct cfd *c, const struct cfd_sweep *s)
 {
@@ -106,8 +105,7 @@ void cfd_pipe_close(struct cfd_pipe *pipe)
     *pipe = (struct cfd_pipe){0};
 }
 
-/* ---- sweeps ----------------------------------------------------------------------------------------------
- */
+/* ---- sweeps -------------------------------------------------------------------------------------------- */
 
 /* The share of one thread, where lines are this rank's alone. */
 static void solve_alone(const struct cfd *c, const struct cfd_sweep *s, const struct cfd_pipe *pipe, int axis,

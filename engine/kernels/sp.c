@@ -42,8 +42,7 @@ struct wave {
     double speed[LANES], spread[LANES], sound[LANES];
 };
 
-/* ---- points ----------------------------------------------------------------------------------------------
- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 /* c^2 = c1 p / rho. */
 CFD_PIECE double sound_squared(const struct cfd_vector *u, int l)
@@ -134,8 +133,7 @@ CFD_PIECE void from_waves(const struct cfd_vector *restrict u, struct cfd_vector
     }
 }
 
-/* ---- lines -----------------------------------------------------------------------------------------------
- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 static struct weights weights_of(const struct cfd *c, int axis)
 {
@@ -252,8 +250,7 @@ static void back(const struct cfd *c, const struct cfd_lines *lines, double *kep
     substitute(lines, &c->f, (struct row *)kept, (struct cfd_vector *)carry);
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------
- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 
 static double work(enum npb_class class)
 {

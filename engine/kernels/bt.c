@@ -1,5 +1,5 @@
-/* BT: RNR-94-007, section 3.5.3. Each step solves block tridiagonal systems along x, y and z, blocks of 5 x
- * 5: I - dt D of the fluxes linearised at the time's beginning, section 3.3.3.
+/* BT: RNR-94-007, chapter 3. Each step solves block tridiagonal systems along x, y and z, blocks of 5 x
+ * 5: I - dt D of the fluxes linearised at the time's beginning.
  *
  * Unknowns of a line are put in the order density, momentum along the line, the other two momenta, energy: so
  * the blocks of all axes have the same form, and one solver serves all. Block rows are eliminated without

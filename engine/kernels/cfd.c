@@ -105,7 +105,7 @@ static void lay_out(struct cfd *c)
 
 /* ---- the solution -------------------------------------------------------------------------------------- */
 
-/* Table 3.1: U*_m = c_1 + c_2 x + c_3 y + c_4 z + c_5 x^2 + c_6 y^2 + c_7 z^2 + c_8 x^3 + ... + c_13 z^4. */
+/* U*_m = c_1 + c_2 x + c_3 y + c_4 z + c_5 x^2 + c_6 y^2 + c_7 z^2 + c_8 x^3 + ... + c_13 z^4. */
 static const double polynomial[CFD_UNKNOWNS][13] = {
     {2, 0, 0, 4, 5, 3, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3},
     {1, 0, 0, 0, 1, 2, 3, 0.01, 0.03, 0.02, 0.4, 0.3, 0.5},
@@ -287,8 +287,7 @@ int cfd_answer(struct cfd *c, double values[NPB_VALUES_MAX], int *count)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-/* Weights of the fourth difference: section 3.3's equations at and beside the walls, where points are
- * missing. */
+/* Weights of the fourth difference: at and beside the walls, points are missing. */
 static void weigh(const struct cfd *c, int axis)
 {
     int64_t last = c->problem.points - 2, n = cfd_round(c->count[axis]);

@@ -1,4 +1,4 @@
-/* BT and SP but for what they solve along lines: section 3.3.3, approximate factorisation. */
+/* BT and SP but for what they solve along lines: the approximate factorisation of RNR-94-007, chapter 3. */
 #include "kernels/cfd.h"
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* The right-hand side: section 3.3.2, "spatial differencing". Along each axis the same: central differences
+/* The right-hand side: RNR-94-007, chapter 3. Along each axis the same: central differences
  * of the fluxes of mass, momentum and energy, second differences of velocities, energies and (with d) of the
  * unknowns, fourth differences of the unknowns against oscillations. The axis only says which momentum is the
  * normal one.

@@ -1,5 +1,5 @@
-/* SP: RNR-94-007, section 3.5.2. Each step solves scalar pentadiagonal systems along x, y and z: the blocks
- * of I - dt D are made diagonal by their eigenvectors, section 3.3.3, and the fourth difference is taken in.
+/* SP: RNR-94-007, chapter 3. Each step solves scalar pentadiagonal systems along x, y and z: the blocks
+ * of I - dt D are made diagonal by their eigenvectors, and the fourth difference is taken in.
  * In between, unknowns change from the eigenvectors of one axis to those of the next.
  *
  * Three of the five unknowns of a line travel with the fluid, one ahead with sound, one back: three matrices,

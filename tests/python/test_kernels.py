@@ -18,7 +18,8 @@ from steelyard.records import End, Phase, Phases, Point, Record, read_records
 from test_ops import _engine, _measure
 from test_ops_simulated import _simulate
 
-# A point, and on how many ranks of a real MPI. More ranks than cores take turns: few of them.
+# A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
+# of them, and of CG, which waits thousands of times, only what cannot be simulated or is different there.
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),
@@ -26,18 +27,11 @@ _CASES = (
     ("npb.is class=S backend=nonblocking", 3),
     ("npb.is class=S backend=blocking", 2),
     ("npb.is class=W", 2),
-    ("npb.cg class=S threads=2", 2),
-    ("npb.cg class=S backend=blocking", 2),
-    ("npb.cg class=S backend=persistent", 2),
     ("npb.cg class=S backend=neighbour", 2),
-    ("npb.cg class=S backend=collective rows=2", 2),
-    ("npb.cg class=S backend=icollective", 2),
+    ("npb.cg class=S backend=icollective rows=2", 2),
     ("npb.bt class=S threads=2", 2),
-    ("npb.bt class=S", 3),
-    ("npb.bt class=S backend=persistent", 2),
-    ("npb.sp class=S threads=2", 2),
-    ("npb.sp class=S backend=blocking", 3),
     ("npb.sp class=S backend=neighbour", 2),
+    ("npb.sp class=S backend=blocking threads=2", 2),
 )
 # The same in simulation, where ranks do not wait for a core: a point, and on which numbers of them.
 _SIMULATED = (
@@ -47,9 +41,10 @@ _SIMULATED = (
     ("npb.cg class=S backend=blocking", (6, 9)),
     ("npb.cg class=S backend=persistent rows=9", (9,)),
     ("npb.cg class=S backend=collective", (8,)),
-    ("npb.bt class=S", (4, 6, 8, 9, 64)),
+    ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
+    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),
     ("npb.bt class=S backend=blocking", (9,)),
-    ("npb.sp class=S", (4, 6, 8, 9, 64)),
+    ("npb.sp class=S", (3, 4, 6, 8, 9, 64)),
     ("npb.sp class=S backend=persistent", (8,)),
 )
 _SOLO = (

@@ -183,8 +183,8 @@ def _agreements(agreements: Sequence[Agreement]) -> Sheet:
         kernels.setdefault(names(one), {})[one.figure] = one
     return Sheet(
         title=_titled("would messages have named the best MPI", names),
-        explained="agrees: an MPI is best by both; Kendall's tau of the two orders, and its exact p where "
-        "there are three MPIs or more",
+        explained="agrees: an MPI is best by both; beside it Kendall's tau of the two orders, and its exact p "
+        "where there are three MPIs or more",
         columns=("kernel", *figures),
         lines=tuple(
             (words, *(_agreement_words(by_figure.get(figure)) for figure in figures))
@@ -211,8 +211,8 @@ def _titled(title: str, names: _Names) -> str:
 def _agreement_words(one: Agreement | None) -> str:
     if one is None:
         return "–"
-    p = "" if one.p is None else f", p {one.p:.2g}"
-    return f"{one.verdict} (tau {one.tau:+.2g}{p})"
+    p = "" if one.p is None else f" (p {one.p:.2g})"
+    return f"{one.verdict} {one.tau:+.2g}{p}"
 
 
 def _time_cells(span: Span) -> tuple[str, str]:

@@ -428,7 +428,7 @@ def test_tables_say_it() -> None:
     assert len(sheets["LogGP of each MPI"].lines) == 4
     assert table.title == "micro against macro (class=S, 2 ranks)"
     verdicts = sheets["would messages have named the best MPI"]
-    assert verdicts.lines[1] == ("npb.is", *["disagrees (tau -1)"] * 3)
+    assert verdicts.lines[1] == ("npb.is", *["disagrees -1"] * 3)
     assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, cannot tell of 0"
     assert all(len(line) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
     titles = [str(one.title) for one in results_tables(whole())]

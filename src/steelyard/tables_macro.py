@@ -183,7 +183,7 @@ def _agreements(agreements: Sequence[Agreement]) -> Sheet:
         kernels.setdefault(names(one), {})[one.figure] = one
     return Sheet(
         title=_titled("would messages have named the best MPI", names),
-        explained="agrees: an MPI is best by both; beside it Kendall's tau of the two orders, and its exact p "
+        explained="agrees: an MPI is best by both; with Kendall's tau of the two orders, and its exact p "
         "where there are three MPIs or more",
         columns=("kernel", *figures),
         lines=tuple(

@@ -79,7 +79,7 @@ static inline double log_below_one(double t)
 }
 
 /* Steps 2 and 3: x = 2 r - 1; the pairs with t = x^2 + y^2 <= 1 move to the front. Returns how many. */
-static inline size_t accept(struct lane *l)
+HOT static size_t accept(struct lane *l)
 {
     size_t kept = 0;
     for (size_t i = 0; i < PAIRS; ++i) {
@@ -95,7 +95,7 @@ static inline size_t accept(struct lane *l)
 
 /* Steps 3 to 5: X = x sqrt(-2 ln t / t), Y likewise; their sums, and the annulus max(|X|, |Y|) rounded down.
  */
-static inline void sum_up(struct lane *l, size_t count)
+HOT static void sum_up(struct lane *l, size_t count)
 {
     double sx = 0, sy = 0;
 #pragma omp simd reduction(+ : sx, sy)
@@ -113,12 +113,6 @@ static inline void sum_up(struct lane *l, size_t count)
         ++l->counts[l->annulus[i]];
 }
 
-HOT static void make_pairs(struct lane *l)
-{
-    sum_up(l, accept(l));
-}
-
-/* `leap`: a to the numbers of a batch. */
 static void run_batches(struct lane *l, struct npb_share batches)
 {
     uint64_t x = SEED * npb_power(NPB_MULTIPLIER, 2 * PAIRS * (uint64_t)batches.first) & NPB_MASK;
@@ -126,7 +120,7 @@ static void run_batches(struct lane *l, struct npb_share batches)
     memset(l->counts, 0, sizeof l->counts);
     for (int64_t b = 0; b < batches.count; ++b) {
         npb_fill(&x, NPB_MULTIPLIER, 2 * PAIRS, l->numbers);
-        make_pairs(l);
+        sum_up(l, accept(l));
     }
 }
 

@@ -42,7 +42,7 @@ _FILES = {
     "team/team_mpi.c": '#include "team/team.h"\n#include <mpi.h>\n'
     'const char *team_kind(void) { return MPI_VERSION && STEELYARD_MPI ? "mpi" : ""; }',
     "ops/mpi_p2p.c": "#include <mpi.h>\nint p2p(void); int p2p(void) { return MPI_VERSION; }",
-    "kernels/cg/cg_mpi.c": "#include <mpi.h>\nint cg(void); int cg(void) { return MPI_VERSION; }",
+    "kernels/cg_mpi.c": "#include <mpi.h>\nint cg(void); int cg(void) { return MPI_VERSION; }",
 }
 
 

@@ -84,7 +84,7 @@ def _words(op: Op, threads: int = 1, few: bool = False) -> Iterator[str]:
 
 
 def _ops(engine: Engine) -> dict[str, Op]:
-    """All but those that fail on purpose, or by a bug of this MPI that is known, and kernels (test_kernels)."""
+    """All but kernels, and those that fail on purpose or by a bug of this MPI that is known."""
     fails = {"self.fail"}
     if engine.mpi is not None and engine.mpi.version.startswith("4."):
         fails |= (_BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else _BROKEN_IN_OPENMPI_4).keys()

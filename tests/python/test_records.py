@@ -276,6 +276,7 @@ def test_the_schema_names_all_records() -> None:
         "launch",
         "point",
         "obs",
+        "phases",
         "sync",
         "end",
     }

@@ -1,6 +1,7 @@
 /* steelyard-mpi, steelyard-solo: run | list | describe. */
 #define _GNU_SOURCE
 #include "base/crash.h"
+#include "base/delays.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -14,6 +15,7 @@
 #include "core/probe.h"
 #include "core/run.h"
 #include "core/sink.h"
+#include "core/state.h"
 #include "core/stop.h"
 #include "registry.h"
 #include "sync/sync.h"
@@ -31,18 +33,20 @@ enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild, *probe;
+        *jump, *wild, *probe, *arrivals;
 };
 
 static const struct opt option_rows[] = {
     {"--points", "FILE", "a point on each line, as key=value words", offsetof(struct options, points)},
     {"--out", "FILE", "append records to this file; standard output otherwise",
      offsetof(struct options, out)},
-    {"--ranks", "N", "how many ranks the launcher was asked for", offsetof(struct options, ranks)},
+    {"--ranks", "N", "how many ranks the launcher was asked for; without MPI: how many to start",
+     offsetof(struct options, ranks)},
     {"--yield", "real|none", "none: sched_yield() returns at once, a what-if",
      offsetof(struct options, yield)},
     {"--clock", "NAME", "the source of stamps", offsetof(struct options, clock)},
-    {"--cpus", "LIST", "bind this process, as 0-3,8", offsetof(struct options, cpus)},
+    {"--cpus", "LIST", "the CPUs of its threads, in order: 0-3,8; 0/1: of ranks; or unbound",
+     offsetof(struct options, cpus)},
     {"--seed", "N", "for all that is random", offsetof(struct options, seed)},
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
@@ -55,6 +59,8 @@ static const struct opt option_rows[] = {
      offsetof(struct options, jump)},
     {"--wild", "RANK", "for tests: the clock of this rank is off by ms more at each reading",
      offsetof(struct options, wild)},
+    {"--arrivals", "FILE", "for arrival=file: a line for each repetition, in it a delay in ns for each rank",
+     offsetof(struct options, arrivals)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
     {0},
@@ -127,49 +133,71 @@ static int describe(const struct op *ops, size_t count)
     return code;
 }
 
-/* The text of all points, a line each: the file's, or the words of the command line as one. On rank 0. */
-static int read_points(const struct options *o, int argc, char **argv, char **text, size_t *length)
+/* What a file holds, behind what stands in `memory` already. */
+static int read_file(const char *path, const char *what, FILE *memory)
 {
-    FILE *memory = open_memstream(text, length);
-    if (!memory)
-        return err_say(ERR_NOMEM, "no memory for the points");
-    for (int i = 2; i < argc; ++i)
-        fprintf(memory, "%s ", argv[i]);
-    FILE *file = o->points ? fopen(o->points, "r") : NULL;
-    int failed = o->points && !file ? errno : 0;
-    if (o->points)
-        fputc('\n', memory);
-    for (int c; file && (c = fgetc(file)) != EOF;)
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return err_say(ERR_INPUT, "cannot read the %s in %s: %s", what, path, strerror(errno));
+    for (int c; (c = fgetc(file)) != EOF;)
         fputc(c, memory);
-    if (file)
-        fclose(file);
-    if (fclose(memory) != 0)
-        return err_say(ERR_NOMEM, "no memory for the points");
-    if (failed)
-        return err_say(ERR_INPUT, "cannot read the points in %s: %s", o->points, strerror(failed));
+    fclose(file);
     return 0;
 }
 
-/* Rank 0's points on all ranks; parsing cannot differ between them. */
+/* The words, if any, as a line, and the file, if any; on rank 0. */
+static int read_text(const char *path, const char *what, int words, char **word, char **text, size_t *length)
+{
+    FILE *memory = open_memstream(text, length);
+    if (!memory)
+        return err_say(ERR_NOMEM, "no memory for the %s", what);
+    for (int i = 0; i < words; ++i)
+        fprintf(memory, "%s ", word[i]);
+    if (words > 0)
+        fputc('\n', memory);
+    int err = path ? read_file(path, what, memory) : 0;
+    if (fclose(memory) != 0 && !err)
+        err = err_say(ERR_NOMEM, "no memory for the %s", what);
+    return err;
+}
+
+/* Rank 0's text on all ranks: they parse the same. */
+static int share_text(const struct team *team, const char *what, char **text, size_t *length)
+{
+    int err = team_bcast(team, length, sizeof *length);
+    if (!err && team->rank != 0 && !(*text = malloc(*length + 1)))
+        err = err_say(ERR_NOMEM, "no memory for the %s", what);
+    if (!err)
+        err = team_bcast(team, *text, *length);
+    if (!err)
+        (*text)[*length] = '\0';
+    return err;
+}
+
+static int share_delays(const struct options *o, const struct team *team, struct delays *delays)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int err = team->rank == 0 ? read_text(o->arrivals, "arrivals", 0, NULL, &text, &length) : 0;
+    err = err ? err : share_text(team, "arrivals", &text, &length);
+    err = err ? err : delays_parse(text, delays);
+    free(text);
+    return err;
+}
+
+/* Those of the file, or of the command line as one. */
 static int share_points(const struct options *o, const struct team *team, int argc, char **argv,
                         const struct op *ops, size_t op_count, struct point **out, size_t *count)
 {
     char *text = NULL;
     size_t length = 0;
-    int err = team->rank == 0 ? read_points(o, argc, argv, &text, &length) : 0;
-    if (!err)
-        err = team_bcast(team, &length, sizeof length);
-    if (!err && team->rank != 0 && !(text = malloc(length + 1)))
-        err = err_say(ERR_NOMEM, "no memory for the points");
-    if (!err)
-        err = team_bcast(team, text, length);
+    int err = team->rank == 0 ? read_text(o->points, "points", argc - 2, argv + 2, &text, &length) : 0;
+    err = err ? err : share_text(team, "points", &text, &length);
     struct point *points =
         err ? NULL : calloc(length / 4 + 1, sizeof *points); /* no point is shorter than op=x */
     size_t n = 0;
     if (!err && !points)
         err = err_say(ERR_NOMEM, "no memory for the points");
-    if (!err)
-        text[length] = '\0';
     char *rest = text;
     for (char *line = err ? NULL : strsep(&rest, "\n"); line && !err; line = strsep(&rest, "\n"))
         if (line[strspn(line, " \t\r")] != '\0')
@@ -185,12 +213,10 @@ static int share_points(const struct options *o, const struct team *team, int ar
 }
 
 /* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
-static int expect_ranks(const struct options *o, const struct team *team)
+static int expect_ranks(int64_t wanted, const struct team *team)
 {
-    int64_t wanted = team->size;
-    int err = o->ranks ? num_int(o->ranks, "--ranks", 1, 1 << 30, &wanted) : 0;
-    if (err || wanted == team->size)
-        return err;
+    if (wanted == 0 || wanted == team->size)
+        return 0;
     return err_say(
         ERR_INPUT,
         "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
@@ -206,8 +232,29 @@ static bool any_works(const struct point *points, size_t count)
     return any;
 }
 
+/* Into the records, outside all that is timed; in simulation there is no machine whose state it could be. */
+static int write_state(const struct team *team, const struct clock *clock, int64_t point,
+                       struct sink_jsonl *sink)
+{
+    struct json j = {0};
+    int err = clock->sleeps ? 0 : state_record(team, clock, point, &j);
+    if (!err && sink && j.length > 0)
+        err = sink_jsonl_line(sink, &j);
+    json_free(&j);
+    return err;
+}
+
+static int most_threads(const struct point *points, size_t count)
+{
+    int most = 1;
+    for (size_t i = 0; i < count; ++i)
+        most = points[i].threads > most ? points[i].threads : most;
+    return most;
+}
+
 static int measure(const struct options *o, const struct team *team, const struct point *points, size_t count)
 {
+    struct delays delays = {0};
     struct clock clock = {0};
     struct sink_jsonl *sink = NULL;
     struct json document = {0};
@@ -235,18 +282,24 @@ static int measure(const struct options *o, const struct team *team, const struc
     if (!err && team->rank == 0)
         err = sink_jsonl_open(o->out, &sink);
     if (!err)
-        err = launch_record(team, &clock, seed, &document);
+        err = launch_record(team, &clock, seed, most_threads(points, count), &document);
     if (!err && sink)
         err = sink_jsonl_line(sink, &document);
     if (!err && !(o->probe && strcmp(o->probe, "off") == 0))
         err = probe_open(team, &clock, &probe);
     if (!err && any_works(points, count))
         err = launch_work(team, &clock, &work_per_us);
+    if (!err)
+        err = write_state(team, &clock, -1, sink);
+    if (!err && o->arrivals)
+        err = share_delays(o, team, &delays);
     for (size_t i = 0; i < count && !err; ++i) {
         struct point point = points[i];
         point.work_per_us = work_per_us;
+        point.delays = o->arrivals ? &delays : NULL;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
+        err = err ? err : write_state(team, &clock, point.id, sink);
     }
     if (sink) {
         int close_err = sink_jsonl_close(sink);
@@ -256,6 +309,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     sync_close(&sync);
     clock_close(&clock);
     json_free(&document);
+    delays_close(&delays);
     return err;
 }
 
@@ -266,7 +320,10 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
     struct team team = {0};
     struct point *points = NULL;
     size_t count = 0;
-    int err = o->cpus ? launch_bind(o->cpus) : 0;
+    int64_t ranks = 0; /* 0: not said */
+    int err = o->cpus ? launch_bind(o->cpus, NULL) : 0;
+    if (!err && o->ranks)
+        err = num_int(o->ranks, "--ranks", 1, 1 << 30, &ranks);
     if (!err && o->yield && strcmp(o->yield, "real") != 0 && strcmp(o->yield, "none") != 0)
         err = err_say(ERR_INPUT, "--yield takes real or none, not '%s'", o->yield);
     if (!err && o->probe && strcmp(o->probe, "on") != 0 && strcmp(o->probe, "off") != 0)
@@ -275,19 +332,21 @@ static int run(const struct options *o, int argc, char **argv, const struct op *
         return complain(&team, err);
     if (o->yield && strcmp(o->yield, "none") == 0)
         yield_disable();
-    err = team_open(&team, o->thread_level ? o->thread_level : "single");
-    team.began_ns = began_ns;
+    err = team_open(&team, o->thread_level ? o->thread_level : "single", (int)ranks);
+    team.began_ns = team.size == 1 || team.init_end_ns > 0 ? began_ns : 0;
     if (!err) {
         crash_watch(team.rank);
-        err = expect_ranks(o, &team);
+        err = expect_ranks(ranks, &team);
     }
+    if (!err && o->cpus)
+        err = launch_bind(o->cpus, &team);
     if (!err)
         err = share_points(o, &team, argc, argv, ops, op_count, &points, &count);
     if (!err)
         err = measure(o, &team, points, count);
     free(points);
     if (!err)
-        err = team_close(&team);
+        err = launch_close(&team, o->out);
     else if (team.own) {
         int code = complain(&team, err);
         fflush(NULL);

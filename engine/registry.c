@@ -9,9 +9,31 @@
 
 static const struct op_family *const families[] = {
     &self_ops,
-    &pthread_ops,
-    &omp_ops,
+    &pthread_thread_ops,
+    &pthread_mutex_ops,
+    &pthread_lock_ops,
+    &pthread_cond_ops,
+    &pthread_sync_ops,
+    &pthread_data_ops,
+    &pthread_sched_ops,
+    &atomic_ops,
+    &omp_sync_ops,
+    &omp_lock_ops,
+    &omp_atomic_ops,
+    &omp_for_ops,
+    &omp_reduction_ops,
+    &omp_task_ops,
+    &omp_data_ops,
+    &omp_region_ops,
     &npb_ops,
+    &noise_ops,
+    &sock_stream_ops,
+    &sock_udp_ops,
+    &shm_flag_ops,
+    &shm_cma_ops,
+    &mem_copy_ops,
+    &mem_stream_ops,
+    &mem_latency_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,
@@ -31,6 +53,7 @@ static const struct op_family *const families[] = {
     &mpi_part_ops,
     &mpi_overlap_p2p_ops,
     &mpi_overlap_coll_ops,
+    &mpi_overlap_nbr_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -4,76 +4,99 @@
 #include "base/err.h"
 #include "base/num.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LINE = 64, LARGE_PAGE = 2 << 20, PATH_ROOM = 1024 };
+enum { LINE = 64, LARGE_PAGE = 2 << 20, PATH_BYTES = 1024 };
 
-/* The number after `key` at the start of a line of a file; -1: there is none. An empty key: the first number.
- */
-static int64_t number_in(const char *path, const char *key)
+static FILE *open_in(const char *root, const char *folder, const char *name)
 {
+    char path[PATH_BYTES];
+    const int length = snprintf(path, sizeof path, "%s%s%s", root, folder, name);
+    return length < (int)sizeof path ? fopen(path, "r") : NULL;
+}
+
+/* The number behind `key` at the beginning of a line, or the first line's where there is no key; SIZE_MAX
+ * where there is none, as for "max". */
+static size_t number_in(const char *root, const char *folder, const char *name, const char *key)
+{
+    FILE *file = open_in(root, folder, name);
     char line[256];
-    int64_t found = -1;
-    size_t length = strlen(key);
-    FILE *file = fopen(path, "r");
-    while (file && found < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, key, length) == 0) {
-            char *end = NULL;
-            long long number = strtoll(line + length, &end, 10);
-            found = end != line + length ? number : -1;
-        }
+    unsigned long long number = 0;
+    size_t found = SIZE_MAX;
+    while (file && found == SIZE_MAX && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), " %llu", &number) == 1)
+            found = number;
     if (file)
         fclose(file);
     return found;
 }
 
-/* What is left in the control group at `folder`; INT64_MAX: it has no limit. */
-static int64_t group_left(const char *folder)
+static size_t smaller(size_t a, size_t b)
 {
-    char path[PATH_ROOM + 32];
-    snprintf(path, sizeof path, "%s/memory.max", folder);
-    int64_t most = number_in(path, "");
-    snprintf(path, sizeof path, "%s/memory.current", folder);
-    int64_t used = number_in(path, "");
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    int64_t cached = number_in(path, "inactive_file "); /* is given back when it is wanted */
-    if (most < 0 || used < 0)
-        return INT64_MAX;
-    return most - used + (cached > 0 ? cached : 0);
+    return a < b ? a : b;
 }
 
-/* The least of this process's control group (version 2) and of those around it. */
-static int64_t groups_left(void)
+/* The names of a version's files. */
+static const struct version {
+    const char *folder, *limit, *used, *of_files;
+} versions[] = {
+    {"/sys/fs/cgroup", "/memory.max", "/memory.current", "file"},
+    {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_cache"},
+};
+
+static size_t left_in(const char *root, const struct version *v, const char *folder)
 {
-    static const char root[] = "/sys/fs/cgroup";
-    char line[PATH_ROOM] = "", folder[PATH_ROOM + sizeof root];
-    int64_t least = INT64_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && fgets(line, sizeof line, file) && strncmp(line, "0::", 3) != 0)
-        line[0] = '\0';
+    const size_t limit = number_in(root, folder, v->limit, "");
+    const size_t used = number_in(root, folder, v->used, "");
+    const size_t files = number_in(root, folder, "/memory.stat", v->of_files);
+    if (limit == SIZE_MAX || used == SIZE_MAX)
+        return SIZE_MAX;
+    const size_t kept = files == SIZE_MAX || files > used ? used : used - files;
+    return limit > kept ? limit - kept : 0;
+}
+
+/* A group and those that it is in. */
+static size_t left_up_from(const char *root, const struct version *v, const char *group)
+{
+    char folder[PATH_BYTES];
+    if (snprintf(folder, sizeof folder, "%s%s", v->folder, group) >= (int)sizeof folder)
+        return SIZE_MAX;
+    size_t left = SIZE_MAX;
+    while (strlen(folder) >= strlen(v->folder)) {
+        left = smaller(left, left_in(root, v, folder));
+        *strrchr(folder, '/') = '\0';
+    }
+    return left;
+}
+
+/* The kernel's estimate of what can be taken without swapping (MemAvailable), and of each control group the
+ * limit less what is used; pages of files do not count as used, for they can be dropped. Version 2 has its
+ * limits in /sys/fs/cgroup/PATH, version 1 in /sys/fs/cgroup/memory/PATH. In a container the path that the
+ * kernel says may not be there, and the folder itself is the group's. */
+size_t memory_left(const char *root)
+{
+    const size_t kib = number_in(root, "/proc", "/meminfo", "MemAvailable:");
+    size_t left = kib < SIZE_MAX / 1024 ? kib * 1024 : SIZE_MAX;
+    FILE *file = open_in(root, "/proc", "/self/cgroup");
+    char line[PATH_BYTES];
+    while (file && fgets(line, sizeof line, file)) { /* hierarchy:controllers:path */
+        line[strcspn(line, "\n")] = '\0';
+        const char *first = strchr(line, ':'), *second = first ? strchr(first + 1, ':') : NULL;
+        if (!second)
+            continue;
+        if (strncmp(line, "0::", 3) == 0)
+            left = smaller(left, left_up_from(root, &versions[0], second + 1));
+        else if (strncmp(first, ":memory:", 8) == 0)
+            left = smaller(left, left_up_from(root, &versions[1], second + 1));
+    }
     if (file)
         fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-    snprintf(folder, sizeof folder, "%s%s", root, line[0] ? line + 3 : "");
-    for (char *end = folder + strlen(folder); end && end >= folder + sizeof root - 1;
-         end = strrchr(folder, '/')) {
-        *end = '\0';
-        int64_t left = group_left(folder);
-        least = left < least ? left : least;
-    }
-    return least;
-}
-
-int64_t memory_available(void)
-{
-    enum { KIB = 1024 };
-    int64_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
-    int64_t host = free_kib < 0 ? INT64_MAX : free_kib * KIB, groups = groups_left();
-    return host < groups ? host : groups;
+    return left;
 }
 
 int64_t memory_resident(void)

@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that this process may still get on this host without swapping: what Linux calls available, or what is
- * left of the least limit of its control groups. INT64_MAX where nothing says. */
-int64_t memory_available(void);
+/* Bytes that this process may still take without swapping: of the machine, and of the control groups that it
+ * is in. `root` stands before the paths of the kernel's files: "" but in tests. SIZE_MAX where nothing says.
+ */
+size_t memory_left(const char *root);
 
 /* Bytes of this process that are in memory now; 0 where nothing says. */
 int64_t memory_resident(void);

@@ -30,6 +30,12 @@ int param_find(const struct param *params, const char *name)
     return -1;
 }
 
+double param_value(const struct param *params, const double *values, const char *name, double absent)
+{
+    const int row = param_find(params, name);
+    return row < 0 ? absent : values[row];
+}
+
 int param_read(const struct param *row, const char *text, double *value)
 {
     if (!row->words)

@@ -17,7 +17,7 @@ struct param {
 #define PARAM_WORDS(word, text, list)                                                                        \
     {.name = word, .unit = "", .summary = text, .most = sizeof list / sizeof list[0] - 2, .words = list}
 
-enum { PARAMS_MAX = 16 }; /* of one op, method or rule */
+enum { PARAMS_MAX = 24 }; /* of one op, method or rule */
 
 /* A table of them ends at a row without a name; no table at all is NULL. */
 size_t param_count(const struct param *params);
@@ -27,6 +27,9 @@ void param_defaults(const struct param *params, double values[PARAMS_MAX]);
 
 /* The index of the row with that name, or -1. */
 int param_find(const struct param *params, const char *name);
+
+/* The value of the row with that name; `absent` where there is none. */
+double param_value(const struct param *params, const double *values, const char *name, double absent);
 
 /* The value that a text gives to a row: one of its words, or a number in its range. ERR_INPUT. */
 int param_read(const struct param *row, const char *text, double *value);

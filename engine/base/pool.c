@@ -2,10 +2,13 @@
 #include "base/pool.h"
 
 #include "base/err.h"
+#include "base/place.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,8 @@ struct lane {
     struct pool *pool;
     pthread_t thread;
     int index;
+    int cpu;     /* -1: where the process may run */
+    int refusal; /* the kernel's errno, when it was to be bound */
 };
 
 struct pool {
@@ -28,6 +33,8 @@ struct pool {
     _Alignas(CACHE_LINE) int lanes;
     void (*work)(void *arg, int lane); /* NULL: end */
     void *arg;
+    bool moves_caller; /* which stays where it is otherwise */
+    cpu_set_t before;  /* where the caller was */
     struct lane lane[];
 };
 
@@ -65,36 +72,28 @@ static void start_round(struct pool *pool, void (*work)(void *arg, int lane), vo
     atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
 }
 
-/* The CPU of lane `index`: the index-th that this process may use; -1 when there are not so many. */
-static int lane_cpu(int index)
+/* The first round: each lane to its place. */
+static void lane_bind(void *arg, int index)
 {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return -1;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &allowed) && index-- == 0)
-            return (int)cpu;
-    return -1;
+    struct pool *pool = arg;
+    struct lane *lane = &pool->lane[index];
+    if (index > 0 || pool->moves_caller)
+        lane->refusal = place_thread(lane->cpu);
 }
 
-static int lane_start(struct lane *lane)
+static int bind_all(struct pool *pool)
 {
-    pthread_attr_t attributes;
-    int cpu = lane_cpu(lane->index);
-    int rc = pthread_attr_init(&attributes);
-    if (rc == 0 && cpu >= 0) {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET((size_t)cpu, &one);
-        rc = pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
+    pool_run(pool, lane_bind, pool);
+    for (int i = 0; i < pool->lanes; ++i) {
+        if (pool->lane[i].refusal == EINVAL && pool->lane[i].cpu >= 0)
+            return err_say(ERR_INPUT, "CPU %d is not on this machine, or the control group does not allow it",
+                           pool->lane[i].cpu);
+        place_refuse(pool->lane[i].refusal);
     }
-    if (rc == 0)
-        rc = pthread_create(&lane->thread, &attributes, lane_main, lane);
-    pthread_attr_destroy(&attributes);
-    return rc == 0 ? 0 : err_say(ERR_SYSTEM, "thread %d could not be made: %s", lane->index, strerror(rc));
+    return 0;
 }
 
-int pool_open(int lanes, struct pool **out)
+static int open_at(int lanes, const int *cpus, bool moves_caller, struct pool **out)
 {
     size_t size = sizeof(struct pool) + (size_t)lanes * sizeof(struct lane);
     size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
@@ -102,18 +101,33 @@ int pool_open(int lanes, struct pool **out)
     if (!pool)
         return err_say(ERR_NOMEM, "no memory for a pool of %d threads", lanes);
     memset(pool, 0, size);
-    pool->lanes = 1;
-    for (int i = 1; i < lanes; ++i) {
-        pool->lane[i] = (struct lane){.pool = pool, .index = i};
-        int err = lane_start(&pool->lane[i]);
-        if (err) {
-            pool_close(pool);
-            return err;
-        }
-        pool->lanes = i + 1;
+    pool->moves_caller = moves_caller && sched_getaffinity(0, sizeof pool->before, &pool->before) == 0;
+    int err = 0;
+    for (int i = 0; i < lanes && !err; ++i) {
+        pool->lane[i] = (struct lane){.pool = pool, .index = i, .cpu = cpus ? cpus[i] : place_cpu(i)};
+        int rc = i > 0 ? pthread_create(&pool->lane[i].thread, NULL, lane_main, &pool->lane[i]) : 0;
+        if (rc == 0)
+            pool->lanes = i + 1;
+        else
+            err = err_say(ERR_SYSTEM, "thread %d could not be made: %s", i, strerror(rc));
     }
-    *out = pool;
-    return 0;
+    if (!err)
+        err = bind_all(pool);
+    if (err)
+        pool_close(pool);
+    else
+        *out = pool;
+    return err;
+}
+
+int pool_open(int lanes, struct pool **out)
+{
+    return open_at(lanes, NULL, place_binds_caller(), out);
+}
+
+int pool_open_on(int lanes, const int *cpus, struct pool **out)
+{
+    return open_at(lanes, cpus, true, out);
 }
 
 void pool_close(struct pool *pool)
@@ -123,6 +137,8 @@ void pool_close(struct pool *pool)
     start_round(pool, NULL, NULL);
     for (int i = 1; i < pool->lanes; ++i)
         pthread_join(pool->lane[i].thread, NULL);
+    if (pool->moves_caller)
+        sched_setaffinity(0, sizeof pool->before, &pool->before);
     free(pool);
 }
 

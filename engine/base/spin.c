@@ -1,6 +1,10 @@
 #define _GNU_SOURCE
 #include "base/spin.h"
 
+#include "base/err.h"
+#include "base/num.h"
+
+#include <stdlib.h>
 #include <time.h>
 
 enum { SECOND_NS = 1000000000 };
@@ -12,6 +16,17 @@ void spin_ns(int64_t ns)
     const struct timespec rest = {.tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS};
     if (ns > 0)
         nanosleep(&rest, NULL);
+}
+
+int spin_gauge(int64_t ns, struct spin *spin)
+{
+    *spin = (struct spin){.distance_ns = ns};
+    return 0;
+}
+
+void spin_wait(const struct spin *spin)
+{
+    spin_ns(spin->distance_ns);
 }
 
 #else
@@ -32,6 +47,60 @@ void spin_ns(int64_t ns)
     const int64_t deadline = now_ns() + ns;
     while (now_ns() < deadline)
         ;
+}
+
+/* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
+ * other spread evenly over the grain, and no thread needs a state of its own. */
+void spin_wait(const struct spin *spin)
+{
+    const int64_t now = now_ns();
+    const uint32_t share = (uint32_t)now * 2654435769U;
+    const int64_t deadline = now + spin->distance_ns + (int64_t)((share * (uint64_t)spin->grain_ns) >> 32);
+    while (now_ns() < deadline)
+        ;
+}
+
+enum { BATCHES = 51, REPS = 100 };
+
+/* The middle batch's mean: batches that were disturbed are not in the middle. */
+static int64_t middle_mean(int64_t took[BATCHES])
+{
+    qsort(took, BATCHES, sizeof took[0], num_compare_ints);
+    return (took[BATCHES / 2] + REPS / 2) / REPS;
+}
+
+/* What one reading takes; at least 1 ns, the unit of the clock. */
+static int64_t reading_ns(void)
+{
+    int64_t took[BATCHES];
+    for (int b = 0; b < BATCHES; ++b) {
+        const int64_t start = now_ns();
+        for (int i = 0; i < REPS; ++i)
+            now_ns();
+        took[b] = now_ns() - start;
+    }
+    const int64_t mean = middle_mean(took);
+    return mean > 0 ? mean : 1;
+}
+
+int spin_gauge(int64_t ns, struct spin *out)
+{
+    const int64_t tried_ns = 1000;
+    struct spin spin = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
+    int64_t took[BATCHES];
+    for (int b = 0; b < BATCHES; ++b) {
+        const int64_t start = now_ns();
+        for (int i = 0; i < REPS; ++i)
+            spin_wait(&spin);
+        took[b] = now_ns() - start;
+    }
+    const int64_t beyond = middle_mean(took) - tried_ns;
+    if (ns < beyond)
+        return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the readings that end it",
+                       (long long)ns, (long long)beyond);
+    spin.distance_ns = ns - beyond;
+    *out = spin;
+    return 0;
 }
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/place.h"
 #include "base/yield.h"
 
-#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -27,6 +27,8 @@ enum { SCHEMA = 1 };
 /* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
 struct place {
     char host[64], cpus[192];
+    char lanes[LAUNCH_LANES_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
+    char refused[64];             /* why it is not bound as it should be */
     int pid, cpu;
     double clock_cost_ns;
     int64_t clock_tick_ns;
@@ -62,25 +64,11 @@ static int64_t process_age(void)
     return start > 0 ? ns_of(CLOCK_BOOTTIME) - start : 0;
 }
 
-static void cpu_list(const cpu_set_t *set, char *text, size_t size)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && at < size; ++cpu) {
-        size_t first = cpu;
-        while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, set))
-            ++cpu;
-        if (cpu > first)
-            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu",
-                                   at ? "," : "", first, cpu - 1);
-    }
-}
-
 /* How this rank came to be: loaded, begun, a rank of MPI. */
 static void start_read(struct place *place, const struct team *team)
 {
     int64_t age = process_age();
-    if (age > 0)
+    if (age > 0 && team->began_ns > 0)
         place->exec_to_main_ns = age - (launch_now() - team->began_ns);
     if (team->init_end_ns > 0) {
         place->main_to_init_ns = team->init_end_ns - team->began_ns;
@@ -90,18 +78,26 @@ static void start_read(struct place *place, const struct team *team)
 
 static void place_read(struct place *place, const struct team *team, const struct clock *clock)
 {
-    cpu_set_t allowed;
     memset(place, 0, sizeof *place); /* padding too: it is sent */
     gethostname(place->host, sizeof place->host - 1);
     place->pid = (int)getpid();
     place->cpu = sched_getcpu();
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        cpu_list(&allowed, place->cpus, sizeof place->cpus);
+    place_allowed(place->cpus, sizeof place->cpus);
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
     place->clock_base_ns = clock->base;
     start_read(place, team);
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
+}
+
+static void lanes_write(const char *lanes, struct json *j)
+{
+    char text[LAUNCH_LANES_MAX], *rest = text;
+    memcpy(text, lanes, sizeof text);
+    json_open(j, "lanes", '[');
+    for (char *lane = strsep(&rest, "|"); lane; lane = strsep(&rest, "|"))
+        json_string(j, NULL, lane);
+    json_close(j, ']');
 }
 
 static void place_write(const struct place *place, int rank, struct json *j)
@@ -112,6 +108,10 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "pid", place->pid);
     json_string(j, "cpus", place->cpus);
     json_int(j, "cpu", place->cpu);
+    if (place->lanes[0])
+        lanes_write(place->lanes, j);
+    if (place->refused[0])
+        json_string(j, "refused", place->refused);
     json_double(j, "clock_cost_ns", place->clock_cost_ns);
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
@@ -183,38 +183,20 @@ void launch_build(struct json *j)
     json_close(j, '}');
 }
 
-int launch_bind(const char *cpus)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const char *at = cpus; *at;) {
-        char *end = NULL;
-        long first = strtol(at, &end, 10), last = first;
-        if (end != at && *end == '-') {
-            const char *second = end + 1;
-            last = strtol(second, &end, 10);
-            if (end == second)
-                end = (char *)at;
-        }
-        if (end == at || first < 0 || last < first || last >= CPU_SETSIZE || (*end != ',' && *end != '\0'))
-            return err_say(ERR_INPUT, "'%s' is no list of CPUs; write 0 or 0-3,8", cpus);
-        for (long cpu = first; cpu <= last; ++cpu)
-            CPU_SET((size_t)cpu, &set);
-        at = *end ? end + 1 : end;
-    }
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        return err_say(ERR_INPUT, "the kernel does not bind to the CPUs %s: %s", cpus, strerror(errno));
-    return 0;
-}
-
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j)
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+                  struct json *j)
 {
     struct place mine, *places = NULL;
     struct timespec now;
     place_read(&mine, team, clock);
+    int err = launch_lanes(threads, mine.lanes, sizeof mine.lanes);
+    if (err)
+        return err;
+    if (place_refused())
+        snprintf(mine.refused, sizeof mine.refused, "%s", place_refused());
     if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
         return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
-    int err = team_gather(team, &mine, sizeof mine, places);
+    err = team_gather(team, &mine, sizeof mine, places);
     if (!err && team->rank == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
         json_open(j, NULL, '{');
@@ -234,6 +216,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_double(j, "hz", clock->rate.hz > 0 ? clock->rate.hz : NAN);
         json_double(j, "hz_ppm", clock->rate.hz > 0 ? clock->rate.ppm : NAN);
         json_close(j, '}');
+        launch_core(clock, j);
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         json_open(j, "places", '[');

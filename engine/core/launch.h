@@ -5,6 +5,8 @@
 #include "team/team.h"
 #include "time/clock.h"
 
+#include <stddef.h>
+
 struct json;
 
 /* CLOCK_MONOTONIC in ns, for what happens before there is a clock. */
@@ -13,8 +15,10 @@ int64_t launch_now(void);
 /* Version, compiler, flags: "build". */
 void launch_build(struct json *j);
 
-/* Bind this process to the CPUs of a list such as "0-3,8". ERR_INPUT, ERR_SYSTEM. */
-int launch_bind(const char *cpus);
+/* Put the threads of this process where --cpus says (base/place.h): before the team is open, with `team`
+ * NULL, by the rank that the launcher says this is; what it does not say waits for the open team. ERR_INPUT.
+ */
+int launch_bind(const char *cpus, const struct team *team);
 
 /* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
@@ -25,7 +29,22 @@ int launch_clock(const struct team *team, const char *name, struct clock *clock)
  * Collective. ERR_MPI. */
 int launch_work(const struct team *team, const struct clock *clock, double *rate);
 
-/* The launch record, on rank 0; collective. `j` is a document that is empty. */
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, struct json *j);
+/* "core": how many cycles this rank's core makes in a second now, and how that is known. Nothing in
+ * simulation. */
+void launch_core(const struct clock *clock, struct json *j);
+
+/* Where each lane of a pool of so many threads may run, as the kernel says, apart by '|': as many as fit; ""
+ * for one thread. ERR_NOMEM, ERR_SYSTEM. */
+enum { LAUNCH_LANES_MAX = 4096 };
+int launch_lanes(int threads, char *text, size_t size);
+
+/* The launch record, on rank 0; collective. `j` is a document that is empty. The lanes of a pool of `threads`
+ * are asked where they may run. ERR_NOMEM, ERR_SYSTEM, ERR_MPI. */
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+                  struct json *j);
+
+/* Close the team, and append a record of how it ended to `out` (NULL: standard output): of each rank on rank
+ * 0's host, for there is no MPI any more to bring others' to rank 0. Collective. ERR_MPI, ERR_SYSTEM. */
+int launch_close(struct team *team, const char *out);
 
 #endif

@@ -68,7 +68,7 @@ int method_time_at(struct bench *b, int64_t target_ns, struct observation *o)
     o->late = clock_now(b->clock) > local;
     ++b->windows.next;
     b->windows.late += o->late;
-    clock_wait(b->clock, local);
+    clock_wait(b->clock, local, &b->spun);
     return method_time(b, o);
 }
 

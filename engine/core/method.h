@@ -34,6 +34,7 @@ struct bench {
         int64_t loops;               /* of a few calls each, to find it */
         int64_t settle_ns;           /* until those who start early have come as far as they can */
     } path;
+    struct spun spun;    /* what the waits of this chunk saw, on this rank */
     int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */
     int partner;         /* with whom this rank exchanges them; -1: with nobody */
     int64_t *stamps_ns;  /* of messages timed one by one: room for a block's, on this rank */
@@ -46,7 +47,8 @@ struct bench {
 #define METHOD_CACHE                                                                                         \
     PARAM_WORDS("cache", "what was used before stays in the caches, or is evicted before each observation",  \
                 method_caches)
-static const char *const method_caches[] = {"warm", "cold", NULL};
+enum { CACHE_WARM, CACHE_COLD };
+static const char *const method_caches[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold", NULL};
 
 struct observation {
     int64_t start_ns, stop_ns; /* this rank's clock */

@@ -33,10 +33,10 @@ static int begin(struct bench *b)
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
     if (err)
         return err;
-    double enough = (b->clock->cost_ns + (double)b->clock->tick_ns) / CLOCK_SHARE;
+    double enough = fmax((b->clock->cost_ns + (double)b->clock->tick_ns) / CLOCK_SHARE, b->op->least_ns);
     double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
     int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
-    plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS;
+    plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS && !b->op->gapless;
     if (b->evict) /* the first repetition alone is cold */
         plan[0] = 1, plan[1] = 0;
     err = team_bcast(b->team, plan, sizeof plan);

@@ -79,7 +79,7 @@ static int watch(const struct bench *b, const struct group *late, const struct g
     const struct team *team = b->team;
     int err = team_barrier(team);
     if (team->rank == 0)
-        clock_wait(b->clock, clock_now(b->clock) + b->path.settle_ns);
+        clock_wait(b->clock, clock_now(b->clock) + b->path.settle_ns, NULL);
     int64_t start = clock_now(b->clock);
     err = err ? err : trigger_group(team, late);
     err = err ? err : method_time(b, o);

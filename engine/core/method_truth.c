@@ -63,7 +63,7 @@ static int observe(struct bench *b, struct observation *o)
             ERR_WRONG,
             "the instant of the truth had passed when this rank heard of it; give a longer settle_ns");
     if (!err) {
-        clock_wait(&truth, instant);
+        clock_wait(&truth, instant, NULL);
         err = method_time(&exact, o);
     }
     o->start_ns = instant;

@@ -17,6 +17,23 @@ const char *op_flow_name(enum op_flow flow)
     return names[flow];
 }
 
+int op_counters(const struct op *op)
+{
+    int count = 0;
+    while (op->counters && op->counters[count])
+        ++count;
+    return count;
+}
+
+const char *op_delays_name(enum op_delays delays)
+{
+    static const char *const names[OP_DELAYS] = {[DELAYS_NONE] = "none",
+                                                 [DELAYS_ONE] = "one",
+                                                 [DELAYS_THREADS] = "threads",
+                                                 [DELAYS_OTHERS] = "others"};
+    return names[delays];
+}
+
 void op_describe(const struct op *op, struct json *j)
 {
     json_open(j, NULL, '{');
@@ -29,9 +46,16 @@ void op_describe(const struct op *op, struct json *j)
     json_string(j, "default_bytes", op->default_bytes);
     json_int(j, "min_ranks", op->least_ranks ? op->least_ranks : 1);
     json_int(j, "max_ranks", 0);
-    json_int(j, "max_threads", op->threaded ? 0 : 1);
+    json_int(j, "min_threads", op->least_threads ? op->least_threads : 1);
+    json_int(j, "max_threads", op->threaded ? op->most_threads : 1);
+    json_string(j, "delays", op_delays_name(op->delays));
+    json_string(j, "reference", op->reference);
     json_string(j, "report", op->report == OP_ROOT ? "root" : "slowest");
     json_int(j, "parts", op->parts);
+    json_open(j, "counters", '[');
+    for (int i = 0; i < op_counters(op); ++i)
+        json_string(j, NULL, op->counters[i]);
+    json_close(j, ']');
     json_open(j, "methods", '[');
     for (size_t i = 0; methods[i]; ++i)
         if (!methods[i]->missing && method_suits(methods[i], op))

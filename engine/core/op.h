@@ -6,6 +6,7 @@
 #define CORE_OP_H
 
 #include "base/opt.h"
+#include "base/store.h"
 #include "core/phase.h"
 #include "team/team.h"
 #include "time/clock.h"
@@ -40,6 +41,17 @@ enum op_report {
     OP_SLOWEST, /* the longest of all ranks */
 };
 
+/* How many of the delays that a repetition makes with the parameter `spin_ns` (ops/delay.h) stand one after
+ * another in the op's value. */
+enum op_delays {
+    DELAYS_NONE,    /* it has no such parameter */
+    DELAYS_ONE,     /* one, or one in each thread at the same time */
+    DELAYS_THREADS, /* as many as there are threads, which exclude each other */
+    DELAYS_OTHERS,  /* one less than that */
+    OP_DELAYS
+};
+
+struct delays;
 struct op;
 
 /* What an op is given at setup; it lives as long as the op's state. */
@@ -49,11 +61,13 @@ struct op_env {
     const struct clock *clock; /* for the self.* ops alone, whose subject is the instrument */
     size_t bytes;
     int threads;
-    const double *params;  /* a value for each row of op->params */
-    bool by_turns;         /* the method times messages one by one, by `turn` */
-    bool planted;          /* for tests: `verify` spoils what this rank received before it looks */
-    struct phases *phases; /* of an op that has some, to be stamped; NULL elsewhere */
-    double work_per_us;    /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
+    const double *params; /* a value for each row of op->params */
+    bool by_turns;        /* the method times messages one by one, by `turn` */
+    bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
+    struct store *store;  /* of the buffers (base/store.h): what setup takes from it, the engine frees */
+    const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: nobody said */
+    struct phases *phases;       /* of an op that has some, to be stamped; NULL elsewhere */
+    double work_per_us; /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
 struct op {
@@ -62,10 +76,18 @@ struct op {
     enum op_class class;
     enum op_flow flow; /* of a collective */
     enum op_report report;
-    int parts;                 /* unit operations in one repetition: the two messages of a ping-pong */
-    int least_ranks;           /* 0 is 1 */
-    bool threaded;             /* takes more than one thread */
-    bool works;                /* is given calibrated work, env->work_per_us */
+    int parts;         /* unit operations in one repetition: the two messages of a ping-pong */
+    int least_ranks;   /* 0 is 1 */
+    bool threaded;     /* takes more than one thread */
+    int least_threads; /* 0 is 1 */
+    int most_threads;  /* of a threaded op; 0: as many as are asked for */
+    enum op_delays delays;
+    bool gapless;          /* nothing untimed is to stand between its observations, as far as can be */
+    const char *reference; /* the op that is the same without what is measured: value less its value is an
+                              overhead; NULL: there is none */
+    double least_ns;       /* so long an observation of repetitions back to back lasts at least, because of
+                              what `run` does once; 0: any */
+    bool works;            /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */
@@ -88,6 +110,12 @@ struct op {
     /* Of an op whose messages can be timed one by one; NULL elsewhere. This rank's side of the next message
      * of an exchange between two ranks: the lower one sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
+
+    /* Of an op whose observations are more than durations; NULL elsewhere: the names of what it counts, up to
+     * NULL, and what the last `run` counted of each, which is asked for outside the timed region.
+     * Ops whose subject is not time spent in a call have their result here. */
+    const char *const *counters;
+    void (*counted)(void *state, int64_t *values);
 
     /* With whom this rank does so, -1: with nobody. NULL: ranks 0 and 1 with each other. */
     int (*partner)(void *state);
@@ -118,6 +146,10 @@ struct op_family {
 
 const char *op_class_name(enum op_class class);
 const char *op_flow_name(enum op_flow flow);
+const char *op_delays_name(enum op_delays delays);
+
+/* How many counters it has. */
+int op_counters(const struct op *op);
 
 void op_describe(const struct op *op, struct json *j);
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct delays;
 struct method;
 struct op;
 struct stop_rule;
@@ -18,9 +19,10 @@ struct point {
     const struct stop_rule *rule;
     size_t bytes;
     int threads;
-    int plant;          /* the rank whose `verify` spoils what it received; -1: none. For tests */
-    uint64_t seed;      /* for all that is random in it, the same on all ranks */
-    double work_per_us; /* of the launch, where the op `works` */
+    int plant;                   /* the rank whose `verify` spoils what it received; -1: none. For tests */
+    uint64_t seed;               /* for all that is random in it, the same on all ranks */
+    double work_per_us;          /* of the launch, where the op `works` */
+    const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none were given */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 

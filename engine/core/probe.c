@@ -52,6 +52,7 @@ struct seat {
 
 struct reading {
     double noise, canary_ns;
+    int64_t cpu;
 };
 
 struct probe {
@@ -65,6 +66,7 @@ struct probe {
     int64_t last_ns;     /* when the last look was, on rank 0 */
     struct reading *all; /* on rank 0, of every rank */
     double *noise;
+    int64_t *cpu;
     struct probed seen;
 };
 
@@ -255,7 +257,8 @@ int probe_open(const struct team *team, const struct clock *clock, struct probe 
     if (team->rank == 0) {
         p->all = calloc((size_t)team->size, sizeof *p->all);
         p->noise = calloc((size_t)team->size, sizeof *p->noise);
-        if (!p->all || !p->noise)
+        p->cpu = calloc((size_t)team->size, sizeof *p->cpu);
+        if (!p->all || !p->noise || !p->cpu)
             err = err_say(ERR_NOMEM, "no memory for what %d ranks see", team->size);
     }
     if (!err)
@@ -279,6 +282,7 @@ void probe_close(struct probe *p)
         munmap(p->line, PAGE);
     free(p->all);
     free(p->noise);
+    free(p->cpu);
     free(p);
 }
 
@@ -289,7 +293,7 @@ bool probe_is_due(const struct probe *p, double after_ns)
 
 int probe_take(struct probe *p, const struct probed **seen)
 {
-    struct reading mine = {.canary_ns = NAN};
+    struct reading mine = {.canary_ns = NAN, .cpu = sched_getcpu()};
     *seen = NULL;
     int err = team_barrier(p->team); /* who sends only may be far ahead */
     if (err)
@@ -301,10 +305,12 @@ int probe_take(struct probe *p, const struct probed **seen)
     if (err || p->team->rank != 0)
         return err;
     p->last_ns = clock_now(p->clock);
-    for (int r = 0; r < p->team->size; ++r)
+    for (int r = 0; r < p->team->size; ++r) {
         p->noise[r] = p->all[r].noise;
-    p->seen =
-        (struct probed){.canary_ns = p->pair[0] >= 0 ? p->all[p->pair[0]].canary_ns : NAN, .noise = p->noise};
+        p->cpu[r] = p->all[r].cpu;
+    }
+    p->seen = (struct probed){
+        .canary_ns = p->pair[0] >= 0 ? p->all[p->pair[0]].canary_ns : NAN, .noise = p->noise, .cpu = p->cpu};
     *seen = &p->seen;
     return 0;
 }

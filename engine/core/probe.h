@@ -15,6 +15,7 @@ struct probe;
 struct probed {
     double canary_ns;    /* one way; not a number: no two ranks can, or one of them was not there */
     const double *noise; /* of each rank: 0 to 1 of the time was lost; it lives until the next look */
+    const int64_t *cpu;  /* of each rank: that it was on; -1: the kernel does not say. Likewise */
 };
 
 /* Find two ranks for the canary and learn how fast each rank works undisturbed. Collective; some ms, once a

@@ -2,6 +2,7 @@
 
 #include "base/crash.h"
 #include "base/err.h"
+#include "core/fit.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
@@ -33,6 +34,7 @@ struct run {
     const struct team *team;
     struct sink *sink; /* on rank 0 */
     struct op_env env;
+    struct store store;
     struct bench bench;
     struct evict evict;   /* empty unless the caches are to be cold */
     struct series series; /* on rank 0 */
@@ -168,6 +170,7 @@ static int observe_chunk(struct run *r, int64_t count)
     phases_reset(&r->phases);
     *r->room.mine.yields = 0;
     r->bench.count = count;
+    r->bench.spun = (struct spun){0};
     int err = open_block(r);
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
@@ -179,7 +182,10 @@ static int observe_chunk(struct run *r, int64_t count)
         r->room.target_ns[k] = o.target_ns;
         r->room.low[k] = o.low;
         *r->room.mine.yields += o.yields;
+        if (r->room.mine.counts)
+            r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
     }
+    *r->room.mine.spun = r->bench.spun;
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
     if (err)
@@ -198,6 +204,8 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .target_ns = windows ? r->room.target_ns : NULL,
                                      .late = windows ? r->room.all.late : NULL,
                                      .window_ns = r->bench.windows.width_ns,
+                                     .spun = windows ? r->room.all.spun : NULL,
+                                     .counts = r->room.all.counts,
                                      .low = r->bench.low_reps > 0 ? r->room.low : NULL,
                                      .before = synchronised ? r->room.before : NULL,
                                      .after = synchronised ? r->bench.sync->all : NULL,
@@ -295,10 +303,13 @@ static int refuse(const struct run *r)
     return err ? err : end(r, "failed", text, false);
 }
 
-static bool is_cold(const struct point *p)
+static int check_threads(const struct op *op, int threads)
 {
-    int row = param_find(p->method->params, "cache");
-    return row >= 0 && strcmp(p->method->params[row].words[(int)p->method_params[row]], "cold") == 0;
+    const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
+    const int fit = few ? op->least_threads : op->most_threads;
+    return !few && !many ? 0
+                         : err_say(ERR_UNSUPPORTED, "%s needs %s %d threads, not %d; give --threads %d",
+                                   op->name, few ? "at least" : "at most", fit, threads, fit);
 }
 
 /* What this rank can see is in the way of the point, or 0. */
@@ -317,14 +328,17 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
+    int err = check_threads(op, r->env.threads);
+    if (err)
+        return err;
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    int err = room_open(r->team, &r->room);
+    err = room_open(r->team, op_counters(op), &r->room);
     if (err)
         return err;
     r->bench.stamps_ns = r->room.stamps_ns;
-    if (is_cold(r->point)) {
+    if (param_value(r->point->method->params, r->point->method_params, "cache", CACHE_WARM) == CACHE_COLD) {
         err = evict_open(&r->evict);
         if (err)
             return err;
@@ -347,16 +361,19 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.env = (struct op_env){p->op,
-                            team,
-                            clock,
-                            p->bytes,
-                            p->threads,
-                            p->op_params,
-                            p->method->messages,
-                            team->rank == p->plant,
-                            p->op->phases ? &r.phases : NULL,
-                            p->work_per_us};
+    r.store = store_of(p->op->params, p->op_params);
+    r.env = (struct op_env){.op = p->op,
+                            .team = team,
+                            .clock = clock,
+                            .bytes = p->bytes,
+                            .threads = p->threads,
+                            .params = p->op_params,
+                            .by_turns = p->method->messages,
+                            .planted = team->rank == p->plant,
+                            .phases = p->op->phases ? &r.phases : NULL,
+                            .store = &r.store,
+                            .delays = p->delays,
+                            .work_per_us = p->work_per_us};
     r.bench = (struct bench){
         .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
@@ -366,6 +383,10 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     phases_open(&r.phases, clock, p->op->phases);
     int mine = setup(&r);
     int err = agree(&r, mine, &worst, why);
+    if (!err && !worst)
+        err = agree(&r, fit_check(team, r.store.bytes), &worst, why);
+    if (!err && !worst)
+        err = agree(&r, store_touch(&r.store), &worst, why);
     if (!err)
         err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
@@ -374,6 +395,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
+    store_close(&r.store);
     room_close(&r.room);
     evict_close(&r.evict);
     series_free(&r.series);

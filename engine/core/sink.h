@@ -10,6 +10,7 @@ struct json;
 struct path;
 struct point;
 struct probed;
+struct spun;
 struct sync;
 struct sync_point;
 
@@ -22,12 +23,16 @@ struct chunk {
     const int64_t *yields; /* a sum per rank */
     const int64_t *low;    /* of each observation: 1 where it is of the lower bound; NULL: none is */
 
+    /* Of an op that counts: of rank r, observation k, counter c at [(r * count + k) * counters + c]. */
+    const int64_t *counts;
+
     const struct probed *probed; /* what a look at the machine after it saw; NULL: there was none */
 
     /* Of a method with windows; NULL elsewhere. */
     const int64_t *target_ns; /* of each observation, in reference time */
     const int64_t *late;      /* like start_ns: 1 where that rank started late */
     int64_t window_ns;
+    const struct spun *spun; /* of each rank: what its waits for the windows saw */
 
     /* Of a synchronised method; NULL elsewhere. */
     const struct sync_point *before; /* of each rank, around the chunk; one and the same: extrapolate */

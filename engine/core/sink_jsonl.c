@@ -105,12 +105,49 @@ static void write_stamps(struct json *j, const char *key, const struct chunk *c,
     json_close(j, ']');
 }
 
+static void write_counts(struct json *j, const struct op *op, const struct chunk *c)
+{
+    const int counters = op_counters(op);
+    json_open(j, "counts", '{');
+    for (int i = 0; i < counters; ++i) {
+        json_open(j, op->counters[i], '[');
+        for (int r = 0; r < c->ranks; ++r) {
+            json_open(j, NULL, '[');
+            for (int64_t k = 0; k < c->count; ++k)
+                json_int(j, NULL, c->counts[(r * c->count + k) * counters + i]);
+            json_close(j, ']');
+        }
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+}
+
+static void write_spun(struct json *j, const struct chunk *c)
+{
+    json_open(j, "spun_ns", '[');
+    for (int r = 0; r < c->ranks; ++r)
+        json_int(j, NULL, c->spun[r].ns);
+    json_close(j, ']');
+    json_open(j, "spun_lost_ns", '[');
+    for (int r = 0; r < c->ranks; ++r)
+        json_int(j, NULL, c->spun[r].lost_ns);
+    json_close(j, ']');
+    json_open(j, "spun_longest_ns", '[');
+    for (int r = 0; r < c->ranks; ++r)
+        json_int(j, NULL, c->spun[r].longest_ns);
+    json_close(j, ']');
+}
+
 static void write_probed(struct json *j, const struct probed *probed, int ranks)
 {
     json_double(j, "canary_ns", probed->canary_ns);
     json_open(j, "noise", '[');
     for (int r = 0; r < ranks; ++r)
         json_double(j, NULL, probed->noise[r]);
+    json_close(j, ']');
+    json_open(j, "cpu", '[');
+    for (int r = 0; r < ranks; ++r)
+        json_int(j, NULL, probed->cpu[r]);
     json_close(j, ']');
 }
 
@@ -126,6 +163,10 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
     for (int r = 0; r < c->ranks; ++r)
         json_int(j, NULL, c->yields[r]);
     json_close(j, ']');
+    if (c->counts)
+        write_counts(j, p->op, c);
+    if (c->spun)
+        write_spun(j, c);
     if (c->probed)
         write_probed(j, c->probed, c->ranks);
     if (c->low) {

@@ -6,13 +6,16 @@
 
 #include <stdlib.h>
 
-static bool stamps_alloc(struct stamps *s, size_t ranks)
+static bool stamps_alloc(struct stamps *s, size_t ranks, int counters)
 {
+    if (counters > 0 && !(s->counts = calloc(ranks * CHUNK_MOST * (size_t)counters, sizeof(int64_t))))
+        return false;
+    s->spun = calloc(ranks, sizeof *s->spun);
     s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->yields = calloc(ranks, sizeof(int64_t));
     s->late = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields && s->late;
+    return s->start_ns && s->stop_ns && s->yields && s->late && s->spun;
 }
 
 static void stamps_free(struct stamps *s)
@@ -21,9 +24,11 @@ static void stamps_free(struct stamps *s)
     free(s->stop_ns);
     free(s->yields);
     free(s->late);
+    free(s->counts);
+    free(s->spun);
 }
 
-int room_open(const struct team *team, struct room *r)
+int room_open(const struct team *team, int counters, struct room *r)
 {
     const size_t size = (size_t)team->size;
     *r = (struct room){.target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns),
@@ -31,8 +36,10 @@ int room_open(const struct team *team, struct room *r)
                        .stamps_ns = calloc(CHUNK_MOST, sizeof *r->stamps_ns),
                        .before = calloc(size, sizeof *r->before),
                        .last_ns = calloc(size, sizeof *r->last_ns),
-                       .partners = calloc(size, sizeof *r->partners)};
-    const bool whole = stamps_alloc(&r->mine, 1) && (team->rank != 0 || stamps_alloc(&r->all, size));
+                       .partners = calloc(size, sizeof *r->partners),
+                       .counters = (size_t)counters};
+    const bool whole =
+        stamps_alloc(&r->mine, 1, counters) && (team->rank != 0 || stamps_alloc(&r->all, size, counters));
     return whole && r->target_ns && r->low && r->stamps_ns && r->before && r->last_ns && r->partners
                ? 0
                : err_say(ERR_NOMEM, "no memory for the stamps of %d ranks", team->size);
@@ -60,6 +67,10 @@ int room_gather(const struct room *r, const struct team *team, int64_t count, bo
         err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
     if (!err && windows)
         err = team_gather(team, r->mine.late, bytes, r->all.late);
+    if (!err && windows)
+        err = team_gather(team, r->mine.spun, sizeof *r->mine.spun, r->all.spun);
+    if (!err && r->counters > 0)
+        err = team_gather(team, r->mine.counts, bytes * r->counters, r->all.counts);
     return err;
 }
 

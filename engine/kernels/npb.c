@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct npb_kernel *const npb_kernels[] = {&npb_bt, &npb_cg, &npb_ep, &npb_ft, &npb_is,
-                                                &npb_lu, &npb_mg, &npb_sp, NULL};
+const struct npb_kernel *const npb_kernels[] = {&npb_ep, &npb_is, &npb_cg, &npb_mg,
+                                                &npb_ft, &npb_bt, &npb_sp, &npb_lu, NULL};
 enum { KERNELS = sizeof npb_kernels / sizeof npb_kernels[0] - 1 };
 
 const char *const npb_classes[NPB_CLASSES + 1] = {"S", "W", "A", "B", "C", "D", "E", NULL};
@@ -82,7 +82,7 @@ static int check_memory(const struct npb *npb)
     const double GIB = 0x1p30;
     int ranks = 1;
     int err = comm_on_host(&npb->comm, &ranks);
-    double each = npb->kernel->memory(npb), there = (double)memory_available();
+    double each = npb->kernel->memory(npb), there = (double)memory_left("");
     if (!err && each * ranks > there)
         err = err_say(
             ERR_INPUT,

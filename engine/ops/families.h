@@ -4,7 +4,13 @@
 
 #include "core/op.h"
 
-extern const struct op_family self_ops, pthread_ops, omp_ops;
+extern const struct op_family self_ops, noise_ops;
+extern const struct op_family pthread_thread_ops, pthread_mutex_ops, pthread_lock_ops, pthread_cond_ops,
+    pthread_sync_ops, pthread_data_ops, pthread_sched_ops, atomic_ops;
+extern const struct op_family omp_sync_ops, omp_lock_ops, omp_atomic_ops, omp_for_ops, omp_reduction_ops,
+    omp_task_ops, omp_data_ops, omp_region_ops;
+extern const struct op_family sock_stream_ops, sock_udp_ops, shm_flag_ops, shm_cma_ops;
+extern const struct op_family mem_copy_ops, mem_stream_ops, mem_latency_ops;
 
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2p_window_ops,
@@ -12,6 +18,6 @@ extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2
 extern const struct op_family mpi_coll_ops, mpi_nbr_ops, mpi_reduce_local_ops;
 extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;
 extern const struct op_family mpi_comm_ops, mpi_win_ops, mpi_local_ops, mpi_part_ops;
-extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops;
+extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops, mpi_overlap_nbr_ops;
 
 #endif

@@ -1,4 +1,5 @@
-/* mpi.*, all ranks together: each collective in its blocking, nonblocking and persistent form.
+/* mpi.*, all ranks together: each collective in its blocking, nonblocking and persistent form, and
+ * mpi.overlap.*: the latter two with work between start and completion.
  *
  * To add one: a line of COLL_CALLS with its arguments, and a row that says who has how many blocks and what
  * each must hold. */
@@ -33,17 +34,15 @@ COLL_CALLS(reduce_scatter_block, Reduce_scatter_block, c->turn.send, c->turn.rec
 COLL_CALLS(scan, Scan, c->turn.send, c->turn.recv, c->count, c->type, c->sum.op, c->comm)
 COLL_CALLS(exscan, Exscan, c->turn.send, c->turn.recv, c->count, c->type, c->sum.op, c->comm)
 
-#define PARAMS(name, ...) static const struct param name##_params[] = {__VA_ARGS__, COLL_TOGETHER, {0}}
-
-PARAMS(barrier, COLL_SEED);
-PARAMS(bcast, COLL_ROOTED, COLL_TYPE, COLL_SEED);
-PARAMS(reduce, COLL_IN_PLACE, COLL_ROOTED, COLL_REDUCED, COLL_SEED);
-PARAMS(allreduce, COLL_IN_PLACE, COLL_REDUCED, COLL_SEED);
-PARAMS(reduce_scatter, COLL_IN_PLACE, COLL_REDUCED, COLL_COUNTS);
-PARAMS(gather, COLL_IN_PLACE, COLL_ROOTED, COLL_TYPE, COLL_SEED);
-PARAMS(gatherv, COLL_IN_PLACE, COLL_ROOTED, COLL_TYPE, COLL_COUNTS);
-PARAMS(allgather, COLL_IN_PLACE, COLL_TYPE, COLL_SEED);
-PARAMS(allgatherv, COLL_IN_PLACE, COLL_TYPE, COLL_COUNTS);
+COLL_PARAMS(barrier_params, COLL_SEED);
+COLL_PARAMS(bcast_params, COLL_ROOTED, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(reduce_params, COLL_IN_PLACE, COLL_ROOTED, COLL_REDUCED, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(allreduce_params, COLL_IN_PLACE, COLL_REDUCED, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(reduce_scatter_params, COLL_IN_PLACE, COLL_REDUCED, COLL_COUNTS, COLL_BUFFERS);
+COLL_PARAMS(gather_params, COLL_IN_PLACE, COLL_ROOTED, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(gatherv_params, COLL_IN_PLACE, COLL_ROOTED, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
+COLL_PARAMS(allgather_params, COLL_IN_PLACE, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(allgatherv_params, COLL_IN_PLACE, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
 
 #define ALL_SEND(n) .send_root = n, .send_other = n
 #define ALL_RECV(n) .recv_root = n, .recv_other = n
@@ -100,4 +99,11 @@ static void op_at(size_t i, struct op *op)
     op->family = "coll";
 }
 
+static void overlap_at(size_t i, struct op *op)
+{
+    coll_overlap_at(rows, i, op);
+}
+
 const struct op_family mpi_coll_ops = {.count = ROWS * COLL_FORMS, .op_at = op_at};
+
+const struct op_family mpi_overlap_coll_ops = {.count = ROWS * COLL_OVERLAPS, .op_at = overlap_at};

@@ -1,4 +1,4 @@
-/* What the collectives share: a row of calls becomes three ops, one for each form.
+/* What the collectives share: a row of calls becomes an op for each form.
  *
  *   mpi_coll.c        the rows of ranks that are all alike
  *   mpi_nbr.c         the rows over the neighbours of a graph
@@ -13,6 +13,7 @@
 #include "ops/counts.h"
 #include "ops/graph.h"
 #include "ops/mpi_compat.h"
+#include "ops/mpi_overlap.h"
 #include "ops/mpi_reduction.h"
 
 /* How many blocks a buffer has: of each rank, or each neighbour, one. */
@@ -48,18 +49,19 @@ struct coll_row {
     enum shape shape;
     enum place place;
     enum op_flow flow;
-    const struct param *params;
-    bool neighbours;     /* the blocks are of the neighbours in a graph */
-    bool in_bytes;       /* displacements are, not in elements */
-    const char *missing; /* in any form */
+    const struct param (*params)[PARAMS_MAX + 1]; /* of an op; of one with work (COLL_PARAMS) */
+    bool neighbours;                              /* the blocks are of the neighbours in a graph */
+    bool in_bytes;                                /* displacements are, not in elements */
+    const char *missing;                          /* in any form */
     int (*call)(const struct coll *c);
     int (*start)(const struct coll *c, MPI_Request *request);
     int (*init)(const struct coll *c, MPI_Request *request);
 };
 
-/* What changes with the root. */
+/* What changes with the root and the set of buffers. */
 struct turn {
     int root;
+    char *out, *in;   /* the buffers: of what this rank sends, of what it receives */
     const void *send; /* as the call has them: NULL, a buffer or MPI_IN_PLACE */
     void *recv;
 };
@@ -75,13 +77,14 @@ struct side {
     int *displs;     /* where it begins in elements, or in bytes for ...w, */
     MPI_Aint *aints; /* the same for neighbours' ...w, */
     MPI_Datatype *types;
-    char *data;
+    size_t stride; /* bytes from the buffer of a set to that of the next */
+    char *data;    /* those of all sets */
 };
 
 struct coll {
     const struct coll_row *row;
     int (*run)(void *state, int64_t reps); /* the plain one of the form, or the varied one */
-    int (*once)(const struct coll *c);     /* of a form, with what `turn` says */
+    int (*once)(struct coll *c);           /* of a form, with what `turn` says */
     void (*before)(struct coll *c);        /* each repetition of a varied run */
     MPI_Comm comm;                         /* of the group */
     bool own_comm, planted, in_place;
@@ -94,13 +97,15 @@ struct coll {
     struct graph graph;   /* of neighbours */
     int *sources, *targets;
     struct side send, recv;
-    size_t recv_bytes;        /* room in the receive buffer */
+    size_t recv_bytes;        /* room in a receive buffer */
+    int sets;                 /* of buffers */
     struct turn turn, *turns; /* this repetition's; those of all */
     int turn_count, turn_at;  /* the next one */
     int64_t *delays_ns;       /* before each repetition, over and over */
     int delay_count, delay_at;
     MPI_Request *requests; /* persistent: one for each turn */
     MPI_Request *request;  /* this repetition's */
+    struct overlap work;   /* between start and completion; empty in forms without */
 };
 
 /* The three calls of a collective from one list of arguments. */
@@ -123,7 +128,7 @@ struct coll {
 
 /* ---- parameters: a row of a family's table each ------------------------------------------------------- */
 
-extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[5];
+extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[6];
 
 #define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
     {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}
@@ -139,6 +144,10 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
 #define COLL_TYPE PARAM_WORDS("type", "what is moved", data_type_words)
 #define COLL_COUNTS                                                                                          \
     PARAM_WORDS("counts", "how irregular the blocks are; bytes is their mean", counts_words), COLL_SEED
+#define COLL_BUFFERS                                                                                         \
+    COLL_NUMBER("buffers", "", "sets of buffers that repetitions go round in; 1 is hot in cache", 1, 1,      \
+                65536),                                                                                      \
+        STORE_PARAMS
 #define COLL_TOGETHER                                                                                        \
     COLL_NUMBER("groups", "", "communicators that do it at once", 1, 1, 1e6),                                \
         PARAM_WORDS("split", "block: ranks of a group stand together; cyclic: apart", coll_splits),          \
@@ -146,18 +155,27 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
         COLL_NUMBER("delay_us", "us", "when the last rank comes", 100, 0, 1e6),                              \
         COLL_NUMBER("late_rank", "", "who is late, in each group; -1: the last rank", -1, -1, 1e6)
 
+/* The table of an op's parameters, and that of the same with work. */
+#define COLL_PARAMS(name, ...)                                                                               \
+    static const struct param name[2][PARAMS_MAX + 1] = {{__VA_ARGS__, COLL_TOGETHER, {0}},                  \
+                                                         {OVERLAP_PARAMS, __VA_ARGS__, COLL_TOGETHER, {0}}}
+
 /* The value of a parameter; `absent` where the op has none of that name. */
 double coll_param(const struct op_env *env, const char *name, double absent);
 
 /* ---- ops --------------------------------------------------------------------------------------------- */
 
-enum { COLL_FORMS = 3 };
-
 /* Row i / COLL_FORMS in form i % COLL_FORMS, but for its family. */
+enum { COLL_FORMS = 3 };
 void coll_op_at(const struct coll_row *rows, size_t i, struct op *op);
 
-/* Allocate all that the parameters ask for, and fill nothing. `persistent`: with requests. */
-int coll_setup(const struct op_env *env, bool persistent, struct coll **out);
+/* Row i / COLL_OVERLAPS in form i % COLL_OVERLAPS with work, of the family `overlap`. */
+enum { COLL_OVERLAPS = 2 };
+void coll_overlap_at(const struct coll_row *rows, size_t i, struct op *op);
+
+/* Allocate all that the parameters ask for, and fill nothing. `persistent`: with requests; `works`: with
+ * work. */
+int coll_setup(const struct op_env *env, bool persistent, bool works, struct coll **out);
 void coll_teardown(void *state);
 
 int coll_verify(void *state);

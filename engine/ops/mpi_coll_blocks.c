@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 
 #include <stdlib.h>
 
@@ -120,6 +120,12 @@ static int plan_side(const struct coll *c, const struct draw *d, struct side *s)
     return err;
 }
 
+static size_t whole_lines(size_t bytes)
+{
+    enum { LINE = 64 };
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
 /* Both sides and their memory. Where input stands in the other buffer, that has room for it. */
 int coll_plan_blocks(const struct op_env *env, struct coll *c)
 {
@@ -146,7 +152,10 @@ int coll_plan_blocks(const struct op_env *env, struct coll *c)
     const bool all_in_place = c->in_place && row->place == PLACE_SEND;
     const size_t sent = c->send.at[c->send.count], received = c->recv.at[c->recv.count];
     const size_t least = row->neighbours ? env->bytes : 0; /* nobody's neighbour needs a buffer too */
-    err = data_alloc(1, all_in_place ? 0 : sent ? sent : least, (void **)&c->send.data);
+    const size_t sets = (size_t)c->sets;
     c->recv_bytes = all_in_place && sent > received ? sent : received ? received : least;
-    return err ? err : data_alloc(1, c->recv_bytes, (void **)&c->recv.data);
+    c->send.stride = whole_lines(all_in_place ? 0 : sent ? sent : least);
+    c->recv.stride = whole_lines(c->recv_bytes);
+    err = store_take(env->store, sets, c->send.stride, (void **)&c->send.data);
+    return err ? err : store_take(env->store, sets, c->recv.stride, (void **)&c->recv.data);
 }

@@ -2,7 +2,7 @@
 #include "ops/mpi_coll.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <time.h>
@@ -20,32 +20,32 @@ static int peer_of(const struct coll *c, const struct side *s, int b)
 
 /* Where block b of my input stands. In place, that is where the answer will: the sum over the first block,
  * my block among all. */
-static char *input_block(const struct coll *c, int root, int b)
+static char *input_block(const struct coll *c, const struct turn *t, int b)
 {
-    if (!coll_sends_in_place(c, root))
-        return c->send.data + c->send.at[b];
+    if (!coll_sends_in_place(c, t->root))
+        return t->out + c->send.at[b];
     if (c->row->answer == FROM_BLOCK)
-        return c->recv.data + c->recv.at[c->rank];
-    return c->recv.data + c->send.at[b];
+        return t->in + c->recv.at[c->rank];
+    return t->in + c->send.at[b];
 }
 
-static void fill(const struct coll *c, int root)
+static void fill(const struct coll *c, const struct turn *t)
 {
-    const enum blocks blocks = coll_sends(c, root);
-    data_poison(c->recv.data, c->recv_bytes);
+    const enum blocks blocks = coll_sends(c, t->root);
+    data_poison(t->in, c->recv_bytes);
     for (int b = 0; blocks != NONE && b < c->send.count; ++b) {
         const size_t bytes = c->send.at[b + 1] - c->send.at[b];
         if (bytes == 0)
             continue;
         if (coll_reduces(c->row))
-            reduction_fill(&c->sum, input_block(c, root, b), bytes / c->element, c->rank, b);
+            reduction_fill(&c->sum, input_block(c, t, b), bytes / c->element, c->rank, b);
         else
-            data_fill(input_block(c, root, b), bytes, among_all(c, c->rank),
+            data_fill(input_block(c, t, b), bytes, among_all(c, c->rank),
                       blocks == ALL ? peer_of(c, &c->send, b) : 0);
     }
 }
 
-static int check_sums(const struct coll *c)
+static int check_sums(const struct coll *c, const struct turn *t)
 {
     const int last = c->row->answer == OVER_ALL   ? c->size - 1
                      : c->row->answer == UP_TO_ME ? c->rank
@@ -53,28 +53,38 @@ static int check_sums(const struct coll *c)
     if (last < 0) /* of an exclusive scan, rank 0 has no answer */
         return 0;
     const size_t bytes = c->recv.at[c->recv.count];
-    data_arrived(c->recv.data, bytes, c->planted);
-    return reduction_check(&c->sum, c->recv.data, bytes / c->element, last,
-                           c->send.blocks == ALL ? c->rank : 0);
+    data_arrived(t->in, bytes, c->planted);
+    return reduction_check(&c->sum, t->in, bytes / c->element, last, c->send.blocks == ALL ? c->rank : 0);
 }
 
-static int check_blocks(const struct coll *c, int root)
+static int check_blocks(const struct coll *c, const struct turn *t)
 {
     const enum answer answer = c->row->answer;
     const bool from_root = answer == FROM_ROOT || answer == MY_FROM_ROOT;
     const bool mine = answer == MY_FROM_ROOT || answer == MY_FROM_BLOCK;
     const int to = mine ? among_all(c, c->rank) : 0;
-    if (coll_recvs_in_place(c, root)) { /* it stays among what the root sends */
-        char *block = c->send.data + c->send.at[c->rank];
+    if (coll_recvs_in_place(c, t->root)) { /* it stays among what the root sends */
+        char *block = t->out + c->send.at[c->rank];
         const size_t bytes = c->send.at[c->rank + 1] - c->send.at[c->rank];
         data_arrived(block, bytes, c->planted);
-        return data_check(block, bytes, among_all(c, root), to, c->rank);
+        return data_check(block, bytes, among_all(c, t->root), to, c->rank);
     }
-    data_arrived(c->recv.data, c->recv.at[c->recv.count], c->planted);
+    data_arrived(t->in, c->recv.at[c->recv.count], c->planted);
     int err = 0;
     for (int b = 0; b < c->recv.count && !err; ++b)
-        err = data_check(c->recv.data + c->recv.at[b], c->recv.at[b + 1] - c->recv.at[b],
-                         from_root ? among_all(c, root) : peer_of(c, &c->recv, b), to, b);
+        err = data_check(t->in + c->recv.at[b], c->recv.at[b + 1] - c->recv.at[b],
+                         from_root ? among_all(c, t->root) : peer_of(c, &c->recv, b), to, b);
+    return err;
+}
+
+/* A repetition with whatever work goes into it. A rank that lacks some says so, and goes on with the others.
+ */
+static int run_once(struct coll *c, int *wrong)
+{
+    overlap_mark(&c->work);
+    int err = c->run(c, 1);
+    if (!err && !*wrong)
+        *wrong = overlap_check(&c->work);
     return err;
 }
 
@@ -93,7 +103,7 @@ static int verify_barrier(struct coll *c)
         }
         err = team_mpi_err(rc, "MPI_Iprobe");
         if (!err)
-            err = c->run(c, 1);
+            err = run_once(c, &wrong);
         if (!err && c->rank != late)
             rc = MPI_Send(NULL, 0, MPI_BYTE, late, TAG, c->comm);
         for (int r = 0; !err && c->rank == late && r < c->size && rc == MPI_SUCCESS; ++r)
@@ -106,7 +116,8 @@ static int verify_barrier(struct coll *c)
     return err ? err : wrong;
 }
 
-/* With each root in turn. A wrong answer does not end it: the others go on, and would wait. */
+/* With each root and set of buffers in turn. A wrong answer does not end it: the others go on, and would
+ * wait. */
 int coll_verify(void *state)
 {
     struct coll *c = state;
@@ -114,15 +125,15 @@ int coll_verify(void *state)
         return verify_barrier(c);
     int wrong = 0;
     for (int k = 0; k < c->turn_count; ++k) {
-        const int root = c->turns[c->turn_at].root;
-        fill(c, root);
-        int err = c->run(c, 1);
+        const struct turn *t = &c->turns[c->turn_at];
+        fill(c, t);
+        int err = run_once(c, &wrong);
         if (err)
             return err;
-        if (!wrong && coll_recvs(c, root) != NONE)
-            wrong = coll_reduces(c->row) ? check_sums(c) : check_blocks(c, root);
+        if (!wrong && coll_recvs(c, t->root) != NONE)
+            wrong = coll_reduces(c->row) ? check_sums(c, t) : check_blocks(c, t);
     }
-    if (coll_reduces(c->row) && c->in_place && c->recv_bytes > 0)
-        reduction_settle(&c->sum, c->recv.data, c->recv_bytes / c->element);
+    for (int k = 0; coll_reduces(c->row) && c->in_place && c->recv_bytes > 0 && k < c->turn_count; ++k)
+        reduction_settle(&c->sum, c->turns[k].in, c->recv_bytes / c->element);
     return wrong;
 }

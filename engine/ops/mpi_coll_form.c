@@ -1,5 +1,6 @@
-/* The forms of a collective: blocking, nonblocking, persistent. Each has a plain run, which does the same
- * thing over and over, and a varied one, where a repetition has a root or a time of arrival of its own. */
+/* The forms of a collective: blocking, nonblocking, persistent, and the latter two with work between start
+ * and completion. Each has a plain run, which does the same thing over and over, and a varied one, where a
+ * repetition has a root or a time of arrival of its own. */
 #include "ops/mpi_coll.h"
 
 #include "base/err.h"
@@ -7,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { BLOCKING, NONBLOCKING, PERSISTENT };
+enum { BLOCKING, NONBLOCKING, PERSISTENT, OVERLAP, OVERLAP_PERSISTENT, FORMS };
 
 /* ---- plain ------------------------------------------------------------------------------------------- */
 
@@ -50,17 +51,45 @@ static int run_persistent(void *state, int64_t reps)
 
 /* ---- varied ------------------------------------------------------------------------------------------ */
 
-static int once_nonblocking(const struct coll *c)
+static int once_blocking(struct coll *c)
+{
+    return c->row->call(c);
+}
+
+static int once_nonblocking(struct coll *c)
 {
     MPI_Request request;
     int rc = c->row->start(c, &request);
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
-static int once_persistent(const struct coll *c)
+static int once_persistent(struct coll *c)
 {
     int rc = MPI_Start(c->request);
     return rc == MPI_SUCCESS ? MPI_Wait(c->request, MPI_STATUS_IGNORE) : rc;
+}
+
+static int once_overlap(struct coll *c)
+{
+    c->work.requests = c->request;
+    int rc = c->row->start(c, c->request);
+    return rc == MPI_SUCCESS ? c->work.finish(&c->work) : rc;
+}
+
+static int once_overlap_persistent(struct coll *c)
+{
+    c->work.requests = c->request;
+    int rc = MPI_Start(c->request);
+    return rc == MPI_SUCCESS ? c->work.finish(&c->work) : rc;
+}
+
+static int run_steadily(void *state, int64_t reps)
+{
+    struct coll *c = state;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        rc = c->once(c);
+    return team_mpi_err(rc, c->row->name);
 }
 
 static int run_varied(void *state, int64_t reps)
@@ -79,21 +108,24 @@ static int run_varied(void *state, int64_t reps)
 static const struct form {
     const char *name; /* made of the row's */
     int (*run)(void *state, int64_t reps);
-    int (*once)(const struct coll *c); /* NULL: the row's call */
-} forms[COLL_FORMS] = {
-    [BLOCKING] = {"mpi.%s", run_blocking, NULL},
-    [NONBLOCKING] = {"mpi.i%s", run_nonblocking, once_nonblocking},
-    [PERSISTENT] = {"mpi.%s_init", run_persistent, once_persistent},
+    int (*once)(struct coll *c);
+    bool persistent, works;
+} forms[FORMS] = {
+    [BLOCKING] = {"mpi.%s", run_blocking, once_blocking, false, false},
+    [NONBLOCKING] = {"mpi.i%s", run_nonblocking, once_nonblocking, false, false},
+    [PERSISTENT] = {"mpi.%s_init", run_persistent, once_persistent, true, false},
+    [OVERLAP] = {"mpi.overlap.i%s", run_steadily, once_overlap, false, true},
+    [OVERLAP_PERSISTENT] = {"mpi.overlap.%s_init", run_steadily, once_overlap_persistent, true, true},
 };
 
 static int setup_form(const struct op_env *env, const struct form *form, void **state)
 {
     struct coll *c = NULL;
-    int err = coll_setup(env, form == &forms[PERSISTENT], &c);
+    int err = coll_setup(env, form->persistent, form->works, &c);
     if (err)
         return err;
     c->run = c->before ? run_varied : form->run;
-    c->once = form->once ? form->once : c->row->call;
+    c->once = form->once;
     *state = c;
     return 0;
 }
@@ -113,15 +145,25 @@ static int setup_persistent(const struct op_env *env, void **state)
     return setup_form(env, &forms[PERSISTENT], state);
 }
 
+static int setup_overlap(const struct op_env *env, void **state)
+{
+    return setup_form(env, &forms[OVERLAP], state);
+}
+
+static int setup_overlap_persistent(const struct op_env *env, void **state)
+{
+    return setup_form(env, &forms[OVERLAP_PERSISTENT], state);
+}
+
 static int run(void *state, int64_t reps)
 {
     const struct coll *c = state;
     return c->run(state, reps);
 }
 
-static const char *default_bytes(const struct coll_row *row)
+static const char *default_bytes(const struct coll_row *row, bool works)
 {
-    return !coll_sized(row) ? NULL : coll_reduces(row) ? "8..1Mi" : "1..1Mi";
+    return !coll_sized(row) ? NULL : works ? "8,1Ki,64Ki" : coll_reduces(row) ? "8..1Mi" : "1..1Mi";
 }
 
 /* Methods without a clock take rank 0 for the root of all ranks, which come together. */
@@ -132,12 +174,16 @@ static enum op_flow flow_at(const struct op_env *env)
     return usual ? env->op->flow : FLOW_NONE;
 }
 
-void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
+static void op_in_form(const struct coll_row *row, size_t form, struct op *op)
 {
-    static int (*const setups[COLL_FORMS])(const struct op_env *env, void **state) = {
-        [BLOCKING] = setup_blocking, [NONBLOCKING] = setup_nonblocking, [PERSISTENT] = setup_persistent};
-    const struct coll_row *row = &rows[i / COLL_FORMS];
-    const size_t form = i % COLL_FORMS;
+    static int (*const setups[FORMS])(const struct op_env *env, void **state) = {
+        [BLOCKING] = setup_blocking,
+        [NONBLOCKING] = setup_nonblocking,
+        [PERSISTENT] = setup_persistent,
+        [OVERLAP] = setup_overlap,
+        [OVERLAP_PERSISTENT] = setup_overlap_persistent,
+    };
+    const struct form *f = &forms[form];
     const char *missing = row->missing;
     *op = (struct op){
         .summary = row->summary,
@@ -146,12 +192,14 @@ void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
         .flow_at = flow_at,
         .report = OP_SLOWEST,
         .parts = 1,
+        .threaded = f->works,
+        .works = f->works,
         .least_ranks = row->neighbours ? 2 : 0,
-        .default_bytes = default_bytes(row),
-        .params = row->params,
-        .missing = missing              ? missing
-                   : form == PERSISTENT ? MPI4_MISSING
-                                        : NULL,
+        .default_bytes = default_bytes(row, f->works),
+        .params = row->params[f->works],
+        .missing = missing         ? missing
+                   : f->persistent ? MPI4_MISSING
+                                   : NULL,
         .row = row,
         .setup = setups[form],
         .run = run,
@@ -159,5 +207,16 @@ void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
         .teardown = coll_teardown,
         .moved = coll_sized(row) ? coll_moved : NULL,
     };
-    snprintf(op->name, sizeof op->name, forms[form].name, row->name);
+    snprintf(op->name, sizeof op->name, f->name, row->name);
+}
+
+void coll_op_at(const struct coll_row *rows, size_t i, struct op *op)
+{
+    op_in_form(&rows[i / COLL_FORMS], i % COLL_FORMS, op);
+}
+
+void coll_overlap_at(const struct coll_row *rows, size_t i, struct op *op)
+{
+    op_in_form(&rows[i / COLL_OVERLAPS], OVERLAP + i % COLL_OVERLAPS, op);
+    op->family = "overlap";
 }

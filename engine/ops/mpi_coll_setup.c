@@ -3,10 +3,12 @@
  * ranks have it, what takes messages: communicators and persistent requests. */
 #include "ops/mpi_coll.h"
 
+#include "base/delays.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/spin.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>
@@ -15,18 +17,17 @@
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 
 enum { SPLIT_BLOCK, SPLIT_CYCLIC };
-enum { TOGETHER, LATE, RAMP, RANDOM };
+enum { TOGETHER, LATE, RAMP, RANDOM, REPLAYED };
 enum { RANDOM_DELAYS = 64 }; /* then they come again */
 
 const char *const coll_no_yes[3] = {"no", "yes", NULL};
 const char *const coll_roots[3] = {"fixed", "rotate", NULL};
 const char *const coll_splits[3] = {"block", "cyclic", NULL};
-const char *const coll_arrivals[5] = {"together", "late", "ramp", "random", NULL};
+const char *const coll_arrivals[6] = {"together", "late", "ramp", "random", "file", NULL};
 
 double coll_param(const struct op_env *env, const char *name, double absent)
 {
-    const int row = param_find(env->op->params, name);
-    return row < 0 ? absent : env->params[row];
+    return param_value(env->op->params, env->params, name, absent);
 }
 
 static const char *param_word(const struct op_env *env, const char *name, const char *absent)
@@ -91,6 +92,7 @@ static int plan_elements(const struct op_env *env, struct coll *c)
     if (!err && env->bytes % c->element != 0)
         err = err_say(ERR_INPUT, "%s takes type=%s: %zu bytes are no multiple of %zu; choose another size",
                       env->op->name, param_word(env, "type", ""), env->bytes, c->element);
+    err = err ? err : data_align(env, c->element);
     return err ? err : num_to_int(env->bytes / c->element, &c->count);
 }
 
@@ -129,15 +131,20 @@ static int plan_graph(const struct op_env *env, struct coll *c)
 
 /* ---- repetitions ------------------------------------------------------------------------------------- */
 
-static struct turn turn_of(const struct coll *c, int root)
+static char *buffer_of(const struct side *s, int set)
 {
-    struct turn t = {.root = root};
+    return s->data ? s->data + (size_t)set * s->stride : NULL;
+}
+
+static struct turn turn_of(const struct coll *c, int root, int set)
+{
+    struct turn t = {.root = root, .out = buffer_of(&c->send, set), .in = buffer_of(&c->recv, set)};
     if (coll_sends(c, root) != NONE)
-        t.send = coll_sends_in_place(c, root) ? MPI_IN_PLACE : c->send.data;
+        t.send = coll_sends_in_place(c, root) ? MPI_IN_PLACE : t.out;
     if (coll_recvs(c, root) != NONE)
-        t.recv = coll_recvs_in_place(c, root) ? MPI_IN_PLACE : c->recv.data;
+        t.recv = coll_recvs_in_place(c, root) ? MPI_IN_PLACE : t.in;
     if (c->row->answer == FROM_ROOT && c->rank == root) /* a broadcast has one buffer */
-        t.recv = c->send.data;
+        t.recv = t.out;
     return t;
 }
 
@@ -145,11 +152,12 @@ static int plan_turns(const struct op_env *env, struct coll *c)
 {
     const int root = (int)coll_param(env, "root", 0);
     int err = 0;
-    c->turn_count = coll_param(env, "roots", 0) != 0 ? c->size : 1;
+    const bool rotates = coll_param(env, "roots", 0) != 0;
+    c->turn_count = (rotates ? c->size : 1) * c->sets;
     c->turns = coll_array((size_t)c->turn_count, sizeof *c->turns, &err);
     c->requests = coll_array((size_t)c->turn_count, sizeof *c->requests, &err);
     for (int k = 0; k < c->turn_count && !err; ++k) {
-        c->turns[k] = turn_of(c, (root + k) % c->size);
+        c->turns[k] = turn_of(c, rotates ? (root + k) % c->size : root, k % c->sets);
         c->requests[k] = MPI_REQUEST_NULL;
     }
     if (err)
@@ -187,6 +195,22 @@ static double random_arrival(const struct coll *c, uint64_t seed, int k)
     return (double)(hash_mix(draw ^ hash_mix((uint64_t)c->rank)) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
+static int plan_replay(const struct op_env *env, struct coll *c)
+{
+    const struct delays *d = env->delays;
+    int err = 0;
+    if (!d)
+        return err_say(ERR_INPUT, "arrival=file replays delays that nobody gave; give --arrivals FILE");
+    if (d->ranks != env->team->size)
+        return err_say(ERR_INPUT, "the file of arrivals is of %d ranks, there %s %d; record or give another",
+                       d->ranks, env->team->size == 1 ? "is" : "are", env->team->size);
+    c->delay_count = d->count;
+    c->delays_ns = coll_array((size_t)d->count, sizeof *c->delays_ns, &err);
+    for (int k = 0; k < d->count && !err; ++k)
+        c->delays_ns[k] = d->ns[(size_t)k * (size_t)d->ranks + (size_t)env->team->rank];
+    return err;
+}
+
 static int plan_arrival(const struct op_env *env, struct coll *c)
 {
     const double delay_ns = coll_param(env, "delay_us", 0) * 1e3;
@@ -194,6 +218,8 @@ static int plan_arrival(const struct op_env *env, struct coll *c)
     int late = (int)coll_param(env, "late_rank", -1), err = check_rank(env, "late_rank", late);
     if (err || arrival == TOGETHER)
         return err;
+    if (arrival == REPLAYED)
+        return plan_replay(env, c);
     late = late < 0 ? c->size - 1 : late;
     c->delay_count = arrival == RANDOM ? RANDOM_DELAYS : 1;
     c->delays_ns = coll_array((size_t)c->delay_count, sizeof *c->delays_ns, &err);
@@ -260,7 +286,7 @@ static int connect(const struct op_env *env, bool persistent, struct coll *c)
     return err;
 }
 
-int coll_setup(const struct op_env *env, bool persistent, struct coll **out)
+int coll_setup(const struct op_env *env, bool persistent, bool works, struct coll **out)
 {
     const struct coll_row *row = env->op->row;
     struct coll *c = calloc(1, sizeof *c);
@@ -268,10 +294,13 @@ int coll_setup(const struct op_env *env, bool persistent, struct coll **out)
     if (c) {
         *c = (struct coll){.row = row,
                            .planted = env->planted,
+                           .sets = (int)coll_param(env, "buffers", 1),
                            .in_place = coll_param(env, "inplace", 0) != 0,
                            .comm = team_comm(env->team)};
         err = plan(env, c);
     }
+    if (!err && works)
+        err = overlap_open(env, 1, c->request, &c->work);
     if (persistent || row->neighbours || coll_param(env, "groups", 1) > 1) {
         int64_t worst = err; /* one that has failed must not be waited for */
         int failed = team_max(env->team, &worst);
@@ -291,7 +320,6 @@ static void side_free(struct side *s)
     free(s->displs);
     free(s->aints);
     free(s->types);
-    free(s->data);
 }
 
 void coll_teardown(void *state)
@@ -304,6 +332,7 @@ void coll_teardown(void *state)
             MPI_Request_free(&c->requests[k]);
     if (c->own_comm)
         MPI_Comm_free(&c->comm);
+    overlap_close(&c->work);
     reduction_close(&c->sum);
     side_free(&c->send);
     side_free(&c->recv);

@@ -4,8 +4,8 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "ops/data.h"
 #include "ops/mpi_compat.h"
-#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/grid.h"
-#include "ops/mpi_data.h"
 #include "ops/mpi_exchange.h"
 #include "team/team_mpi.h"
 
@@ -32,9 +32,9 @@ static const char *const yes_no[] = {"yes", "no", NULL};
      [PY] = {"py", "", "blocks along the second axis, likewise", 0, 0, 2147483647},                          \
      __VA_ARGS__}
 
-static const struct param params_2d[] = PARAMS({0});
+static const struct param params_2d[] = PARAMS(STORE_PARAMS, {0});
 static const struct param params_3d[] =
-    PARAMS([PZ] = {"pz", "", "blocks along the third axis, likewise", 0, 0, 2147483647}, {0});
+    PARAMS([PZ] = {"pz", "", "blocks along the third axis, likewise", 0, 0, 2147483647}, STORE_PARAMS, {0});
 
 static const struct row {
     const char *name, *summary;
@@ -120,9 +120,9 @@ static int lay_links(const struct op_env *env, const struct grid *grid, struct h
                                              .recv_bytes = bytes};
         room += (bytes + 63) / 64 * 64; /* whole cache lines */
     }
-    err = data_alloc(1, room, (void **)&h->send);
+    err = store_take(env->store, 1, room, (void **)&h->send);
     if (!err)
-        err = data_alloc(1, room, (void **)&h->recv);
+        err = store_take(env->store, 1, room, (void **)&h->recv);
     for (int i = 0; i < h->count && !err && room > 0; ++i) {
         struct exchange_link *l = &h->links[i];
         l->send = h->send + (h->sent + 63) / 64 * 64;
@@ -151,8 +151,6 @@ static void teardown(void *state)
     if (!h)
         return;
     exchange_close(h->exchange);
-    free(h->send);
-    free(h->recv);
     free(h);
 }
 

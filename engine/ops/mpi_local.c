@@ -3,7 +3,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>

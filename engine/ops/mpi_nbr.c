@@ -1,5 +1,5 @@
 /* mpi.neighbor_*: the collectives over the neighbours of a graph that the parameters choose, in the same
- * three forms as the others. */
+ * forms as the others. */
 #include "ops/families.h"
 
 #include "ops/mpi_coll.h"
@@ -25,8 +25,8 @@ static const char *const yes_no[] = {"yes", "no", NULL};
         PARAM_WORDS("periodic", "of a cart: its ends meet", yes_no),                                         \
         COLL_NUMBER("degree", "", "of random: to how many others each rank sends", 2, 1, 1e6)
 
-static const struct param equal_params[] = {GRAPH, COLL_TYPE, COLL_SEED, COLL_TOGETHER, {0}};
-static const struct param irregular_params[] = {GRAPH, COLL_TYPE, COLL_COUNTS, COLL_TOGETHER, {0}};
+COLL_PARAMS(equal_params, GRAPH, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
 
 #define SENDS(n) .send_root = n, .send_other = n, .recv_root = ALL, .recv_other = ALL, .neighbours = true
 #define EQUAL_BLOCKS .shape = EQUAL, .params = equal_params, .missing = NEIGHBOURS_MISSING
@@ -54,4 +54,10 @@ static void op_at(size_t i, struct op *op)
     op->family = "neighbour";
 }
 
+static void overlap_at(size_t i, struct op *op)
+{
+    coll_overlap_at(rows, i, op);
+}
+
 const struct op_family mpi_nbr_ops = {.count = ROWS * COLL_FORMS, .op_at = op_at};
+const struct op_family mpi_overlap_nbr_ops = {.count = ROWS * COLL_OVERLAPS, .op_at = overlap_at};

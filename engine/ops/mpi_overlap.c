@@ -94,7 +94,7 @@ static int open_waiter(const struct op_env *env, struct overlap *o)
     return pool_open(2, &o->pool);
 }
 
-int overlap_open(const struct op_env *env, int count, struct overlap *o)
+int overlap_open(const struct op_env *env, int count, MPI_Request *requests, struct overlap *o)
 {
     const double us = env->params[OVERLAP_WORK_US];
     if (us > 0 && env->work_per_us <= 0)
@@ -106,7 +106,7 @@ int overlap_open(const struct op_env *env, int count, struct overlap *o)
     *o = (struct overlap){.count = count,
                           .test = count == 1 ? test_one : test_two,
                           .wait = count == 1 ? wait_one : wait_two,
-                          .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL},
+                          .requests = requests,
                           .steps = llround(us * env->work_per_us),
                           .pieces = (int)env->params[OVERLAP_TESTS]};
     o->piece = o->pieces > 0 ? o->steps / o->pieces : 0;
@@ -117,9 +117,6 @@ int overlap_open(const struct op_env *env, int count, struct overlap *o)
 
 void overlap_close(struct overlap *o)
 {
-    for (int i = 0; i < o->count; ++i)
-        if (o->requests[i] != MPI_REQUEST_NULL)
-            MPI_Request_free(&o->requests[i]);
     pool_close(o->pool);
 }
 

@@ -22,7 +22,7 @@ extern const char *const overlap_waiters[3];
 struct pool;
 
 struct overlap {
-    MPI_Request requests[2];
+    MPI_Request *requests;            /* the caller's; they may be others in each repetition */
     int count;                        /* of requests: 1 or 2 */
     int (*finish)(struct overlap *o); /* from started requests to completed ones; returns MPI's code */
     int (*test)(struct overlap *o, int *done), (*wait)(struct overlap *o);
@@ -33,11 +33,10 @@ struct overlap {
     int rc; /* of the thread that waits */
 };
 
-/* What the parameters in `env` ask for, with `count` requests. On failure nothing is left behind. ERR_INPUT,
- * ERR_UNSUPPORTED, ERR_SYSTEM, ERR_NOMEM. */
-int overlap_open(const struct op_env *env, int count, struct overlap *o);
+/* What the parameters in `env` ask for, which begin with OVERLAP_PARAMS, with `count` requests. On failure
+ * nothing is left behind. ERR_INPUT, ERR_UNSUPPORTED, ERR_SYSTEM, ERR_NOMEM. */
+int overlap_open(const struct op_env *env, int count, MPI_Request *requests, struct overlap *o);
 
-/* Persistent requests that were made are freed. */
 void overlap_close(struct overlap *o);
 
 /* Around a repetition that is verified: were all steps of the work done? */

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_overlap.h"
 #include "team/team_mpi.h"
 
@@ -26,6 +26,7 @@ static const struct param params[] = {
     OVERLAP_PARAMS,
     [OVERLAP_FORM] =
         PARAM_WORDS("form", "MPI_Isend and MPI_Irecv, or MPI_Start of persistent requests", forms),
+    STORE_PARAMS,
     {0},
 };
 
@@ -40,6 +41,7 @@ struct role {
 
 struct side {
     struct overlap o;
+    MPI_Request requests[2];
     const struct role *role;
     int (*start)(struct side *s);
     MPI_Comm comm;
@@ -53,35 +55,34 @@ struct side {
 
 static int start_send(struct side *s)
 {
-    return MPI_Isend(s->send, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->o.requests[0]);
+    return MPI_Isend(s->send, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->requests[0]);
 }
 
 static int start_recv(struct side *s)
 {
-    return MPI_Irecv(s->recv, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->o.requests[0]);
+    return MPI_Irecv(s->recv, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->requests[0]);
 }
 
 static int start_both(struct side *s)
 {
     int rc = start_recv(s);
-    return rc != MPI_SUCCESS
-               ? rc
-               : MPI_Isend(s->send, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->o.requests[1]);
+    return rc != MPI_SUCCESS ? rc
+                             : MPI_Isend(s->send, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->requests[1]);
 }
 
 static int start_again(struct side *s)
 {
-    return MPI_Startall(s->o.count, s->o.requests);
+    return MPI_Startall(s->o.count, s->requests);
 }
 
 static int make_persistent(struct side *s)
 {
     int rc = MPI_SUCCESS;
     if (s->role->receives)
-        rc = MPI_Recv_init(s->recv, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->o.requests[0]);
+        rc = MPI_Recv_init(s->recv, s->count, MPI_BYTE, s->peer, TAG, s->comm, &s->requests[0]);
     if (s->role->sends && rc == MPI_SUCCESS)
         rc = MPI_Send_init(s->send, s->count, MPI_BYTE, s->peer, TAG, s->comm,
-                           &s->o.requests[s->role->requests - 1]);
+                           &s->requests[s->role->requests - 1]);
     return team_mpi_err(rc, "MPI_Send_init or MPI_Recv_init");
 }
 
@@ -120,9 +121,10 @@ struct pair {
 static void teardown(void *state)
 {
     struct side *s = state;
+    for (int i = 0; i < 2; ++i)
+        if (s->requests[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&s->requests[i]);
     overlap_close(&s->o);
-    free(s->send);
-    free(s->recv);
     free(s);
 }
 
@@ -142,7 +144,8 @@ static int setup(const struct op_env *env, void **state)
     struct side *s = calloc(1, sizeof *s);
     if (!s)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    *s = (struct side){.role = rank < 2 ? pair->role[rank] : NULL,
+    *s = (struct side){.requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL},
+                       .role = rank < 2 ? pair->role[rank] : NULL,
                        .comm = team_comm(env->team),
                        .peer = 1 - rank,
                        .bytes = env->bytes,
@@ -152,11 +155,11 @@ static int setup(const struct op_env *env, void **state)
     bool works = rank == 0 || (rank == 1 && pair->both_work);
     int err = num_to_int(env->bytes, &s->count);
     if (!err)
-        err = overlap_open(works ? env : &without, s->role ? s->role->requests : 0, &s->o);
+        err = overlap_open(works ? env : &without, s->role ? s->role->requests : 0, s->requests, &s->o);
     if (!err && s->role && s->role->sends)
-        err = data_alloc(1, s->bytes, (void **)&s->send);
+        err = store_take(env->store, 1, s->bytes, (void **)&s->send);
     if (!err && s->role && s->role->receives)
-        err = data_alloc(1, s->bytes, (void **)&s->recv);
+        err = store_take(env->store, 1, s->bytes, (void **)&s->recv);
     if (s->role)
         s->start = s->role->requests == 2 ? start_both : s->role->sends ? start_send : start_recv;
     if ((int)env->params[OVERLAP_FORM] == PERSISTENT) {

@@ -1,11 +1,10 @@
 #include "ops/mpi_p2p.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 const char *const p2p_matches[] = {"exact", "any_tag", "any_source", "any", NULL};
 
@@ -39,8 +38,8 @@ int p2p_open_to(struct pair *p, const struct op_env *env, int peer, int sends, i
                        .recvs = recvs,
                        .planted = env->planted};
     p2p_match(p, 0);
-    int err = data_alloc((size_t)sends, p->stride, (void **)&p->send);
-    return err ? err : data_alloc((size_t)recvs, p->stride, (void **)&p->recv);
+    int err = store_take(env->store, (size_t)sends, p->stride, (void **)&p->send);
+    return err ? err : store_take(env->store, (size_t)recvs, p->stride, (void **)&p->recv);
 }
 
 int p2p_open_large(struct pair *p, const struct op_env *env, int sends, int recvs)
@@ -57,12 +56,6 @@ int p2p_open(struct pair *p, const struct op_env *env, int sends, int recvs)
     err = err ? err : p2p_open_large(p, env, sends, recvs);
     p->count = count;
     return err;
-}
-
-void p2p_close(struct pair *p)
-{
-    free(p->send);
-    free(p->recv);
 }
 
 /* What buffer b holds in this generation: for both ranks the same number. */

@@ -27,14 +27,13 @@ void p2p_match(struct pair *p, int word);
 /* A size as MPI's int. ERR_UNSUPPORTED, and which ops have larger messages. */
 int p2p_count(const struct op_env *env, int *count);
 
-/* This rank with so many buffers each way and a peer. After a failure p2p_close() is due all the same. */
+/* This rank with so many buffers each way and a peer. */
 int p2p_open_to(struct pair *p, const struct op_env *env, int peer, int sends, int recvs);
 
 /* Ranks 0 and 1; the others have no buffers. p2p_open_large() sets no count, for calls that take a size of
  * any length. */
 int p2p_open(struct pair *p, const struct op_env *env, int sends, int recvs);
 int p2p_open_large(struct pair *p, const struct op_env *env, int sends, int recvs);
-void p2p_close(struct pair *p);
 
 /* Fresh data for the peer in every buffer; poison where data are to arrive, which no pending receive may
  * have. */

@@ -13,6 +13,7 @@ enum { MATCH };
 
 static const struct param match_params[] = {
     [MATCH] = PARAM_WORDS("match", "what a receive asks for: exact, or with wildcards", p2p_matches),
+    STORE_PARAMS,
     {0},
 };
 
@@ -23,6 +24,7 @@ static const char *const self_words[] = {"irecv_send", "isend_recv", "sendrecv",
 static const struct param self_params[] = {
     [CALLS] = PARAM_WORDS(
         "calls", "whether the receive is posted first, or the message sent, or both at once", self_words),
+    STORE_PARAMS,
     {0},
 };
 
@@ -101,7 +103,6 @@ static int run(void *state, int64_t reps)
 static void teardown(void *state)
 {
     struct exchange *s = state;
-    p2p_close(&s->p);
     free(s);
 }
 

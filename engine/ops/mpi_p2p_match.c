@@ -25,6 +25,7 @@ static const struct param params[] = {
                 MOST},
     [UNEXPECTED] = {"unexpected", "", "empty messages that have arrived before, on either rank, unasked for",
                     0, 0, MOST},
+    STORE_PARAMS,
     {0},
 };
 
@@ -141,7 +142,6 @@ static void teardown(void *state)
         clear(s);
     free(s->recvs);
     free(s->sends);
-    p2p_close(&s->p);
     free(s);
 }
 

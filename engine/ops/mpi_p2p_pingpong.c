@@ -16,8 +16,11 @@ static const struct param params[] = {
     [SEND] = PARAM_WORDS("send", "the call that sends; start: a persistent request", ways_send_words),
     [RECV] = PARAM_WORDS("recv", "the call that receives; start: a persistent request", ways_recv_words),
     [MATCH] = PARAM_WORDS("match", "what a receive or probe asks for: exact, or with wildcards", p2p_matches),
+    STORE_PARAMS,
     {0},
 };
+
+static const struct param params_large[] = {STORE_PARAMS, {0}};
 
 struct pingpong {
     struct ways w; /* first: a pointer to it is one to the whole */
@@ -185,6 +188,7 @@ static const struct op rows[] = {
      .setup = setup},
     {.name = "mpi.pingpong_c",
      .summary = "MPI_Send_c and MPI_Recv_c there and back, for messages beyond 2 GiB too; one way",
+     .params = params_large,
      .missing = MPI4_MISSING,
      .setup = setup_large},
 };

@@ -8,7 +8,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_p2p.h"
 #include "team/team_mpi.h"
 
@@ -25,6 +25,7 @@ static const struct param params[] = {
     [FORM] = PARAM_WORDS("form", "who sends to whom, and what is posted when", forms),
     [PEERS] = {"peers", "", "ranks that each sends to", 1, 1, 65536},
     [MESSAGES] = {"messages", "", "to each of them in a repetition", 128, 1, 65536},
+    STORE_PARAMS,
     {0},
 };
 
@@ -182,10 +183,8 @@ static void teardown(void *state)
     if (s->posted)
         MPI_Waitall(s->recvs, s->recv_requests[s->set], MPI_STATUSES_IGNORE);
     for (int i = 0; i < SETS; ++i) {
-        free(s->recv[i]);
         free(s->recv_requests[i]);
     }
-    free(s->send);
     free(s->send_requests);
     free(s->to);
     free(s->from);
@@ -226,8 +225,9 @@ static void choose_peers(struct rate *s, int form)
     s->all = idle ? single_idle : all[form];
 }
 
-static int alloc_requests(int count, MPI_Request **requests)
+static int alloc_requests(struct store *store, int count, MPI_Request **requests)
 {
+    store_count(store, (size_t)count * sizeof **requests);
     *requests = malloc((size_t)(count > 0 ? count : 1) * sizeof **requests);
     if (!*requests)
         return err_say(ERR_NOMEM, "no memory for %d requests; use fewer messages or peers", count);
@@ -236,13 +236,13 @@ static int alloc_requests(int count, MPI_Request **requests)
     return 0;
 }
 
-static int alloc(struct rate *s)
+static int alloc(const struct op_env *env, struct rate *s)
 {
-    int err = data_alloc((size_t)s->sends, s->stride, (void **)&s->send);
-    err = err ? err : alloc_requests(s->sends, &s->send_requests);
+    int err = store_take(env->store, (size_t)s->sends, s->stride, (void **)&s->send);
+    err = err ? err : alloc_requests(env->store, s->sends, &s->send_requests);
     for (int i = 0; i < s->sets && !err; ++i) {
-        err = data_alloc((size_t)s->recvs, s->stride, (void **)&s->recv[i]);
-        err = err ? err : alloc_requests(s->recvs, &s->recv_requests[i]);
+        err = store_take(env->store, (size_t)s->recvs, s->stride, (void **)&s->recv[i]);
+        err = err ? err : alloc_requests(env->store, s->recvs, &s->recv_requests[i]);
     }
     return err;
 }
@@ -274,7 +274,7 @@ static int setup(const struct op_env *env, void **state)
         err = err_say(ERR_NOMEM, "no memory for %d peers", s->peers);
     else
         choose_peers(s, form);
-    err = err ? err : alloc(s);
+    err = err ? err : alloc(env, s);
     if (!err && form == PREPOSTED) {
         err = team_mpi_err(post_all_recvs(s, 0), "MPI_Irecv");
         s->posted = !err;

@@ -253,7 +253,6 @@ void ways_close(struct ways *s)
     if (s->attached)
         MPI_Buffer_detach(&(void *){NULL}, &size); /* waits until all of it is sent */
     free(s->attached);
-    p2p_close(&s->p);
 }
 
 /* A repetition for each receive buffer, the second one after a wrong answer too, for the peer waits for it. A

@@ -29,10 +29,11 @@ static const struct param params[] = {
     [SEND] = PARAM_WORDS("send", "the call that sends; start: persistent requests, MPI_Startall", send_words),
     [RECV] =
         PARAM_WORDS("recv", "the call that receives; start: persistent requests, MPI_Startall", recv_words),
+    STORE_PARAMS,
     {0},
 };
 
-static const struct param params_large[] = {WINDOW_PARAMS, {0}};
+static const struct param params_large[] = {WINDOW_PARAMS, STORE_PARAMS, {0}};
 
 struct window {
     struct pair p;
@@ -165,7 +166,6 @@ static void teardown(void *state)
         if (all[i] != MPI_REQUEST_NULL)
             MPI_Request_free(&all[i]);
     free(all);
-    p2p_close(&s->p);
     free(s);
 }
 

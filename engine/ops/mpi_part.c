@@ -6,8 +6,8 @@
 #include "base/num.h"
 #include "base/pool.h"
 #include "base/work.h"
+#include "ops/data.h"
 #include "ops/mpi_compat.h"
-#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <math.h>
@@ -24,6 +24,7 @@ static const struct param params[] = {
     [WORK_US] = {"work_us", "us", "calibrated work of each thread, spread over its partitions", 0, 0, 1e7},
     [SKEW_US] = {"skew_us", "us", "further work of the last thread, before its last partition", 0, 0, 1e7},
     [ARRIVAL] = PARAM_WORDS("arrival", "how the receiver looks: MPI_Wait, or MPI_Parrived first", arrivals),
+    STORE_PARAMS,
     {0},
 };
 
@@ -141,8 +142,6 @@ static void teardown(void *state)
     if (p->incoming != MPI_REQUEST_NULL)
         MPI_Request_free(&p->incoming);
     free(p->lanes);
-    free(p->send);
-    free(p->recv);
     free(p);
 }
 
@@ -223,9 +222,9 @@ static int setup(const struct op_env *env, void **state)
                        .half = {halves->half[0], halves->half[1]},
                        .planted = env->planted};
     if (p->rank < 2) {
-        err = data_alloc(1, p->bytes, (void **)&p->send);
+        err = store_take(env->store, 1, p->bytes, (void **)&p->send);
         if (!err)
-            err = data_alloc(1, p->bytes, (void **)&p->recv);
+            err = store_take(env->store, 1, p->bytes, (void **)&p->recv);
         if (!err)
             err = share_out(p, env);
         if (!err)

@@ -31,18 +31,19 @@ enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEE
 /* As whole numbers in a double. */
 #define LARGEST_SEED 9007199254740991.0
 
-static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, {0});
-static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, {0});
-static const struct param fans[] = PARAMS(TRAFFIC_SEND, {0});
+static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, STORE_PARAMS, {0});
+static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, STORE_PARAMS, {0});
+static const struct param fans[] = PARAMS(TRAFFIC_SEND, STORE_PARAMS, {0});
 static const struct param matchings[] =
-    PARAMS(TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "which matching", 1, 0, LARGEST_SEED}, {0});
+    PARAMS(TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "which matching", 1, 0, LARGEST_SEED}, STORE_PARAMS, {0});
 static const struct param random_rings[] =
-    PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "which order", 1, 0, LARGEST_SEED}, {0});
+    PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "which order", 1, 0, LARGEST_SEED}, STORE_PARAMS, {0});
 static const struct param shifts[] =
-    PARAMS(TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647}, {0});
+    PARAMS(TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647},
+           STORE_PARAMS, {0});
 static const struct param pairs[] =
     PARAMS(TRAFFIC_PINGPONG, [A] = {"a", "", "the rank that calls", 0, 0, 2147483647},
-           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, {0});
+           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, STORE_PARAMS, {0});
 
 static const struct row {
     enum layout_kind layout;
@@ -117,6 +118,7 @@ static int setup(const struct op_env *env, void **state)
                                                  .kind = (enum traffic_kind)env->params[KIND],
                                                  .window = (int)env->params[WINDOW],
                                                  .buffers = (int)env->params[BUFFERS],
+                                                 .store = env->store,
                                                  .op = env->op->name},
                            &peers, &p->traffic);
     }

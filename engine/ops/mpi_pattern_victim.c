@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/layout.h"
-#include "ops/mpi_data.h"
 #include "ops/mpi_traffic.h"
 #include "team/team_mpi.h"
 
@@ -49,6 +49,7 @@ static const struct param params[] = {
                          words),
     [LOAD_BYTES] = {"traffic_bytes", "bytes", "of their messages", 65536, 0, 1073741824},
     [LOAD_WINDOW] = {"traffic_window", "", "their messages in flight between two ranks", 4, 1, 65536},
+    STORE_PARAMS,
     {0},
 };
 
@@ -178,8 +179,6 @@ static void teardown(void *state)
 {
     struct victim *v = state;
     traffic_close(v->traffic);
-    free(v->send);
-    free(v->recv);
     free(v);
 }
 
@@ -199,6 +198,7 @@ static int open_traffic(const struct op_env *env, struct victim *v)
                                              .kind = kind_of[traffic],
                                              .window = (int)env->params[LOAD_WINDOW],
                                              .buffers = 1,
+                                             .store = env->store,
                                              .op = env->op->name},
                        &peers, &v->traffic);
     layout_free(&peers);
@@ -218,9 +218,9 @@ static int setup(const struct op_env *env, void **state)
     v->run = v->rank == 0 ? ping : v->rank == 1 ? pong : aggress;
     int err = num_to_int(env->bytes, &v->count);
     if (!err && v->rank < VICTIMS)
-        err = data_alloc(1, v->bytes, (void **)&v->send);
+        err = store_take(env->store, 1, v->bytes, (void **)&v->send);
     if (!err && v->rank < VICTIMS)
-        err = data_alloc(1, v->bytes, (void **)&v->recv);
+        err = store_take(env->store, 1, v->bytes, (void **)&v->recv);
     if (!err && v->rank >= VICTIMS && env->params[LOAD] != QUIET)
         err = open_traffic(env, v);
     if (err)

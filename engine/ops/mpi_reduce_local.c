@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "ops/data.h"
 #include "ops/mpi_coll.h"
-#include "ops/mpi_data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>
@@ -17,15 +17,13 @@ struct local {
     bool planted;
 };
 
-static const struct param params[] = {COLL_REDUCED, {0}};
+static const struct param params[] = {COLL_REDUCED, STORE_PARAMS, {0}};
 enum { OPERATOR, TYPE };
 
 static void teardown(void *state)
 {
     struct local *l = state;
     reduction_close(&l->sum);
-    free(l->in);
-    free(l->inout);
     free(l);
 }
 
@@ -40,8 +38,9 @@ static int setup(const struct op_env *env, void **state)
         err = err_say(ERR_INPUT, "%s takes type=%s: %zu bytes are no multiple of %zu; choose another size",
                       env->op->name, reduce_type_words[(int)env->params[TYPE]], l->bytes, l->sum.size);
     err = err ? err : num_to_int(l->bytes / l->sum.size, &l->count);
-    err = err ? err : data_alloc(1, l->bytes, (void **)&l->in);
-    err = err ? err : data_alloc(1, l->bytes, (void **)&l->inout);
+    err = err ? err : data_align(env, l->sum.size);
+    err = err ? err : store_take(env->store, 1, l->bytes, (void **)&l->in);
+    err = err ? err : store_take(env->store, 1, l->bytes, (void **)&l->inout);
     if (err) {
         teardown(l);
         return err;

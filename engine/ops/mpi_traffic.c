@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>
@@ -37,7 +37,7 @@ struct message {
 };
 
 /* Messages that are under way at once, all complete before the next phase. */
-struct phase {
+struct traffic_phase {
     struct message *recv, *send;
     int recvs, sends;
 };
@@ -54,7 +54,7 @@ struct traffic {
     int rank, buffers, window;
     size_t bytes, stride; /* of a buffer, whole cache lines */
     struct slab out, in;
-    struct phase phases[2]; /* what is at once has but one */
+    struct traffic_phase phases[2]; /* what is at once has but one */
     MPI_Request *requests;
     struct message single[2]; /* of a rank with one call: the message there and the one back */
     int (*run)(struct traffic *t, int64_t reps);
@@ -96,7 +96,7 @@ static int run_callee(struct traffic *t, int64_t reps)
     return team_mpi_err(rc, "MPI_Recv or MPI_Send");
 }
 
-static int run_phase(const struct traffic *t, const struct phase *p)
+static int run_phase(const struct traffic *t, const struct traffic_phase *p)
 {
     MPI_Request *request = t->requests;
     int rc = MPI_SUCCESS;
@@ -161,7 +161,6 @@ void traffic_close(struct traffic *t)
         return;
     struct slab *const slabs[] = {&t->out, &t->in};
     for (int i = 0; i < 2; ++i) {
-        free(slabs[i]->data);
         free(slabs[i]->peers);
         free(slabs[i]->tags);
         free(t->phases[i].recv);
@@ -172,7 +171,7 @@ void traffic_close(struct traffic *t)
 }
 
 /* Room for `most` messages each way in a phase. */
-static int phase_alloc(struct phase *p, size_t most)
+static int phase_alloc(struct traffic_phase *p, size_t most)
 {
     p->recv = calloc(most, sizeof *p->recv);
     p->send = calloc(most, sizeof *p->send);
@@ -183,7 +182,7 @@ static int phase_alloc(struct phase *p, size_t most)
 }
 
 /* All memory; `ends` are the calls that this rank has a part in. */
-static int reserve(struct traffic *t, size_t ends)
+static int reserve(struct traffic *t, struct store *store, size_t ends)
 {
     struct slab *const slabs[] = {&t->out, &t->in};
     size_t most = 0, buffers = 0;
@@ -194,7 +193,7 @@ static int reserve(struct traffic *t, size_t ends)
     if (!err)
         err = num_multiply(ends, (size_t)t->buffers, &buffers);
     for (int i = 0; i < 2 && !err; ++i) {
-        err = data_alloc(buffers, t->stride, (void **)&slabs[i]->data);
+        err = store_take(store, buffers, t->stride, (void **)&slabs[i]->data);
         slabs[i]->peers = calloc(ends, sizeof(int));
         slabs[i]->tags = calloc(ends, sizeof(int));
         if (!err && (!slabs[i]->peers || !slabs[i]->tags))
@@ -202,6 +201,7 @@ static int reserve(struct traffic *t, size_t ends)
         if (!err)
             err = phase_alloc(&t->phases[i], most);
     }
+    store_count(store, 2 * most * (2 * sizeof(struct message) + sizeof *t->requests));
     t->requests = err ? NULL : calloc(2 * most, sizeof *t->requests);
     if (!err && !t->requests)
         err = err_say(ERR_NOMEM, "no memory for %zu requests, %zu bytes; use a smaller window", 2 * most,
@@ -215,8 +215,8 @@ static char *buffer_of(const struct traffic *t, const struct slab *slab, int gro
 }
 
 /* One way of a call: the messages of a window, or an empty one. */
-static void add_messages(struct traffic *t, struct phase *p, bool is_send, int peer, int tag, bool empty,
-                         int window)
+static void add_messages(struct traffic *t, struct traffic_phase *p, bool is_send, int peer, int tag,
+                         bool empty, int window)
 {
     struct slab *slab = is_send ? &t->out : &t->in;
     struct message *list = is_send ? p->send : p->recv;
@@ -235,14 +235,14 @@ static void add_messages(struct traffic *t, struct phase *p, bool is_send, int p
 static void add_call(struct traffic *t, enum traffic_kind kind, int peer, bool i_call)
 {
     const int window = kinds[kind].windowed ? t->window : 1;
-    struct phase *there = &t->phases[0], *back = &t->phases[kinds[kind].at_once ? 0 : 1];
+    struct traffic_phase *there = &t->phases[0], *back = &t->phases[kinds[kind].at_once ? 0 : 1];
     add_messages(t, there, i_call, peer, TAG_THERE, false, window);
     add_messages(t, back, !i_call, peer, TAG_BACK, kinds[kind].answered, window);
 }
 
 static void choose_run(struct traffic *t, const struct layout_peers *peers, enum traffic_kind kind)
 {
-    const struct phase *p = t->phases;
+    const struct traffic_phase *p = t->phases;
     t->run = kinds[kind].at_once ? run_at_once : run_in_turns;
     if (peers->to_count + peers->from_count == 0)
         t->run = run_nothing;
@@ -272,7 +272,7 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
     int ends = peers->to_count + peers->from_count;
     int err = num_to_int(ask->bytes, &count);
     if (!err)
-        err = reserve(t, ends > 0 ? (size_t)ends : 1);
+        err = reserve(t, ask->store, ends > 0 ? (size_t)ends : 1);
     if (err) {
         traffic_close(t);
         return err;

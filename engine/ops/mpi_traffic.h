@@ -29,6 +29,7 @@ struct traffic_ask {
     size_t bytes;    /* of a message */
     enum traffic_kind kind;
     int window, buffers; /* of a window: messages in it, and buffers that it goes round in; at least 1 */
+    struct store *store; /* of the buffers */
     const char *op;      /* for sentences */
 };
 

@@ -2,7 +2,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "ops/mpi_type_layout.h"
 #include "team/team_mpi.h"
 
@@ -13,11 +13,12 @@ enum { TAG = 1 };
 
 static const char *const hows[] = {"type", "pack", "copy", NULL};
 
-static const struct param params[] = {LAYOUT_ROWS, {0}};
+static const struct param params[] = {LAYOUT_ROWS, STORE_PARAMS, {0}};
 static const struct param pingpong_params[] = {
     LAYOUT_ROWS,
     [HOW] = PARAM_WORDS(
         "how", "send the type; or MPI_Pack, send, MPI_Unpack; or copy block by block, send, copy", hows),
+    STORE_PARAMS,
     {0},
 };
 
@@ -49,10 +50,6 @@ static void teardown(void *state)
     if (s->type != MPI_DATATYPE_NULL)
         MPI_Type_free(&s->type);
     layout_close(&s->l);
-    free(s->send);
-    free(s->recv);
-    free(s->out);
-    free(s->in);
     free(s);
 }
 
@@ -69,16 +66,16 @@ static int pack_size(struct typed *s)
 }
 
 /* What a rank needs that takes part. */
-static int open(struct typed *s)
+static int open(const struct op_env *env, struct typed *s)
 {
     int err = team_mpi_err(s->l.make(&s->l, &s->type), "making a datatype");
     s->items = s->l.blocks > 0;
     s->item = s->items ? s->type : MPI_DOUBLE;
     err = err ? err : pack_size(s);
-    err = err ? err : data_alloc(1, s->l.room, (void **)&s->send);
-    err = err ? err : data_alloc(1, s->l.room, (void **)&s->recv);
-    err = err ? err : data_alloc(1, (size_t)s->packed, (void **)&s->out);
-    err = err ? err : data_alloc(1, (size_t)s->packed, (void **)&s->in);
+    err = err ? err : store_take(env->store, 1, s->l.room, (void **)&s->send);
+    err = err ? err : store_take(env->store, 1, s->l.room, (void **)&s->recv);
+    err = err ? err : store_take(env->store, 1, (size_t)s->packed, (void **)&s->out);
+    err = err ? err : store_take(env->store, 1, (size_t)s->packed, (void **)&s->in);
     return err;
 }
 
@@ -96,7 +93,7 @@ static int setup_with(const struct op_env *env, int (*all)(struct typed *s, int6
                         .all = all};
     int err = layout_open(&s->l, env);
     if (!err && takes_part)
-        err = open(s);
+        err = open(env, s);
     if (err)
         teardown(s);
     else

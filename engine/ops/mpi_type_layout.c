@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 
 #include <limits.h>
 #include <stdlib.h>

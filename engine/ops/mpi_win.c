@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>
@@ -39,8 +39,6 @@ static int allocate(struct window *w, MPI_Win *win)
 static void teardown(void *state)
 {
     struct window *w = state;
-    free(w->mine);
-    free(w->source);
     free(w);
 }
 
@@ -56,10 +54,12 @@ static int setup(const struct op_env *env, void **state)
                          .planted = env->planted};
     int err = num_to_int(env->bytes, &w->count);
     w->bytes = w->count;
+    if (!w->row->own_memory)
+        store_count(env->store, env->bytes);
     if (!err && w->row->own_memory)
-        err = data_alloc(1, env->bytes, (void **)&w->mine);
+        err = store_take(env->store, 1, env->bytes, (void **)&w->mine);
     if (!err)
-        err = data_alloc(1, env->bytes, (void **)&w->source);
+        err = store_take(env->store, 1, env->bytes, (void **)&w->source);
     if (err)
         teardown(w);
     else

@@ -13,12 +13,14 @@
 
 struct self {
     const struct op_env *env;
-    int64_t done;               /* empty: repetitions so far */
-    int64_t last;               /* clock, spin: the last reading */
-    int64_t distance, deadline; /* spin: of the wait */
-    double grain, dither;       /* spin: of the durations that a wait can have, and a share of it */
-    int64_t steps;              /* work: of a repetition */
-    uint64_t x;                 /* work: what it has come to */
+    int64_t done;                 /* empty: repetitions so far */
+    int64_t last;                 /* clock, spin: the last reading */
+    int64_t distance, deadline;   /* spin: of the wait */
+    double grain, dither;         /* spin: of the durations that a wait can have, and a share of it */
+    int64_t steps;                /* work: of a repetition */
+    uint64_t x;                   /* work: what it has come to */
+    void (*call)(struct self *s); /* call: what is called */
+    int64_t depth;                /* chain: calls in a repetition */
 };
 
 static int setup(const struct op_env *env, void **state)
@@ -182,6 +184,110 @@ static int work_verify(void *state)
                          (unsigned long long)s->x, (unsigned long long)expected);
 }
 
+/* call, chain: what a call of a function costs, and each one more inside it. Bodies of other ops are called,
+ * and so is all that a library does. */
+
+/* The barrier keeps it from being moved, merged or left out; noipa would do as much, but is gcc's alone. */
+static __attribute__((noinline)) void call_nothing(struct self *s)
+{
+    __asm__ volatile("" : : "r"(s) : "memory");
+}
+
+static int call_run(void *state, int64_t reps)
+{
+    struct self *s = state;
+    for (int64_t i = 0; i < reps; ++i)
+        s->call(s);
+    return 0;
+}
+
+static int call_pair_run(void *state, int64_t reps)
+{
+    struct self *s = state;
+    for (int64_t i = 0; i < reps; ++i) {
+        s->call(s);
+        s->call(s);
+    }
+    return 0;
+}
+
+static void call_count(struct self *s)
+{
+    ++s->done;
+}
+
+static int call_setup(const struct op_env *env, void **state)
+{
+    int err = setup(env, state);
+    if (!err)
+        ((struct self *)*state)->call = call_nothing;
+    return err;
+}
+
+/* Nothing tells whether an empty function was called; one that counts does. */
+static int calls_check(struct self *s, int64_t each)
+{
+    const int64_t reps = 1000, before = s->done;
+    s->call = call_count;
+    int err = s->env->op->run(s, reps);
+    s->call = call_nothing;
+    const int64_t counted = s->done - before - (s->env->planted ? 1 : 0);
+    return err || counted == each * reps ? err
+                                         : err_say(ERR_WRONG, "%lld calls were made, %lld arrived",
+                                                   (long long)(each * reps), (long long)counted);
+}
+
+static int call_verify(void *state)
+{
+    return calls_check(state, 1);
+}
+
+static int call_pair_verify(void *state)
+{
+    return calls_check(state, 2);
+}
+
+enum { CHAIN_DEPTH };
+
+static const struct param chain_params[] = {
+    [CHAIN_DEPTH] = {"depth", "", "calls, each inside the one before", 10, 1, 10000},
+    {0},
+};
+
+/* What comes after the inner call keeps it from being a jump. */
+static __attribute__((noinline)) int64_t chain_call(int64_t left)
+{
+    int64_t depth = left > 1 ? chain_call(left - 1) : 0;
+    __asm__ volatile("" : "+r"(depth) : : "memory");
+    return depth + 1;
+}
+
+static int chain_setup(const struct op_env *env, void **state)
+{
+    int err = setup(env, state);
+    if (!err)
+        ((struct self *)*state)->depth = (int64_t)env->params[CHAIN_DEPTH];
+    return err;
+}
+
+static int chain_run(void *state, int64_t reps)
+{
+    struct self *s = state;
+    for (int64_t i = 0; i < reps; ++i)
+        s->done = chain_call(s->depth);
+    return 0;
+}
+
+static int chain_verify(void *state)
+{
+    struct self *s = state;
+    chain_run(s, 1);
+    s->done += s->env->planted ? 1 : 0;
+    return s->done == s->depth ? 0
+                               : err_say(ERR_WRONG, "a chain of %lld calls was %lld deep",
+                                         (long long)s->depth, (long long)s->done);
+}
+
 /* fail: what an MPI library may do to its user, on purpose, so that the harness can be seen to survive it. */
 
 enum { FAIL_KIND, FAIL_RANK };
@@ -248,6 +354,25 @@ static const struct op rows[] = {
      .setup = work_setup,
      .run = work_run,
      .verify = work_verify},
+    {.name = "self.call",
+     .summary = "a call of a function that does nothing, through a pointer",
+     .reference = "self.empty",
+     .setup = call_setup,
+     .run = call_run,
+     .verify = call_verify},
+    {.name = "self.call_pair",
+     .summary = "two such calls",
+     .reference = "self.empty",
+     .setup = call_setup,
+     .run = call_pair_run,
+     .verify = call_pair_verify},
+    {.name = "self.chain",
+     .summary = "a chain of calls, each inside the one before",
+     .reference = "self.empty",
+     .params = chain_params,
+     .setup = chain_setup,
+     .run = chain_run,
+     .verify = chain_verify},
     {.name = "self.fail",
      .summary = "fails on purpose: hangs, crashes, answers wrongly, exits or is not supported",
      .params = fail_params,

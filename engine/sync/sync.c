@@ -238,7 +238,7 @@ int sync_open(struct sync *s, const struct team *team, const struct clock *clock
     if (!err)
         err = sync_take(s);
     if (!err && s->leader_count > 1 && s->algorithm->base_line_ns > 0) {
-        clock_wait(clock, clock_now(clock) + s->algorithm->base_line_ns);
+        clock_wait(clock, clock_now(clock) + s->algorithm->base_line_ns, NULL);
         err = sync_take(s);
     }
     if (err && err != ERR_CLOCK)

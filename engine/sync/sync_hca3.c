@@ -43,7 +43,7 @@ static int learn_from(struct sync *s, int parent)
     int err = 0;
     for (int i = 0; i < FIT_POINTS && !err; ++i) {
         if (i > 0)
-            clock_wait(s->clock, p.end_ns + GAP_NS);
+            clock_wait(s->clock, p.end_ns + GAP_NS, NULL);
         err = pair_ask(s, parent, enough, &p);
         at_ns[i] = pair_time(&p);
         offset_ns[i] = pair_offset(&p);

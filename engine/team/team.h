@@ -1,8 +1,8 @@
-/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c where there is but one
- * rank.
+/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c, whose ranks are processes
+ * of this host that it forks itself.
  *
- * All of it runs over point-to-point messages of its own on a communicator of its own, so that neither the
- * tuning nor the bugs of the library's collectives touch what lines the measurement up. */
+ * All of it runs over point-to-point messages of its own, on a communicator of its own where there is MPI, so
+ * that neither the tuning nor the bugs of the library's collectives touch what lines the measurement up. */
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
 
@@ -15,13 +15,18 @@ struct team {
     int rank, size;
     void *own; /* of the implementation */
 
-    /* On CLOCK_MONOTONIC, in ns: when main began, as main says; around MPI_Init_thread; 0: there is no MPI.
-     */
+    /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
+     * MPI_Init_thread, 0: there is no MPI. */
     int64_t began_ns, init_begin_ns, init_end_ns;
+
+    int64_t finalize_ns; /* that MPI_Finalize took; known when the team is closed */
 };
 
-/* `thread_level`: single, funneled, serialized or multiple. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI. */
-int team_open(struct team *team, const char *thread_level);
+/* `thread_level`: single, funneled, serialized or multiple. `ranks`: how many there are to be, where the team
+ * starts them itself; with MPI its launcher has. Without MPI each rank is a fork of the caller, which does
+ * not return where there are several: it ends when they do. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI, ERR_NOMEM,
+ * ERR_SYSTEM. */
+int team_open(struct team *team, const char *thread_level, int ranks);
 int team_close(struct team *team);
 
 /* End the whole launch; never returns. */
@@ -58,6 +63,9 @@ void team_describe(struct json *j);
 /* The same with the thread level that was provided, the clock of the library, and what it says of itself
  * through MPI's tools interface: control variables of protocols, names of queues that it counts. */
 void team_record(const struct team *team, struct json *j);
+
+/* The values of what it counts of queues: "pvars": {...}; before the team is closed. */
+void team_queues(const struct team *team, struct json *j);
 
 /* The kind of engine this is: "mpi" or "solo". */
 extern const char team_kind[];

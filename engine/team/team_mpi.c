@@ -1,9 +1,9 @@
-#define _GNU_SOURCE
 #include "team/team_mpi.h"
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "team/team_mpi_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX, TAG_MESSAGE };
 struct own {
     MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
     int thread_level;
+    struct tools *tools;
 };
 
 static const struct {
@@ -81,8 +82,9 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int team_open(struct team *team, const char *thread_level)
+int team_open(struct team *team, const char *thread_level, int ranks)
 {
+    (void)ranks; /* its launcher has started them */
     int wanted = MPI_THREAD_SINGLE;
     int err = level_of(thread_level, &wanted);
     if (err)
@@ -104,6 +106,8 @@ int team_open(struct team *team, const char *thread_level)
         err = team_mpi_err(MPI_Comm_rank(own->ops, &team->rank), "MPI_Comm_rank");
     if (!err)
         err = team_mpi_err(MPI_Comm_size(own->ops, &team->size), "MPI_Comm_size");
+    if (!err)
+        own->tools = tools_open(own->thread_level, own->ops);
     if (!err && own->thread_level < wanted)
         err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one",
                       thread_level, level_name(own->thread_level));
@@ -116,8 +120,11 @@ int team_close(struct team *team)
     int err = team_mpi_err(MPI_Comm_free(&own->ops), "MPI_Comm_free");
     if (!err)
         err = team_mpi_err(MPI_Comm_free(&own->team), "MPI_Comm_free");
+    tools_close(own->tools);
+    const int64_t begin = monotonic_ns();
     if (!err)
         err = team_mpi_err(MPI_Finalize(), "MPI_Finalize");
+    team->finalize_ns = monotonic_ns() - begin;
     free(own);
     return err;
 }
@@ -216,117 +223,6 @@ int team_max(const struct team *team, int64_t *value)
     return team_mpi_err(rc, "the team's maximum");
 }
 
-/* Whether a name, in any case, holds one of the words. */
-static bool speaks_of(const char *name, const char *const *words)
-{
-    while (*words && !strcasestr(name, *words))
-        ++words;
-    return *words != NULL;
-}
-
-#ifdef SMPI_H /* SimGrid has no tools interface */
-static void tools_write(struct json *j, int thread_level)
-{
-    (void)j, (void)thread_level, (void)speaks_of;
-}
-#else
-/* The value of a control variable, if it is one number or a text. */
-static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype type)
-{
-    enum { TEXT_MAX = 512 };
-    union {
-        int i;
-        unsigned u;
-        unsigned long ul;
-        unsigned long long ull;
-        MPI_Count count;
-        double d;
-        char text[TEXT_MAX];
-    } value;
-    MPI_T_cvar_handle handle;
-    int count = 0;
-    memset(&value, 0, sizeof value);
-    if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
-        return;
-    bool is_text = type == MPI_CHAR && count < TEXT_MAX;
-    if ((is_text || (type != MPI_CHAR && count == 1)) && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) {
-        if (is_text)
-            json_string(j, name, value.text);
-        else if (type == MPI_INT)
-            json_int(j, name, value.i);
-        else if (type == MPI_UNSIGNED)
-            json_int(j, name, (int64_t)value.u);
-        else if (type == MPI_UNSIGNED_LONG)
-            json_int(j, name, (int64_t)value.ul);
-        else if (type == MPI_UNSIGNED_LONG_LONG)
-            json_int(j, name, (int64_t)value.ull);
-        else if (type == MPI_COUNT)
-            json_int(j, name, (int64_t)value.count);
-        else if (type == MPI_DOUBLE)
-            json_double(j, name, value.d);
-    }
-    MPI_T_cvar_handle_free(&handle);
-}
-
-enum { TOOLS_MOST = 64, TOOLS_NAME_MAX = 256 };
-
-/* Where protocols change: eager limits and their like. */
-static void cvars_write(struct json *j)
-{
-    static const char *const words[] = {"eager", "rndv", "rendezvous", "threshold", NULL};
-    int count = 0, kept = 0;
-    json_open(j, "cvars", '{');
-    if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
-        count = 0;
-    for (int i = 0; i < count && kept < TOOLS_MOST; ++i) {
-        char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
-        int length = sizeof name, text_length = sizeof text, verbosity, bound, scope;
-        MPI_Datatype type;
-        MPI_T_enum names;
-        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &names, text, &text_length, &bound,
-                                &scope) == MPI_SUCCESS &&
-            bound == MPI_T_BIND_NO_OBJECT && speaks_of(name, words)) {
-            cvar_write(j, i, name, type);
-            ++kept;
-        }
-    }
-    json_close(j, '}');
-}
-
-/* The names of variables that count what waits to be matched. */
-static void pvars_write(struct json *j)
-{
-    static const char *const words[] = {"unexpected", "posted", "recvq", NULL};
-    int count = 0, kept = 0;
-    json_open(j, "pvars", '[');
-    if (MPI_T_pvar_get_num(&count) != MPI_SUCCESS)
-        count = 0;
-    for (int i = 0; i < count && kept < TOOLS_MOST; ++i) {
-        char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
-        int length = sizeof name, text_length = sizeof text, verbosity, kind, bound, fixed, running, atomic;
-        MPI_Datatype type;
-        MPI_T_enum names;
-        if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &kind, &type, &names, text, &text_length,
-                                &bound, &fixed, &running, &atomic) == MPI_SUCCESS &&
-            speaks_of(name, words)) {
-            json_string(j, NULL, name);
-            ++kept;
-        }
-    }
-    json_close(j, ']');
-}
-
-static void tools_write(struct json *j, int thread_level)
-{
-    int provided = 0;
-    if (MPI_T_init_thread(thread_level, &provided) != MPI_SUCCESS)
-        return;
-    cvars_write(j);
-    pvars_write(j);
-    MPI_T_finalize();
-}
-#endif
-
 /* Its step, and whether all ranks read the same. */
 static void wtime_write(struct json *j)
 {
@@ -349,7 +245,7 @@ static void describe(struct json *j, const struct own *own)
     if (own) {
         json_string(j, "thread_level", level_name(own->thread_level));
         wtime_write(j);
-        tools_write(j, own->thread_level);
+        tools_write(own->tools, j);
     }
     json_close(j, '}');
 }
@@ -362,4 +258,9 @@ void team_describe(struct json *j)
 void team_record(const struct team *team, struct json *j)
 {
     describe(j, team->own);
+}
+
+void team_queues(const struct team *team, struct json *j)
+{
+    tools_values(((const struct own *)team->own)->tools, j);
 }

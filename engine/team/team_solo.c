@@ -1,38 +1,262 @@
-/* A team of one: for what needs no MPI. */
+/* A team without MPI: one process, which costs nothing, or several on this host that talk through memory.
+ *
+ * The process that opens a team of several becomes their keeper: it forks every rank, rank 0 too, and waits.
+ * The first rank that ends badly ends all; then the keeper ends as that rank did, by the same signal or with
+ * the same code. A rank dies with its keeper, so none is left behind whichever process is killed.
+ *
+ * There is a slot for each pair of ranks and direction, which the sender fills and the receiver empties, in
+ * pieces where a message is longer. Ranks call the team's functions in one order, so what comes next from a
+ * rank is what is waited for. */
+#define _GNU_SOURCE
 #include "team/team.h"
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/wait.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const char team_kind[] = "solo";
 double (*const team_wtime)(void) = NULL;
 
-int team_open(struct team *team, const char *thread_level)
+enum {
+    RANKS_MOST = 256, /* 256 MiB of slots, of which those that are used become memory */
+    SLOT = 4096,
+    PIECE = SLOT - 2 * (int)sizeof(uint64_t),
+    EXIT_UNFINISHED = 3 /* of a keeper whose rank ended without a word: the measurement failed */
+};
+
+struct slot {
+    _Atomic uint64_t full;
+    uint64_t whole; /* bytes of the message that this is a piece of */
+    char data[PIECE];
+};
+
+struct own {
+    struct slot *slots;  /* of a message from a to b: [a * size + b] */
+    atomic_bool *closed; /* [rank]; behind the slots */
+    size_t bytes;        /* of all that is shared */
+};
+
+static int share(struct own *own, int ranks)
+{
+    const size_t slots = (size_t)ranks * (size_t)ranks * sizeof(struct slot);
+    own->bytes = slots + (size_t)ranks * sizeof *own->closed;
+    void *memory =
+        mmap(NULL, own->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return err_say(ERR_NOMEM, "no memory for the messages of %d ranks: %s", ranks, strerror(errno));
+    own->slots = memory;
+    own->closed = (atomic_bool *)((char *)memory + slots);
+    return 0;
+}
+
+/* ---- the keeper -------------------------------------------------------------------------------------- */
+
+static void kill_all(const pid_t *pids, int ranks)
+{
+    for (int r = 0; r < ranks; ++r)
+        if (pids[r] > 0)
+            kill(pids[r], SIGKILL);
+}
+
+/* End as a rank did. */
+static _Noreturn void end_like(int status)
+{
+    if (WIFSIGNALED(status)) {
+        const struct rlimit no_core = {0, 0}; /* the rank has left its own */
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    _exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_UNFINISHED);
+}
+
+static _Noreturn void keep(const struct own *own, pid_t *pids, int ranks)
+{
+    bool failed = false;
+    int first = 0;
+    for (int left = ranks; left > 0;) {
+        int status = 0, r = 0;
+        pid_t pid = waitpid(-1, &status, 0);
+        while (r < ranks && pids[r] != pid)
+            ++r;
+        if (pid < 0 && errno != EINTR)
+            break;
+        if (pid < 0 || r == ranks)
+            continue;
+        pids[r] = 0;
+        --left;
+        const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && atomic_load(&own->closed[r]);
+        if (!well && !failed) {
+            failed = true;
+            first = status;
+            kill_all(pids, ranks);
+        }
+    }
+    if (failed)
+        end_like(first);
+    _exit(0);
+}
+
+/* Returns in each rank; the keeper stays. ERR_SYSTEM, in the keeper. */
+static int fork_ranks(const struct own *own, int ranks, int *rank)
+{
+    const pid_t keeper = getpid();
+    pid_t pids[RANKS_MOST];
+    fflush(NULL); /* or each rank would write it again */
+    for (int r = 0; r < ranks; ++r) {
+        pids[r] = fork();
+        if (pids[r] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != keeper) /* it died before it could be told */
+                _exit(EXIT_UNFINISHED);
+            *rank = r;
+            return 0;
+        }
+        if (pids[r] < 0) {
+            int refused = errno;
+            kill_all(pids, r);
+            while (waitpid(-1, NULL, 0) > 0)
+                ;
+            return err_say(ERR_SYSTEM, "rank %d of %d cannot be started: %s", r, ranks, strerror(refused));
+        }
+    }
+    keep(own, pids, ranks);
+}
+
+int team_open(struct team *team, const char *thread_level, int ranks)
 {
     (void)thread_level;
     *team = (struct team){.size = 1};
+    if (ranks <= 1)
+        return 0;
+    if (ranks > RANKS_MOST)
+        return err_say(ERR_INPUT, "%d ranks without MPI are too many: at most %d; use an MPI", ranks,
+                       RANKS_MOST);
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return err_say(ERR_NOMEM, "no memory for the team");
+    int rank = 0, err = share(own, ranks);
+    if (!err)
+        err = fork_ranks(own, ranks, &rank);
+    if (err) {
+        free(own);
+        return err;
+    }
+    *team = (struct team){.own = own, .rank = rank, .size = ranks};
     return 0;
 }
 
 int team_close(struct team *team)
 {
-    (void)team;
+    struct own *own = team->own;
+    if (!own)
+        return 0;
+    atomic_store(&own->closed[team->rank], true);
+    munmap(own->slots, own->bytes);
+    free(own);
+    team->own = NULL;
     return 0;
 }
 
 void team_abort(const struct team *team, int code)
 {
-    (void)team;
+    (void)team; /* where there are others, the keeper ends them */
     exit(code);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+static struct slot *slot_of(const struct team *team, int from, int to)
+{
+    return &((const struct own *)team->own)->slots[from * team->size + to];
+}
+
+static void wait_until(const _Atomic uint64_t *full, uint64_t value)
+{
+    int looks = 0;
+    while (atomic_load_explicit(full, memory_order_acquire) != value)
+        wait_a_little(&looks);
+}
+
+static bool is_other(const struct team *team, int rank)
+{
+    return rank >= 0 && rank < team->size && rank != team->rank;
+}
+
+int team_send(const struct team *team, int to, const void *data, size_t bytes)
+{
+    if (!is_other(team, to))
+        return err_say(ERR_SYSTEM, "rank %d of %d has no rank %d to send to", team->rank, team->size, to);
+    struct slot *slot = slot_of(team, team->rank, to);
+    size_t sent = 0;
+    do {
+        const size_t piece = bytes - sent < PIECE ? bytes - sent : PIECE;
+        wait_until(&slot->full, 0);
+        slot->whole = bytes;
+        if (piece > 0)
+            memcpy(slot->data, (const char *)data + sent, piece);
+        atomic_store_explicit(&slot->full, 1, memory_order_release);
+        sent += piece;
+    } while (sent < bytes);
+    return 0;
+}
+
+int team_recv(const struct team *team, int from, void *data, size_t bytes)
+{
+    if (!is_other(team, from))
+        return err_say(ERR_SYSTEM, "rank %d of %d has no rank %d to receive from", team->rank, team->size,
+                       from);
+    struct slot *slot = slot_of(team, from, team->rank);
+    size_t received = 0;
+    do {
+        const size_t piece = bytes - received < PIECE ? bytes - received : PIECE;
+        wait_until(&slot->full, 1);
+        if (slot->whole != bytes)
+            return err_say(ERR_SYSTEM, "rank %d waits for %zu bytes from rank %d, which sends %llu",
+                           team->rank, bytes, from, (unsigned long long)slot->whole);
+        if (piece > 0)
+            memcpy((char *)data + received, slot->data, piece);
+        atomic_store_explicit(&slot->full, 0, memory_order_release);
+        received += piece;
+    } while (received < bytes);
+    return 0;
+}
+
+/* ---- what all do ------------------------------------------------------------------------------------- */
+
+/* Dissemination: in each round to one rank and from another, twice as far away as before. `value` becomes the
+ * largest; NULL: only come together. */
+static int disseminate(const struct team *team, int64_t *value)
+{
+    const size_t bytes = value ? sizeof *value : 0;
+    int err = 0;
+    for (int distance = 1; distance < team->size && !err; distance *= 2) {
+        int64_t in = 0;
+        err = team_send(team, (team->rank + distance) % team->size, value, bytes);
+        if (!err)
+            err = team_recv(team, (team->rank - distance + team->size) % team->size, &in, bytes);
+        if (value && in > *value)
+            *value = in;
+    }
+    return err;
 }
 
 int team_barrier(const struct team *team)
 {
-    (void)team;
-    return 0;
+    return disseminate(team, NULL);
 }
 
 int team_library_barrier(const struct team *team)
@@ -41,35 +265,33 @@ int team_library_barrier(const struct team *team)
     return 0;
 }
 
+int team_max(const struct team *team, int64_t *value)
+{
+    return disseminate(team, value);
+}
+
 int team_bcast(const struct team *team, void *data, size_t bytes)
 {
-    (void)team, (void)data, (void)bytes;
-    return 0;
-}
-
-int team_send(const struct team *team, int to, const void *data, size_t bytes)
-{
-    (void)team, (void)data, (void)bytes;
-    return err_say(ERR_SYSTEM, "a team of one has no rank %d to send to", to);
-}
-
-int team_recv(const struct team *team, int from, void *data, size_t bytes)
-{
-    (void)team, (void)data, (void)bytes;
-    return err_say(ERR_SYSTEM, "a team of one has no rank %d to receive from", from);
+    int lowest = 1, err = 0; /* my lowest set bit, at which my parent is; for rank 0 above all ranks */
+    while (lowest < team->size && !(team->rank & lowest))
+        lowest *= 2;
+    if (team->rank != 0)
+        err = team_recv(team, team->rank - lowest, data, bytes);
+    for (int bit = lowest / 2; bit >= 1 && !err; bit /= 2)
+        if (team->rank + bit < team->size)
+            err = team_send(team, team->rank + bit, data, bytes);
+    return err;
 }
 
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)
 {
-    (void)team;
+    if (team->rank != 0)
+        return team_send(team, 0, mine, bytes);
+    int err = 0;
     memcpy(all, mine, bytes);
-    return 0;
-}
-
-int team_max(const struct team *team, int64_t *value)
-{
-    (void)team, (void)value;
-    return 0;
+    for (int r = 1; r < team->size && !err; ++r)
+        err = team_recv(team, r, (char *)all + (size_t)r * bytes, bytes);
+    return err;
 }
 
 void team_describe(struct json *j)
@@ -81,4 +303,9 @@ void team_record(const struct team *team, struct json *j)
 {
     (void)team;
     team_describe(j);
+}
+
+void team_queues(const struct team *team, struct json *j)
+{
+    (void)team, (void)j;
 }

@@ -121,18 +121,38 @@ int clock_open(const char *name, double (*wtime)(void), struct clock *clock)
     return err_say(ERR_INPUT, "there is no clock '%s'; see 'describe'", name);
 }
 
-void clock_wait(const struct clock *clock, int64_t until_ns)
+static void rest(const struct clock *clock, int64_t left)
 {
-    const int64_t far_ns = 20000; /* then others may have the core, if there are any */
+    const struct timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+    if (clock->sleeps)
+        nanosleep(&time, NULL);
+    else
+        syscall(SYS_sched_yield); /* not sched_yield(): the count in base/yield is the library's */
+}
+
+/* Others may have the core, if there are any, until it is not far. Then it is kept, and what passes between
+ * two readings beyond what a reading takes was taken from it. Nothing is stored before the wait is over. */
+void clock_wait(const struct clock *clock, int64_t until_ns, struct spun *seen)
+{
+    const int64_t far_ns = clock->sleeps ? 0 : 20000;
     int64_t left = until_ns - clock_now(clock);
-    while (left > 0) {
-        if (!clock->sleeps && left > far_ns)
-            syscall(SYS_sched_yield); /* not sched_yield(): the count in base/yield is the library's */
-        if (clock->sleeps) {          /* a skewed clock may need another, short one */
-            const struct timespec rest = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
-            nanosleep(&rest, NULL);
-        }
+    while (left > far_ns) {
+        rest(clock, left); /* a skewed clock that sleeps may need another, short one */
         left = until_ns - clock_now(clock);
+    }
+    const int64_t near = left, gap_ns = 1000 + 4 * ((int64_t)clock->cost_ns + clock->tick_ns);
+    int64_t longest = 0, lost = 0;
+    while (left > 0) {
+        const int64_t before = left;
+        left = until_ns - clock_now(clock);
+        const int64_t gap = before - left;
+        longest = gap > longest ? gap : longest;
+        lost += gap > gap_ns ? gap : 0;
+    }
+    if (seen && near > 0) {
+        seen->ns += near - left;
+        seen->lost_ns += lost;
+        seen->longest_ns = longest > seen->longest_ns ? longest : seen->longest_ns;
     }
 }
 

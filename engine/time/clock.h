@@ -68,8 +68,17 @@ int clock_choose(const struct clock_verdict *verdicts, int count);
 void clock_gauge_reading(struct clock *clock);
 void clock_gauge_tick(struct clock *clock);
 
-/* Wait until this clock shows `until_ns`; returns at once when it does already. */
-void clock_wait(const struct clock *clock, int64_t until_ns);
+/* What waits saw of the core they were on, from the time between successive readings of the clock. Where a
+ * wait gave the core away to whoever wants it, it saw nothing. */
+struct spun {
+    int64_t ns;         /* of readings back to back */
+    int64_t lost_ns;    /* of that in gaps longer than 1 us and four readings, which no reading takes */
+    int64_t longest_ns; /* gap */
+};
+
+/* Wait until this clock shows `until_ns`; returns at once when it does already. What it saw is added to
+ * `seen`, unless that is NULL. */
+void clock_wait(const struct clock *clock, int64_t until_ns, struct spun *seen);
 
 /* For tests of the synchronisation: from now on the clock is off by up to 10 s, drifts by up to 20 ppm, and
  * the drift takes a random walk; all of it made from the seed. ERR_NOMEM. */

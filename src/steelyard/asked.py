@@ -8,6 +8,7 @@ from typing import Any
 
 from steelyard.errors import InputError
 from steelyard.like import find_like
+from steelyard.openmp import read_omp_words
 from steelyard.plan import Measure, Plan, Value, read_plan
 from steelyard.units import parse_value
 
@@ -18,21 +19,28 @@ def asked_plan(
     axes: dict[str, Any],
     threads: str | None,
     params: Sequence[str],
+    omp: Sequence[str] = (),
 ) -> Plan:
     """The plan that the arguments of `run` name or spell out. Raises InputError."""
     if like:
         if what:
             raise InputError(f"--like names what is run; leave {what[0]} away")
-        return Plan(measure=tuple(_measure_like(name, axes, threads, params) for name in like))
+        return Plan(measure=tuple(_measure_like(name, axes, threads, params, omp) for name in like))
     if not what:
         raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
     first = what[0]
     named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
     if named is None:
-        measure = Measure(ops=tuple(what), **axes, threads=threads or 1, params=_params(params))
+        measure = Measure(
+            ops=tuple(what),
+            **axes,
+            threads=threads or 1,
+            params=_params(params),
+            omp=read_omp_words(omp),
+        )
         return Plan(measure=(measure,))
     given = [f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None]
-    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params)
+    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params) + ["--omp"] * bool(omp)
     if len(what) > 1 or given:
         raise InputError(
             f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
@@ -40,11 +48,19 @@ def asked_plan(
     return read_plan(named)
 
 
-def _measure_like(name: str, axes: dict[str, Any], threads: str | None, params: Sequence[str]) -> Measure:
+def _measure_like(
+    name: str, axes: dict[str, Any], threads: str | None, params: Sequence[str], omp: Sequence[str]
+) -> Measure:
     """What is nearest to a test of another suite, with what was given beside its name."""
     row = find_like(name)
     given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else row.bytes}
-    return Measure(ops=(row.op,), **given, threads=threads or 1, params={**row.params, **_params(params)})
+    return Measure(
+        ops=(row.op,),
+        **given,
+        threads=threads or 1,
+        params={**row.params, **_params(params)},
+        omp=read_omp_words(omp),
+    )
 
 
 def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:

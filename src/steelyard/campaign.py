@@ -22,20 +22,25 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.arrivals import arrival_lines
 from steelyard.engine import Engine
 from steelyard.errors import InputError
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
-from steelyard.machine import Machine
-from steelyard.observations import CampaignFile, PlannedPoint, read_campaign
+from steelyard.machine import Machine, read_machine
+from steelyard.observations import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.placement import NOWHERE
 from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
 from steelyard.reading import read_folder
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
 from steelyard.results import write_whole
+from steelyard.settings import read_settings
 from steelyard.tail import Tail
+from steelyard.topology import Topology, read_topology
 from steelyard.units import parse_seconds
+from steelyard.watch import Watcher
 
 _POLL_SECONDS = 0.05
 _LASTING = (
@@ -54,12 +59,14 @@ class Setup(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Points that one launch can measure: same MPI, ranks, threads and level of thread support."""
+    """Points that one launch can measure: all that a launch has but one of is the same."""
 
     mpi: str | None
     ranks: int
     threads: int
     thread_level: str | None
+    omp: tuple[tuple[str, str], ...]
+    placement: Placement | None
     points: tuple[PlannedPoint, ...]
 
 
@@ -94,22 +101,43 @@ Listener = Callable[[Event], None]
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
     """The points by what a launch shares, in the order of the plan."""
-    sorted_points: dict[tuple[str | None, int, int, str | None], list[PlannedPoint]] = {}
+    groups: dict[Group, list[PlannedPoint]] = {}
     for point in points:
-        key = (point.mpi, point.ranks, point.threads, point.thread_level)
-        sorted_points.setdefault(key, []).append(point)
-    return tuple(Group(*key, tuple(group)) for key, group in sorted_points.items())
+        omp = tuple(sorted(point.omp.items()))
+        key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
+        groups.setdefault(key, []).append(point)
+    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
 
 
 def job_name(launch: int, group: Group) -> str:
-    """`l03-openmpi-4.1.4-n2-t4`: the name of a job and of its file."""
+    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}"
+    omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
+    place = f"-{group.placement.name}" if group.placement else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}{place}"
 
 
-def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], machine: Machine) -> CampaignFile:
+def topology_for(folder: Path, plan: Plan) -> Topology:
+    """What placements are made from: what those of the folder were made from, else this machine, if any are.
+
+    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    """
+    if all(measure.placement is None for measure in plan.measure):
+        return NOWHERE
+    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
+        return msgspec.convert(known, Topology)
+    return read_topology()
+
+
+def open_folder(
+    folder: Path,
+    plan: Plan,
+    points: tuple[PlannedPoint, ...],
+    machine: Machine,
+    topology: Topology = NOWHERE,
+) -> CampaignFile:
     """The campaign of a results folder: begun, or taken up again when it is the same one.
 
     Raises InputError when the folder is a file, holds something else, or holds another campaign.
@@ -145,6 +173,7 @@ def open_folder(folder: Path, plan: Plan, points: tuple[PlannedPoint, ...], mach
         plan=document,
         points=points,
         machine=msgspec.to_builtins(machine),
+        topology=msgspec.to_builtins(topology) if topology.cpus else None,
     )
     try:
         (folder / "records").mkdir(parents=True, exist_ok=True)
@@ -240,6 +269,8 @@ def _run_job(job: _Job) -> None:
         job.setup.machine,
         oversubscribe=job.plan.oversubscribe,
         yield_mode=job.plan.yield_,
+        omp=dict(group.omp),
+        placement=group.placement,
     )
     job.listener(JobStarted(planned.launch, planned.name, len(points), launch.notes))
     spared = [point for point in points if point.point in job.hung]
@@ -248,6 +279,8 @@ def _run_job(job: _Job) -> None:
         path = _free_path(job.folder / "records", planned.name)
         with tempfile.TemporaryDirectory(prefix="steelyard-") as temporary:
             words = Path(temporary) / "points"
+            if isinstance(job.plan.arrivals, tuple):
+                (words.parent / "arrivals").write_text(arrival_lines(job.plan.arrivals))
             command = _command(job, engine, launch, words, path)
             append_records(path, [_job_record(job, engine, launch, command)])
             tail = Tail(path)
@@ -284,6 +317,8 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
     if engine.kind == "mpi" and (group.threads > 1 or group.thread_level):
         command += ["--thread-level", group.thread_level or "funneled"]
     plan = job.plan
+    if plan.arrivals is not None:
+        command += ["--arrivals", str(words.parent / "arrivals")]
     for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
         command += [option, value] if value is not None else []
     return command
@@ -291,6 +326,7 @@ def _command(job: _Job, engine: Engine, launch: LaunchPlan, words: Path, path: P
 
 def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str]) -> Job:
     mpi = engine.mpi
+    placement = job.planned.group.placement
     return Job(
         schema=SCHEMA,
         job=job.planned.name,
@@ -307,8 +343,19 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchPlan, command: list[str
         ranks=job.planned.group.ranks,
         threads=job.planned.group.threads,
         cores=len(job.setup.machine.cores),
+        placement=placement.text if placement else None,
+        cpus=placement.cpus if placement else (),
         notes=launch.notes,
+        settings=_settings(),
     )
+
+
+def _settings() -> dict[str, Any]:
+    """How this system is set up as the job begins, as far as it tells."""
+    machine = msgspec.to_builtins(read_machine())
+    told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
+    told |= msgspec.to_builtins(read_settings())
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _watch(
@@ -320,9 +367,13 @@ def _watch(
     silent = f"{patience:g}s" if lasting else job.plan.hang_after
     plans = {point.point: point for point in points}
     hangs, stopped = False, ""
+    watcher = Watcher()
+    watcher.look()
     with Child(command, env={**os.environ, **launch.environment}) as child:
         quiet_since = time.monotonic()
+        watcher.parent = child.pid
         while True:
+            watcher.look_if_due()
             code = child.poll()
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             if code is not None:
@@ -335,6 +386,10 @@ def _watch(
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped
+    watcher.look()
+    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
+    ours = {place.pid for place in places if place.host == host}
+    append_records(tail.path, [watcher.record(host, ours)])
     left = [point for point in points if point.point in plans]
     if tail.launch is None:  # it never began to measure: no point is to blame
         ended = f"was silent for {silent} and ended" if hangs else f"ended with code {code}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from steelyard import evidence
+from steelyard import evidence, evidence_noise
 from steelyard.evidence import Evidence
 from steelyard.observations import Measured
 from steelyard.row import Row
@@ -137,6 +137,15 @@ CHECKS = (
         "Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher.",
     ),
     Check(
+        "misplaced",
+        WARNING,
+        "Not where it was asked to be",
+        evidence.misplaced,
+        "A rank or thread that runs elsewhere measures another pair of cores than its row says.",
+        "Look at what the launcher and the control group do to affinities; believe the verified binding in "
+        "the report.",
+    ),
+    Check(
         "placements-vary",
         WARNING,
         "Launches were placed differently",
@@ -214,6 +223,64 @@ CHECKS = (
         evidence.busy,
         "Whatever else runs takes cores and caches from the ranks.",
         "Wait until the machine is idle, or use cores that nothing else may use.",
+    ),
+    Check(
+        "busy-neighbour",
+        WARNING,
+        "Others ran where the ranks did",
+        evidence_noise.busy_neighbour,
+        "A rank that must share its core is as slow as its share, and those that wait for it are too.",
+        "End that process, or keep it from these CPUs (taskset, a cpuset), and measure again.",
+    ),
+    Check(
+        "moved",
+        WARNING,
+        "A rank was moved during a launch",
+        evidence_noise.moved,
+        "What was measured before and after belongs to two placements; the row says that of the beginning.",
+        "Find who changes affinities (taskset, a batch system, an irq balancer's script) and measure again.",
+    ),
+    Check(
+        "stolen",
+        WARNING,
+        "The hypervisor took CPUs away",
+        evidence_noise.stolen,
+        "Other guests ran on the cores of these ranks; nothing inside this machine shows it but steal time.",
+        "Measure on dedicated cores, or over many launches, and compare medians.",
+    ),
+    Check(
+        "throttled",
+        WARNING,
+        "The limit on CPU time was reached",
+        evidence_noise.throttled,
+        "The kernel stops all of a control group for the rest of a period, some 0.1 s, wherever a rank is.",
+        "Ask for fewer ranks than the limit allows, or have it raised.",
+    ),
+    Check(
+        "too-hot",
+        WARNING,
+        "Cores were too hot",
+        evidence_noise.too_hot,
+        "A core that is slowed down is slower in all that it does.",
+        "Look after the cooling, or measure shorter with pauses.",
+    ),
+    Check(
+        "frequency",
+        NOTE,
+        "Cores did not keep their speed",
+        evidence_noise.frequency_changed,
+        "The same work took longer at one time than at another, undisturbed: frequency, a busy sibling "
+        "thread, or the hypervisor.",
+        "Fix the governor and switch turbo off; where that is impossible, compare what was measured close in "
+        "time.",
+    ),
+    Check(
+        "lost-waiting",
+        NOTE,
+        "Time was lost while ranks waited",
+        evidence_noise.lost_waiting,
+        "A rank that only reads its clock loses time to interrupts and others; so do the operations.",
+        "Measure the noise itself: steelyard run noise.",
     ),
     Check(
         "one-launch",

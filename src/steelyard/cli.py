@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 from rich.console import Console
 
 from steelyard import __version__
+from steelyard.arrivals import read_arrivals
 from steelyard.asked import asked_plan, shipped_plans
 from steelyard.campaign import (
     Setup,
     default_folder,
     finished,
+    groups_of,
     locked,
     open_folder,
     run_campaign,
+    topology_for,
 )
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
@@ -41,6 +44,12 @@ mpi_app = typer.Typer(help="The MPI implementations found, and engines for them.
 app.add_typer(mpi_app, name="mpi")
 
 _PLAIN_WIDTH = 110  # of tables where stdout is no terminal: a file or a pipe has no width of its own
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.checks import Doubt
+    from steelyard.row import Row
 
 out = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -104,11 +113,21 @@ def run(
         str | None, typer.Option("--class", help="of kernels: S,W,A; short for --param class=S,W,A")
     ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="k=v, or k=v,w for several")] = None,
+    omp: Annotated[
+        list[str] | None, typer.Option(help="a setting of OpenMP: wait_policy=active,passive")
+    ] = None,
     mpi: Annotated[
         list[str] | None, typer.Option(help="name or path of an MPI; several are interleaved")
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="solo: without MPI, ranks are forks; mpi: what needs none under MPI too"),
+    ] = None,
     launches: Annotated[
         int | None, typer.Option(min=1, help="starts of the engine; 10, or as the plan says")
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="default, unbound, same, each, all, or CPUs: 0,1;0,2; a launch each")
     ] = None,
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="allow more ranks than cores")
@@ -121,6 +140,9 @@ def run(
     paths: Annotated[
         str | None, typer.Option(help="asymmetric: state only certain errors of the clocks")
     ] = None,
+    arrivals: Annotated[
+        Path | None, typer.Option(help="for arrival=file: delays in us, a line a repetition, one a rank")
+    ] = None,
     time_budget: Annotated[str | None, typer.Option(help="for the whole run: 90s, 10m")] = None,
     hang_after: Annotated[str | None, typer.Option(help="a launch silent for so long hangs: 60s")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="for the order of points and launches")] = None,
@@ -131,9 +153,9 @@ def run(
 ) -> None:
     """Measure; a results folder that is there already is gone on with."""
     axes = {"bytes": bytes_, "ranks": ranks, "method": method, "rule": rule}
-    axes["thread_level"] = thread_level
+    axes |= {"thread_level": thread_level, "placement": placement, "engine": engine}
     params = [*(param or []), *([f"class={class_}"] if class_ is not None else [])]
-    plan = asked_plan(what or (), like or (), axes, threads, params)
+    plan = asked_plan(what or (), like or (), axes, threads, params, omp or [])
     changes = {
         "mpi": tuple(mpi or ()) or plan.mpi,
         "launches": launches or plan.launches,
@@ -142,10 +164,13 @@ def run(
         "clock": clock or plan.clock,
         "sync": sync or plan.sync,
         "paths": paths or plan.paths,
+        "arrivals": read_arrivals(arrivals) if arrivals else plan.arrivals,
         "time_budget": time_budget or plan.time_budget,
         "hang_after": hang_after or plan.hang_after,
         "seed": plan.seed if seed is None else seed,
     }
+    if engine not in (None, "solo", "mpi"):
+        raise InputError(f"--engine is 'solo' or 'mpi', not '{engine}'")
     if yield_ not in (None, "real", "none"):
         raise InputError(f"--yield is 'real' or 'none', not '{yield_}'")
     if paths not in (None, "symmetric", "asymmetric"):
@@ -188,46 +213,61 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
 
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
     from steelyard.report import write_report
-    from steelyard.results import results, results_document, write_results
+    from steelyard.results import results_document, write_results
     from steelyard.tables import results_tables
 
     machine = read_machine()
     engines, ops = _engines(plan)
-    points = resolve(plan, ops, [name for name in engines if name is not None], len(machine.cores))
+    topology = topology_for(folder, plan)
+    mpis = [name for name in engines if name is not None]
+    points = resolve(plan, ops, mpis, len(machine.cores), topology)
     setup = Setup(engines, ops, machine)
-    for point in points:  # before anything is written: refuse, or warn of, what shares cores
-        plan_launch(engines[point.mpi], point.ranks, point.threads, machine, oversubscribe=plan.oversubscribe)
-    campaign = open_folder(folder, plan, points, machine)
+    for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
+        plan_launch(
+            engines[group.mpi],
+            group.ranks,
+            group.threads,
+            machine,
+            oversubscribe=plan.oversubscribe,
+            placement=group.placement,
+            omp=dict(group.omp),
+        )
+    campaign = open_folder(folder, plan, points, machine, topology)
     with locked(folder):
         done = len(finished(folder))
         try:
             with listening(err, folder, campaign, plan.launches, done) as listener:
                 run_campaign(folder, plan, campaign, setup, listener)
         finally:
-            rows = results(folder)
-            write_results(folder, rows)
+            rows, found = _rows_and_doubts(folder)
+            write_results(folder, rows, found)
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows, found))
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
     report = write_report([folder], folder / "report.html")
     target = err if json else out
-    _print_doubts(target, folder)
+    _print_doubts(target, found)
     target.print(f"results: {folder}", markup=False, soft_wrap=True)
     target.print(f"report:  {report}", markup=False, soft_wrap=True)
     if any(row.status == "failed" for row in rows):
         raise typer.Exit(3)
 
 
-def _print_doubts(target: Console, folder: Path) -> None:
+def _rows_and_doubts(folder: Path) -> tuple[tuple[Row, ...], tuple[Doubt, ...]]:
     from steelyard.checks import doubts
     from steelyard.observations import load
     from steelyard.results import rows_of
 
     measured = load(folder)
-    for doubt in doubts(measured, rows_of(measured)):
+    rows = rows_of(measured)
+    return rows, doubts(measured, rows)
+
+
+def _print_doubts(target: Console, found: Sequence[Doubt]) -> None:
+    for doubt in found:
         if doubt.severity != "note":
             target.print(f"{doubt.severity}: {doubt.evidence} {doubt.remedy}", markup=False, soft_wrap=True)
 
@@ -278,17 +318,24 @@ def doctor(json: JsonFlag = False) -> None:
     """This machine: MPIs, cores and caches, clocks, other load; doubts with remedies."""
     from steelyard.doctor import Patient, default_clock, examine, machine_lines
     from steelyard.gauge import gauge_clocks
+    from steelyard.settings import read_settings
+    from steelyard.watch import Watcher
 
-    machine, mpis = read_machine(), find_mpis()
+    watcher = Watcher()
+    watcher.look()  # at what others do while we gauge clocks
+    machine, settings, mpis = read_machine(), read_settings(), find_mpis()
     clocks, problem = list[dict[str, Any]](), None
     try:
         clocks = gauge_clocks(solo_engine())
     except SteelyardError as error:
         problem = str(error)
-    found = examine(Patient(machine, mpis, clocks, problem))
+    watcher.look_after(1.0)
+    busy = watcher.busiest()
+    found = examine(Patient(machine, mpis, clocks, problem, settings, busy))
     if json:
         told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
-        _print_json({"machine": machine, "mpis": mpis, **told})
+        seen = {"settings": settings, "busy": busy}
+        _print_json({"machine": machine, "mpis": mpis, **seen, **told})
         return
     for name, value in machine_lines(machine, clocks):
         out.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
@@ -315,19 +362,19 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
 ) -> None:
     """The results as a table."""
-    from steelyard.results import results, results_csv, results_document
+    from steelyard.results import results_csv, results_document
     from steelyard.tables import results_tables
 
-    rows = results(_results_folder(folder))
+    rows, found = _rows_and_doubts(_results_folder(folder))
     if json:
-        _print_json(results_document(folder, rows))
+        _print_json(results_document(folder, rows, found))
     elif csv:
         print(results_csv(rows), end="")  # noqa: T201
     else:
         for table in results_tables(rows):
             out.print(table)
             out.print()
-        _print_doubts(out, folder)
+        _print_doubts(out, found)
 
 
 @app.command()

@@ -37,6 +37,7 @@ def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
                 row.threads,
                 row.thread_level,
                 row.mpi,
+                *sorted(row.omp.items()),
                 *sorted(row.params.items()),
             )
             groups.setdefault(key, []).append(row)

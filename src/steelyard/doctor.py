@@ -8,8 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from steelyard.doctor_settings import ROWS, Found
 from steelyard.machine import Machine
 from steelyard.mpi import Mpi
+from steelyard.records import Busy
+from steelyard.settings import Settings
 from steelyard.units import format_bytes
 
 _BUSY_LOAD = 0.5  # runnable processes besides us, on average over the last minute
@@ -23,6 +26,8 @@ class Patient(Struct, frozen=True):
     mpis: Sequence[Mpi]
     clocks: Sequence[Mapping[str, Any]]
     engine_problem: str | None  # why there is no engine
+    settings: Settings = Settings()
+    busy: Sequence[Busy] = ()  # processes that ran while somebody looked on
 
 
 class Doubt(Struct, frozen=True):
@@ -47,6 +52,12 @@ def examine(patient: Patient) -> tuple[Doubt, ...]:
         Doubt(row.what, evidence, row.remedy, row.severity)
         for row in _ROWS
         if (evidence := row.find(patient)) is not None
+    ]
+    system = Found(patient.machine, patient.settings, patient.busy)
+    found += [
+        Doubt(row.what, evidence, row.remedy, row.severity)
+        for row in ROWS
+        if (evidence := row.find(system)) is not None
     ]
     return tuple(sorted(found, key=lambda doubt: ("error", "warning", "note").index(doubt.severity)))
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from steelyard.crosscheck import disagreements
 from steelyard.observations import Measured
-from steelyard.records import Job, Place
+from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
 from steelyard.units import format_time
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
@@ -75,7 +75,7 @@ def skipped(seen: Evidence) -> str | None:
     for row in seen.rows:
         if row.status == "skipped":
             by_reason.setdefault(row.why or "no reason given", []).append(row)
-    return _sentences(
+    return sentences(
         f"{_several(len(rows), 'point')} of {', '.join(dict.fromkeys(row.op for row in rows))} ({why})"
         for why, rows in by_reason.items()
     )
@@ -104,7 +104,7 @@ def oversubscribed(seen: Evidence) -> str | None:
     """Launches with more ranks and threads than cores."""
     jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
     kinds = sorted({(job.ranks * job.threads, job.cores, _mpi_name(job)) for job in jobs})
-    return _sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
+    return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
 
 
 def _mpi_name(job: Job) -> str:
@@ -112,7 +112,9 @@ def _mpi_name(job: Job) -> str:
 
 
 def _is_oversubscribed(job: Job) -> bool:
-    return job.preset == "oversubscribed" or (job.cores > 0 and job.ranks * job.threads > job.cores)
+    if job.preset == "oversubscribed":
+        return True
+    return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
 
 
 def cpu_set(text: str) -> frozenset[int]:
@@ -131,7 +133,7 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
     groups = groups if isinstance(groups, list | tuple) else []
     core_of = {cpu: number for number, group in enumerate(groups) for cpu in group}
     for file in measured.files:
-        if file.launch is None or _is_oversubscribed(file.job):
+        if file.launch is None or _is_oversubscribed(file.job) or file.job.placement:
             continue
         mpi = _mpi_name(file.job)
         places = sorted(file.launch.places, key=lambda place: (place.host, place.rank))
@@ -154,7 +156,7 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"cpus {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
-    return _sentences(found)
+    return sentences(found)
 
 
 def unbound(seen: Evidence) -> str | None:
@@ -164,10 +166,29 @@ def unbound(seen: Evidence) -> str | None:
         for place, cores in places:
             if len(cores) > threads:
                 found.append(f"rank {place.rank} of {mpi} may run on cpus {place.cpus}")
-    return _sentences(found)
+    return sentences(found)
 
 
-def _sentences(findings: Iterable[str]) -> str | None:
+def misplaced(seen: Evidence) -> str | None:
+    """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
+    return sentences(sentence for file in seen.measured.files for sentence in strays(file))
+
+
+def strays(file: JobFile) -> Iterator[str]:
+    """Of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
+    job, mpi = file.job, _mpi_name(file.job)
+    for place in file.launch.places if file.launch else ():
+        if place.refused:
+            yield f"rank {place.rank} of {mpi} was not bound: {place.refused}"
+        asked = job.cpus[place.rank * job.threads : (place.rank + 1) * job.threads]
+        allowed = place.lanes if job.threads > 1 else (place.cpus,)
+        for thread, (cpu, cpus) in enumerate(zip(asked, allowed, strict=False)):
+            if cpu_set(cpus) != {cpu}:
+                who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
+                yield f"{who} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
+
+
+def sentences(findings: Iterable[str]) -> str | None:
     """Findings without repeats as one sentence, the first few in full; None without any."""
     found = list(dict.fromkeys(findings))
     if not found:
@@ -182,7 +203,7 @@ def yielding(seen: Evidence) -> str | None:
     for row in seen.rows:
         if (row.yields_per_op or 0) >= YIELDS and row.mpi:
             per_mpi[row.mpi] = max(per_mpi.get(row.mpi, row), row, key=lambda one: one.yields_per_op or 0)
-    return _sentences(
+    return sentences(
         f"{mpi} calls sched_yield up to {row.yields_per_op:.3g} times per operation, "
         f"in {row_name(row, mpi=False)}"
         for mpi, row in per_mpi.items()
@@ -312,7 +333,7 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    return _sentences(
+    return sentences(
         f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from steelyard.floor import LAYERS, STREAM, is_stream
 from steelyard.observations import PointCells
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_values
@@ -100,6 +101,25 @@ def group_items(items: Iterable[Item]) -> tuple[Group, ...]:
     return tuple(_group(name, members, sized) for (name, sized), members in chosen.items())
 
 
+def layer_group(items: Iterable[Item], streams: bool) -> Group | None:
+    """Messages there and back (or streams) over MPI and the layers below it, the lowest layer first.
+
+    None unless there are two layers with several sizes. A size means the same in each: bytes of a message.
+    """
+    names = [*(op + STREAM for op in LAYERS), "mpi.bandwidth"] if streams else [*LAYERS, "mpi.pingpong"]
+    found = [item for item in items if item.row.op in names and is_stream(item.row.op) == streams]
+    found.sort(key=lambda item: names.index(item.row.op))
+    if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
+        return None
+    group = _group("layers", found, sized=True)
+    short = [" ".join(filter(None, (line.items[0].row.op, line.items[0].row.mpi))) for line in group.lines]
+    lines = (
+        replace(line, label=name) if short.count(name) == 1 else line
+        for line, name in zip(group.lines, short, strict=True)
+    )
+    return replace(group, lines=tuple(lines))
+
+
 def _axes(item: Item, sized: bool) -> dict[str, str]:
     """What may tell a line from another, in the order in which a label names it."""
     row = item.row
@@ -110,6 +130,8 @@ def _axes(item: Item, sized: bool) -> dict[str, str]:
         "ranks": _count(row.ranks, "rank"),
         "threads": _count(row.threads, "thread"),
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
+        "omp": format_values(row.omp),
+        "placement": row.placed.text if row.placed else "",
         "params": format_values(row.params),
         "set": format_values({**row.method_params, **row.rule_params}),
         "method": f"method {row.method}" if row.method else "",
@@ -125,6 +147,8 @@ def _group(name: str, items: list[Item], sized: bool) -> Group:
     """Lines of one picture: their labels hold the axes that vary among them, `common` those that do not."""
     axes = [_axes(item, sized) for item in items]
     names = [name for name in axes[0] if len({one[name] for one in axes}) > 1]
+    if "placement" in names:
+        axes = [{**one, "placement": one["placement"] or "default placement"} for one in axes]
     same = [text for name, text in axes[0].items() if name not in (*names, "op", "folder")]
     shared = [text for text in same if text not in ("", "1 thread")]
     lines: dict[tuple[str, ...], list[Item]] = {}

@@ -1,7 +1,9 @@
 """How an engine is started: launcher, binding and settings, a row per MPI family.
 
 What every MPI is asked for is the same: rank r on the r-th group of cores, a core per thread, nothing shared.
-The engine reports where its ranks really are. `environment` is what is set here on purpose, and is recorded.
+A placement that is asked for is the engine's to bind, which knows its rank before MPI_Init: each launcher has
+limits of its own. The engine reports where its ranks really are. `environment` is what is set on purpose,
+and is recorded.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ import msgspec
 from steelyard.engine import Engine, engine_environment
 from steelyard.errors import InputError
 from steelyard.machine import Machine
+from steelyard.observations import Placement
+from steelyard.openmp import omp_launch
+from steelyard.placement import UNBOUND, check_cpus, cpu_words
 
 Cores = Sequence[Sequence[int]]  # the hardware threads of each core
 
@@ -37,10 +42,14 @@ class _Settings(msgspec.Struct, frozen=True):
 
 
 class _Family(msgspec.Struct, frozen=True):
-    """How one kind of MPI is told what is the same for all. `bound` takes a group of cores for each rank."""
+    """How one kind of MPI is told what is the same for all. `bound` takes a group of cores for each rank.
+
+    `free` leaves ranks alone, up to one for each hardware thread.
+    """
 
     bound: Callable[[Sequence[Cores], bool], _Settings]
     oversubscribed: _Settings
+    free: _Settings
     as_root: Mapping[str, str] = {}
 
 
@@ -52,49 +61,87 @@ def plan_launch(
     *,
     oversubscribe: bool = False,
     yield_mode: str = "real",
+    placement: Placement | None = None,
     extra: Sequence[str] = (),
+    omp: Mapping[str, str] | None = None,
 ) -> Launch:
     """Plan the start of `ranks` ranks of `threads` threads on this machine; `extra` goes to mpiexec as it is.
 
-    Raises InputError when they are more than the cores and `oversubscribe` is not set.
+    `omp` are settings of OpenMP. Raises InputError when they are more than the cores and `oversubscribe` is
+    not set, where `placement` names a CPU that this process may not use, or where OpenMP's variables in our
+    environment contradict what is asked for.
     """
     cores = machine.cores
-    over = ranks * threads > len(cores)
+    placed = placement.cpus if placement else ()
+    check_cpus(placed, machine.cpus, machine.online, placement.text if placement else "")
+    over = not placed and ranks * threads > len(cores)
     if over and not oversubscribe:
         wanted = f"{ranks} ranks" if threads == 1 else f"{ranks} x {threads} threads"
         raise InputError(
             f"{wanted} are more than the {len(cores)} cores that this process may use; "
             "ask for fewer, or add --oversubscribe to let them share"
         )
-    environment = engine_environment(engine)
+    shares = over or (placement is not None and placement.shares)
     notes: list[str] = []
-    if over:
-        notes.append(
-            f"{ranks * threads} ranks and threads share {len(cores)} cores: times include waiting for a turn"
-        )
+    if shares:
+        where = f"{len(cores)} cores" if over else f"CPU {cpu_words(placed)}"
+        notes.append(f"{ranks * threads} ranks and threads share {where}: times include waiting for a turn")
         if yield_mode == "none":
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
-    cpus = [core[0] for core in cores[:threads]]
-    if threads > 1 and not over:  # each OpenMP thread stays on a core of its own
-        places = ",".join(f"{{{cpu}}}" for cpu in cpus) if engine.mpi is None else "cores"
-        environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": places}
+    preset = "oversubscribed" if over else "shared-cpus" if shares else None
+    environment = engine_environment(engine)
+    if threads > 1 or omp:
+        bound = _openmp(engine, ranks, threads, cores, placement, over)
+        told = omp_launch(omp or {}, threads, bound, os.environ)
+        environment |= told.environment
+        notes += told.notes
+    if engine.mpi is None and placement is None and not over:
+        placed = tuple(core[0] for core in cores[: ranks * threads])
+    text = _cpu_lists(placed, threads) or (UNBOUND if placement else "")
+    engine_args = (*(("--cpus", text) if text else ()), "--yield", yield_mode)
+    team = ("--ranks", str(ranks)) if engine.mpi is not None or ranks > 1 else ()
     if engine.mpi is None:
-        binding = () if over else ("--cpus", ",".join(map(str, cpus)))
-        preset = "oversubscribed" if over else None
-        return Launch((), (*binding, "--yield", yield_mode), environment, preset, tuple(notes))
+        return Launch((), (*team, *engine_args), environment, preset, tuple(notes))
     family = _FAMILIES[_family_key(engine.mpi.family, engine.mpi.version)]
     groups = [cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)]
-    settings = family.oversubscribed if over else family.bound(groups, machine.restricted)
+    if shares:
+        settings = family.oversubscribed
+    else:
+        settings = family.free if placement else family.bound(groups, machine.restricted)
     if os.geteuid() == 0:
         environment |= family.as_root
     environment |= settings.environment
     return Launch(
         argv_prefix=(engine.mpi.mpiexec, *settings.argv, *extra, "-n", str(ranks)),
-        engine_args=("--ranks", str(ranks), "--yield", yield_mode),
+        engine_args=(*team, *engine_args),
         environment=environment,
-        preset="oversubscribed" if over else None,
+        preset=preset,
         notes=(*notes, *settings.notes),
     )
+
+
+def _cpu_lists(cpus: Sequence[int], threads: int) -> str:
+    """The CPUs of each rank's threads as the engine takes them: `0,2/1,3`."""
+    ranks = (cpus[first : first + threads] for first in range(0, len(cpus), threads))
+    return "/".join(",".join(map(str, rank)) for rank in ranks)
+
+
+def _openmp(
+    engine: Engine, ranks: int, threads: int, cores: Cores, placement: Placement | None, over: bool
+) -> dict[str, str]:
+    """Each OpenMP thread stays on a core of its own, or where the placement wants it.
+
+    The variables are the same for all ranks: those of several that the engine binds have their rank's CPUs
+    between them and are not bound one by one.
+    """
+    if threads == 1 or (placement is None and (over or (engine.mpi is None and ranks > 1))):
+        return {}
+    if placement is not None and (not placement.cpus or ranks > 1):
+        return {"OMP_PROC_BIND": "false"}
+    if placement is None and engine.mpi is not None:
+        return {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+    cpus = placement.cpus if placement else [core[0] for core in cores[:threads]]
+    return {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in cpus)}
 
 
 def _family_key(family: str, version: str) -> str:
@@ -150,11 +197,13 @@ _FAMILIES = {
     "openmpi4": _Family(
         bound=_bind_openmpi,
         oversubscribed=_Settings(("--oversubscribe", "--bind-to", "none"), _OPENMPI_SHARING),
+        free=_Settings(("--use-hwthread-cpus", "--bind-to", "none")),
         as_root=_OPENMPI_ROOT,
     ),
     "openmpi5": _Family(
         bound=_bind_openmpi,
         oversubscribed=_Settings(("--map-by", ":oversubscribe", "--bind-to", "none"), _OPENMPI_SHARING),
+        free=_Settings(("--map-by", ":hwtcpus", "--bind-to", "none")),
         as_root=_OPENMPI_ROOT,
     ),
     "mpich4": _Family(
@@ -164,8 +213,17 @@ _FAMILIES = {
             _MPICH_SHARING,
             (_MPICH4_NOTE,),
         ),
+        free=_Settings(("-bind-to", "none")),
     ),
-    "mpich5": _Family(bound=_bind_hydra, oversubscribed=_Settings(("-bind-to", "none"), _MPICH_SHARING)),
+    "mpich5": _Family(
+        bound=_bind_hydra,
+        oversubscribed=_Settings(("-bind-to", "none"), _MPICH_SHARING),
+        free=_Settings(("-bind-to", "none")),
+    ),
     # Intel MPI gives way by itself.
-    "intel": _Family(bound=_bind_intel, oversubscribed=_Settings(environment={"I_MPI_PIN": "0"})),
+    "intel": _Family(
+        bound=_bind_intel,
+        oversubscribed=_Settings(environment={"I_MPI_PIN": "0"}),
+        free=_Settings(environment={"I_MPI_PIN": "0"}),
+    ),
 }

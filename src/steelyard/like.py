@@ -1,9 +1,10 @@
 """What other suites call our ops: `steelyard run --like osu_latency`, and the table docs/reference/like.md.
 
 Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
-MPI Benchmarks 2021, SKaMPI 5, and the suites of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are
-theirs, the methods and statistics are ours. One-sided operations, GPU buffers, OpenSHMEM and file I/O are
-left out.
+MPI Benchmarks 2021, SKaMPI 5, ReproMPI, MPICH's test/mpi, EPCC's OpenMP micro-benchmarks 4.0, and the suites
+of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are theirs, the methods and statistics are ours.
+One-sided operations, GPU buffers, OpenSHMEM and file I/O are left out. tests/data/peers.toml has every test
+of theirs for MPI.
 """
 
 from __future__ import annotations
@@ -57,6 +58,19 @@ _OSU_COLLECTIVES = (
     "scatter",
     "scatterv",
 )
+_MPIBENCH = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "reduce",
+    "scatter",
+)
 _NEIGHBOR = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 
@@ -73,6 +87,7 @@ def _osu() -> Iterator[Like]:
     yield Like("osu_bibw_persistent", "mpi.bibandwidth", _OSU_P2P, _PERSISTENT)
     pairs = "pairs are i and i+P/2; the slowest pair's time stands for all"
     yield Like("osu_multi_lat", "mpi.pattern.bisection", _OSU_P2P, {"kind": "pingpong"}, pairs)
+    yield Like("osu_latency_mp", "mpi.pattern.bisection", _OSU_P2P, {"kind": "pingpong"}, pairs)
     yield Like("osu_mbw_mr", "mpi.pattern.bisection", _OSU_P2P, {"kind": "window"}, pairs)
     yield Like("osu_bw_fan_in", "mpi.pattern.fan_in", _OSU_P2P, {"kind": "window"})
     yield Like("osu_bw_fan_out", "mpi.pattern.fan_out", _OSU_P2P, {"kind": "window"})
@@ -146,12 +161,56 @@ def _skampi() -> Iterator[Like]:
     for name in (*names, "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatter", "Scatterv"):
         base = name.lower()
         yield Like(f"MPI_{name}", f"mpi.{base}", _sizes(base, "1..1Mi", "8..1Mi"))
+    yield Like("myalltoallv", "mpi.alltoallv", "1..1Mi", {"counts": "random"})
+    yield Like("Reduce_Scatterv", "mpi.reduce_scatter", "8..1Mi", {"counts": "random"})
+    flat = "the messages alone, each with an empty answer; no copy of the root's own"
+    yield Like("Bcast_using_Send_Recv", "mpi.pattern.fan_out", "1..1Mi", {"kind": "send"}, flat)
+    yield Like("Gather_using_Send_Recv", "mpi.pattern.fan_in", "1..1Mi", {"kind": "send"}, flat)
+    yield Like("Gather_using_Isend_Irecv_Waitall", "mpi.pattern.fan_in", "1..1Mi", {"kind": "send"}, flat)
+    yield Like("Alltoall_using_Isend_Irecv", "mpi.pattern.all", "1..1Mi", {"kind": "exchange"}, flat)
+    yield Like("Alltoallv_using_Isend_Irecv", "mpi.pattern.all", "1..1Mi", {"kind": "exchange"}, flat)
     yield Like("Comm_dup", "mpi.comm_dup")
     yield Like("Comm_split", "mpi.comm_split")
     late: dict[str, Value] = {"arrival": "late"}
     yield Like("delayed_Alltoall", "mpi.alltoall", "1..1Mi", late)
     yield Like("delayed_Gather", "mpi.gather", "1..1Mi", late)
     yield Like("Wtime", "mpi.wtime")
+
+
+def _repro() -> Iterator[Like]:
+    """Those that SKaMPI does not call the same."""
+    for base in ("exscan", "reduce_scatter_block"):
+        yield Like(f"MPI_{base.capitalize()}", f"mpi.{base}", "8..1Mi")
+    kinds: dict[str, dict[str, Value]] = {
+        "Send_Recv": {},
+        "Isend_Recv": {"send": "isend"},
+        "Isend_Irecv": {"send": "isend", "recv": "irecv"},
+        "Send_Irecv": {"recv": "irecv"},
+    }
+    for name, params in kinds.items():
+        yield Like(name, "mpi.pingpong", "1..1Mi", params, "half of it: one way")
+    yield Like("Empty", "self.empty")
+
+
+def _mpich() -> Iterator[Like]:
+    """Of test/mpi (bench, perf) and basic, which have names too common to stand alone."""
+    yield Like("mpich_p2p_latency", "mpi.pingpong", "1..4Mi")
+    yield Like("mpich_netmpi", "mpi.pingpong", "1..4Mi")
+    yield Like("mpich_p2p_bw", "mpi.bandwidth", "1..4Mi")
+    yield Like("mpich_p2p_one", "mpi.bandwidth", "1..4Mi")
+    yield Like("mpich_p2p_self", "mpi.self", "1..4Mi")
+    for base in ("barrier", "bcast", "allreduce"):
+        yield Like(f"mpich_{base}", f"mpi.{base}", _sizes(base, "1..1Mi", "8..1Mi"))
+    yield Like("mpich_sendrecvl", "mpi.sendrecv", "1..4Mi")
+    yield Like("mpich_non_zero_root", "mpi.reduce", "8..1Mi", {"root": 1.0}, "theirs compares with root 0")
+    yield Like("mpich_commcreatep", "mpi.comm_create", None)
+    yield Like("mpich_gtranksperf", "mpi.group", None, {}, "MPI_Group_incl; theirs translates ranks")
+    for name in ("dtpack", "nestvec", "nestvec2", "indexperf"):
+        kind = "indexed" if name == "indexperf" else "vector"
+        yield Like(f"mpich_{name}", "mpi.pack", "8..1Mi", {"type": kind}, "theirs passes or fails")
+    for name in ("twovec", "transp_datatype"):
+        yield Like(f"mpich_{name}", "mpi.type.pingpong", "8..1Mi", {"type": "vector"}, "one vector")
+    yield Like("mpich_timer", "mpi.wtime")
 
 
 def _others() -> Iterator[Like]:
@@ -174,13 +233,74 @@ def _others() -> Iterator[Like]:
     yield Like("presta_com_BidirAsync", "mpi.pattern.bisection", "1..4Mi", {"kind": "biwindow"})
     yield Like("sqmr", "mpi.message_rate", "8", {"form": "pairs"})
     yield Like("mpiGraph", "mpi.pattern.shift", "64Ki", {"kind": "biwindow"}, "a shift for each d")
+    yield Like("linktest", "mpi.pattern.bisection", "1..4Mi", {"kind": "exchange"})
+    yield Like("torustest", "mpi.pattern.ring", "1..4Mi", {"kind": "exchange"}, "a torus of one dimension")
+    for base in _MPIBENCH:
+        sizes = _sizes(base, "1..1Mi", "8..1Mi")
+        yield Like(f"mpibench_{base}", f"mpi.{base}", sizes)
+        yield Like(f"mpibench_i{base}", f"mpi.i{base}", sizes)
+    yield Like("netgauge_one_one_sync", "mpi.pingpong", "1..4Mi", {"send": "ssend"})
+    yield Like("netgauge_one_one_randtag", "mpi.pingpong", "1..4Mi", {"match": "any_tag"}, "one tag")
+    yield Like("netgauge_mprobe", "mpi.pingpong", "1..4Mi", {"recv": "mprobe"}, "one thread")
+    yield Like("netgauge_one_one_mpi_bidirect", "mpi.bibandwidth", "1..4Mi", {"window": 1.0})
+    yield Like("netgauge_one_one_randbuf", "mpi.bandwidth", "1..4Mi", {"buffers": 64.0}, "in order")
+    yield Like("netgauge_one_one_all", "mpi.pattern.pair", "1..4Mi", {}, "a point for each a and b")
+    yield Like("netgauge_one_one_perturb", "mpi.pattern.victim", "1..1Mi")
+    yield Like("netgauge_distrtt", "mpi.pattern.shift", "1", {"kind": "pingpong"}, "a shift for each d")
+    yield Like("netgauge_nbov", "mpi.overlap.iallreduce", "8..1Mi", {}, "a curve; others likewise")
     yield Like("netpipe", "mpi.pingpong", "1..4Mi")
+
+
+_EPCC_SIZES = "8,24,72,216,648,1944,5832,17496,52488,157464,472392"  # 3^0 to 3^10 doubles
+_EPCC_DELAY: dict[str, Value] = {"spin_ns": 100.0}  # theirs is 0.1 us as well, of an empty loop
+_FOR_ONE = "their passages are divided among the threads: ours is theirs times the threads"
+
+
+def _epcc() -> Iterator[Like]:
+    plain = ("parallel", "parallel_for", "barrier", "single", "critical", "ordered")
+    for name in plain:
+        yield Like(f"epcc_{name}", f"omp.{name}", None, _EPCC_DELAY)
+    yield Like("epcc_for", "omp.for", None, _EPCC_DELAY)
+    yield Like("epcc_lock_contended", "omp.lock", None, _EPCC_DELAY)
+    yield Like("epcc_lock_uncontended", "omp.lock", None, {**_EPCC_DELAY, "use": "own"})
+    yield Like("epcc_atomic", "omp.atomic", None, {}, _FOR_ONE)
+    yield Like("epcc_atomic_seq_cst", "omp.atomic", None, {"order": "seq_cst"}, _FOR_ONE)
+    yield Like("epcc_reduction", "omp.reduction", None, _EPCC_DELAY)
+    loop: dict[str, Value] = {**_EPCC_DELAY, "iterations": 1024.0}
+    whole = "of the whole loop, as theirs"
+    yield Like("epcc_sched_static", "omp.for", None, loop, whole)
+    for name in ("static", "dynamic", "guided"):
+        chunks = f"{whole}; --param chunk=1,2,4..."
+        yield Like(f"epcc_sched_{name}_n", "omp.for", None, {**loop, "schedule": name, "chunk": 1.0}, chunks)
+    for name in ("dynamic", "guided"):
+        words: dict[str, Value] = {**loop, "schedule": f"monotonic_{name}", "chunk": 1.0}
+        yield Like(f"epcc_sched_monotonic_{name}_n", "omp.for", None, words, whole)
+    yield Like("epcc_sched_taskloop_n", "omp.taskloop", None, loop, "grain is theirs at least, not exactly")
+    for name in ("private", "firstprivate", "copyprivate"):
+        yield Like(f"epcc_{name}", f"omp.{name}", _EPCC_SIZES, _EPCC_DELAY)
+    copyin = "other sizes, for its arrays are compiled in"
+    yield Like("epcc_copyin", "omp.copyin", "8,64,1Ki", _EPCC_DELAY, copyin)
+    one = "a task for each thread is ours, theirs is one"
+    yield Like("epcc_parallel_task", "omp.task", None, _EPCC_DELAY)
+    yield Like("epcc_master_task", "omp.task", None, {**_EPCC_DELAY, "creator": "one"}, one)
+    yield Like("epcc_master_task_busy_slaves", "omp.task", None, {**_EPCC_DELAY, "creator": "busy"})
+    yield Like("epcc_conditional_task", "omp.task", None, {**_EPCC_DELAY, "clause": "undeferred"})
+    yield Like("epcc_parallel_task_depend", "omp.task_depend", None, {**_EPCC_DELAY, "form": "own"})
+    yield Like("epcc_master_task_depend", "omp.task_depend", None, {**_EPCC_DELAY, "form": "chain"})
+    yield Like("epcc_task_wait", "omp.taskwait", None, _EPCC_DELAY)
+    yield Like("epcc_task_barrier", "omp.task_barrier", None, _EPCC_DELAY)
+    tree = "of a whole tree of each thread"
+    yield Like("epcc_leaf_task_tree", "omp.task_tree", None, _EPCC_DELAY, tree)
+    yield Like("epcc_branch_task_tree", "omp.task_tree", None, {**_EPCC_DELAY, "work": "branch"}, tree)
 
 
 SUITES: Mapping[str, tuple[Like, ...]] = {
     "OSU Micro-Benchmarks": tuple(_osu()),
     "Intel MPI Benchmarks": tuple(_imb()),
     "SKaMPI": tuple(_skampi()),
+    "EPCC OpenMP micro-benchmarks": tuple(_epcc()),
+    "ReproMPI": tuple(_repro()),
+    "MPICH's own": tuple(_mpich()),
     "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(_others()),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,42 @@ from numpy.typing import NDArray
 from steelyard.errors import InputError
 from steelyard.reading import part_number, read_folder
 from steelyard.records import SCHEMA, Job, JobFile, Launch, Params, Phases, Point, PointRun
-from steelyard.stamps import FloatArray, durations, read_stamps
+from steelyard.stamps import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]
+
+NOISE_OPS = "noise."  # whose result is in single observations, not in their median
+_LONGEST_NAME = 40  # of the CPUs of a placement, in letters
+
+
+class Placement(Struct, frozen=True):
+    """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
+
+    `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
+    `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
+    """
+
+    kind: str
+    cpus: tuple[int, ...] = ()
+    interrupts: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """`shared-l3 0,1`, `unbound`."""
+        return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+
+    @property
+    def name(self) -> str:
+        """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
+        text = "-".join(map(str, self.cpus))
+        if len(text) > _LONGEST_NAME:
+            text = f"{zlib.crc32(text.encode()):08x}"
+        return f"on-{text}" if self.cpus else self.kind
+
+    @property
+    def shares(self) -> bool:
+        """Does any CPU have to serve two?"""
+        return len(set(self.cpus)) < len(self.cpus)
 
 
 class PlannedPoint(Struct, frozen=True, kw_only=True):
@@ -34,6 +68,9 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: str | None = None
+    omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
+    reference: int | None = None  # the point that is the same without what is measured
+    placement: Placement | None = None  # None: as the launcher is told by default
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
@@ -46,6 +83,7 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] = {}
     points: tuple[PlannedPoint, ...] = ()
     machine: dict[str, Any] = {}
+    topology: dict[str, Any] | None = None  # that placements were made from
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +100,27 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Spun:
+    """What waits saw of each rank's core, shape (ranks,): ns spent reading the clock, lost, longest gap."""
+
+    ns: IntArray
+    lost_ns: IntArray
+    longest_ns: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Of an op of the family noise: when each observation began, what it took, what was counted in it.
+
+    Shapes (ranks, count); in ns on each rank's own clock, less the cost of the clock.
+    """
+
+    start: FloatArray
+    took: FloatArray
+    counts: dict[str, IntArray]
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What the stamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
@@ -72,7 +131,8 @@ class Taken:
     `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
     chunk by chunk. Where pairs of ranks exchange messages at once, each observation is one value of each of
     `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are
-    those at the machine, in the order taken.
+    those at the machine, in the order taken, and `cpus` those that each rank was then seen on; `spun` is
+    what waits for windows saw.
     """
 
     ranks: int
@@ -90,6 +150,9 @@ class Taken:
     operations: int = 0
     pairs: int = 1
     looks: tuple[Look, ...] = ()
+    cpus: tuple[frozenset[int], ...] = ()
+    spun: Spun | None = None
+    series: Series | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +249,11 @@ def read_campaign(folder: Path) -> CampaignFile:
 def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
     """The axes of a point that no campaign.json names, from its records."""
     mpi = job.mpi.name if job.mpi else None
+    place = Placement(job.placement.split()[0], job.cpus) if job.placement else None
     if run.point is None:
-        return PlannedPoint(point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi)
+        return PlannedPoint(
+            point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
+        )
     p = run.point
     return PlannedPoint(
         point=p.point,
@@ -199,6 +265,7 @@ def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
         rule=p.rule,
         params=p.params,
         mpi=mpi,
+        placement=place,
     )
 
 
@@ -261,7 +328,30 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
         operations=found.values.size * scale,
         pairs=many,
         looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
+        cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
+        spun=_spun(run),
+        series=_series(run, stamps) if run.point.op.startswith(NOISE_OPS) else None,
     )
+
+
+def _spun(run: PointRun) -> Spun | None:
+    chunks = [chunk for chunk in run.obs if chunk.spun_ns]
+    if not chunks:
+        return None
+    return Spun(
+        np.sum([chunk.spun_ns for chunk in chunks], axis=0),
+        np.sum([chunk.spun_lost_ns for chunk in chunks], axis=0),
+        np.max([chunk.spun_longest_ns for chunk in chunks], axis=0),
+    )
+
+
+def _series(run: PointRun, stamps: Stamps) -> Series:
+    names = run.obs[0].counts
+    counts = {
+        name: np.concatenate([np.array(chunk.counts[name], dtype=np.int64) for chunk in run.obs], axis=1)
+        for name in names
+    }
+    return Series(stamps.start, stamps.local, counts)
 
 
 def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:

@@ -136,6 +136,15 @@ def curves(rows: Sequence[Row]) -> tuple[Curve, ...]:
     return tuple(_curves(groups, alone))
 
 
+def own_params(curve: Curve, members: Sequence[Curve]) -> Params:
+    """The parameters in which a curve differs from others that stand beside it."""
+    return {
+        key: value
+        for key, value in curve.params.items()
+        if len(members) == 1 or any(one.params.get(key) != value for one in members)
+    }
+
+
 def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> Iterator[Curve]:
     for (axis, *_), members in groups.items():
         name = str(axis)
@@ -172,7 +181,17 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
 def _key(row: Row, axis: str) -> tuple[object, ...]:
     """All that rows of one curve share."""
     params = sorted((key, value) for key, value in row.params.items() if key != axis)
-    return (row.op, row.method, row.bytes, row.ranks, row.threads, row.thread_level, row.mpi, *params)
+    return (
+        row.op,
+        row.method,
+        row.bytes,
+        row.ranks,
+        row.threads,
+        row.thread_level,
+        row.mpi,
+        *row.omp.items(),
+        *params,
+    )
 
 
 def _amount(row: Row, axis: str) -> float:

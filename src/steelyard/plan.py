@@ -17,8 +17,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.arrivals import Delays, check_arrivals, read_arrivals
 from steelyard.errors import InputError
-from steelyard.observations import PlannedPoint
+from steelyard.observations import Placement, PlannedPoint
+from steelyard.openmp import omp_axis
+from steelyard.placement import NOWHERE, placements_of
+from steelyard.topology import Topology
 from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 Axis = int | str | tuple[int | str, ...]
@@ -45,12 +49,17 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: Axis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
+    placement: Axis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
+    engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
     params: Mapping[str, Value | tuple[Value, ...]] = {}
+    omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
         if not self.ops:
             raise ValueError("ops names no op")
+        if self.engine not in (None, "solo", "mpi"):
+            raise ValueError("engine is 'solo' or 'mpi'")
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,6 +76,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
     paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
+    arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of one, beside it
     hang_after: str = "60s"  # a launch that writes no record for so long hangs
     seed: int | None = None
 
@@ -114,7 +124,7 @@ def read_plan(path: Path) -> Plan:
     """A plan from a TOML file. Raises InputError: which file, which key, what is wrong."""
     try:
         with path.open("rb") as file:
-            return msgspec.convert(tomllib.load(file), Plan)
+            plan = msgspec.convert(tomllib.load(file), Plan)
     except FileNotFoundError:
         raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship") from None
     except OSError as error:
@@ -123,6 +133,9 @@ def read_plan(path: Path) -> Plan:
         raise InputError(f"the plan {path} is no TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise InputError(f"the plan {path}: {_explain(str(error))}") from None
+    if isinstance(plan.arrivals, str):
+        return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
+    return plan
 
 
 def _explain(message: str) -> str:
@@ -225,10 +238,13 @@ def _ranks(measure: Measure, op: Mapping[str, Any], cores: int, explicit: bool) 
     return ranks
 
 
-def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[PlannedPoint, ...]:
+def resolve(
+    plan: Plan, ops: Ops, mpis: Sequence[str], cores: int, topology: Topology = NOWHERE
+) -> tuple[PlannedPoint, ...]:
     """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
 
-    An op that needs no MPI goes to the engine without MPI when it has one rank. Raises InputError.
+    Which ops go to the engine without MPI says `_needs_no_mpi`. `topology` is what placements are made from,
+    where a plan names any. Raises InputError.
     """
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for measure in plan.measure:
@@ -238,18 +254,19 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
         for name in selected:
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
-            for size, ranks, threads, method in _axes(measure, op, ops, cores, selected == (name,)):
+            alone = selected == (name,)
+            for size, ranks, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
                 rows = _param_rows(op, method, rule, ops)
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                alone = ranks == 1 and name in ops.solo
-                for params, mpi, level in itertools.product(
+                is_solo = _needs_no_mpi(measure, op, ranks, ops)
+                for params, mpi, level, omp in itertools.product(
                     _params(measure, name, rows),
-                    (None,) if alone else mpis,
-                    (None,) if alone else _thread_levels(measure),
+                    (None,) if is_solo else mpis,
+                    (None,) if is_solo else _thread_levels(measure),
+                    omp_axis(measure.omp),
                 ):
-                    key = (name, size, ranks, threads, level, method, rule, mpi, *sorted(params.items()))
                     point = PlannedPoint(
                         point=len(points),
                         op=name,
@@ -263,28 +280,96 @@ def resolve(plan: Plan, ops: Ops, mpis: Sequence[str], cores: int) -> tuple[Plan
                         method_params=_of(ops.methods[method], params),
                         rule_params=_of(ops.rules[rule], params),
                         mpi=mpi,
+                        omp=omp,
+                        placement=place,
                     )
-                    points.setdefault(key, point)
+                    points.setdefault(_axes_of(point), point)
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+        if not suited and measure.placement is not None:
+            raise InputError(
+                f"none of {', '.join(selected)} has as many places as the placement {measure.placement}; "
+                "give ranks or threads for it: two for pairs"
+            )
         if not suited:
-            raise InputError(f"none of {', '.join(selected)} takes so few ranks; give more with -n")
+            raise InputError(
+                f"none of {', '.join(selected)} takes so few ranks or so many threads; "
+                "give more with -n, or fewer with --threads"
+            )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
-    return tuple(points.values())
+    replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
+    check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
+    return _with_references(points, ops)
+
+
+def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
+    """All that makes a point another one."""
+    params = (point.params, point.method_params, point.rule_params, point.omp)
+    words = tuple(tuple(sorted(values.items())) for values in params)
+    axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
+    return (*axes, point.mpi, point.placement, *words)
+
+
+def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
+    """The points, those of ops that have a reference with it: the same axes, and the parameters both have."""
+    planned = dict(points)
+    for key, point in points.items():
+        name = ops.all[point.op].get("reference")
+        if name is None or 0 < ops.all[name]["max_threads"] < point.threads:
+            continue
+        wanted = _reference(point, ops.all[point.op], ops.all[name], len(planned))
+        found = planned.setdefault(_axes_of(wanted), wanted)
+        planned[key] = msgspec.structs.replace(point, reference=found.point)
+    return tuple(planned.values())
+
+
+def _reference(
+    point: PlannedPoint, op: Mapping[str, Any], reference: Mapping[str, Any], number: int
+) -> PlannedPoint:
+    """The reference of a point; its parameters are given where they are not what they are anyway."""
+    usual = {row["name"]: row["default"] for row in reference["params"]}
+    given = {row["name"]: point.params.get(row["name"], row["default"]) for row in op["params"]}
+    params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
+    return msgspec.structs.replace(point, point=number, op=reference["name"], bytes=0, params=params)
+
+
+def _needs_no_mpi(measure: Measure, op: Mapping[str, Any], ranks: int, ops: Ops) -> bool:
+    """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
+    between two, for then nothing of an MPI is in its way. Raises InputError.
+    """
+    if measure.engine is None:
+        return op["name"] in ops.solo and (ranks == 1 or op["class"] == "p2p")
+    if measure.engine == "solo" and op["name"] not in ops.solo:
+        raise InputError(f"{op['name']} cannot run without MPI; leave --engine solo away")
+    return measure.engine == "solo"
 
 
 def _axes(
-    measure: Measure, op: Mapping[str, Any], ops: Ops, cores: int, alone: bool
-) -> Iterator[tuple[int, int, int, str]]:
-    """Every size, number of ranks, number of threads and method of an op."""
+    measure: Measure, op: Mapping[str, Any], ops: Ops, cores: int, topology: Topology, alone: bool
+) -> Iterator[tuple[int, int, int, Placement | None, str]]:
+    """Every size, number of ranks, number of threads, placement and method of an op."""
     for size, ranks, threads in itertools.product(
-        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op)
+        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op, alone)
     ):
-        for method in _methods(measure, op, ops, crowded=ranks * threads > cores):
-            if ranks < (least := ops.methods[method].get("min_ranks", 1)):
-                raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
-            yield size, ranks, threads, method
+        for place in _placements(measure, op["name"], ranks, threads, topology, alone):
+            crowded = place.shares if place and place.cpus else ranks * threads > cores
+            for method in _methods(measure, op, ops, crowded):
+                if ranks < (least := ops.methods[method].get("min_ranks", 1)):
+                    raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
+                yield size, ranks, threads, place, method
+
+
+def _placements(
+    measure: Measure, name: str, ranks: int, threads: int, topology: Topology, alone: bool
+) -> list[Placement | None]:
+    """Those of a point; where they do not fit they are for others, unless the op is alone."""
+    if measure.placement is None:
+        return [None]
+    axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
+    whose = f"{name} on {ranks} rank{'' if ranks == 1 else 's'}"
+    whose += f" of {threads} threads" if threads > 1 else ""
+    return placements_of([str(text) for text in axis], ranks * threads, whose, topology, strict=alone)
 
 
 def _of(owner: Mapping[str, Any], params: Mapping[str, Value]) -> dict[str, Value]:
@@ -317,11 +402,17 @@ def _methods(measure: Measure, op: Mapping[str, Any], ops: Ops, crowded: bool) -
     return suiting
 
 
-def _threads(measure: Measure, op: Mapping[str, Any]) -> tuple[int, ...]:
+def _threads(measure: Measure, op: Mapping[str, Any], alone: bool) -> tuple[int, ...]:
+    """The numbers of threads of an op: those that are too many for it are for others, unless it is alone.
+
+    An op between two threads has two where fewer are asked for, such as one, the default.
+    """
     threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
-    if op["max_threads"] and max(threads) > op["max_threads"]:
-        raise InputError(f"{op['name']} runs in one thread, not in {max(threads)}; leave --threads away")
-    return threads
+    least, most = op["min_threads"], op["max_threads"] or max(threads)
+    if alone and max(threads) > most:
+        where = "one thread" if most == 1 else f"{most} threads at most"
+        raise InputError(f"{op['name']} runs in {where}, not in {max(threads)}; leave --threads away")
+    return tuple(dict.fromkeys(max(least, count) for count in threads if count <= most))
 
 
 def _thread_levels(measure: Measure) -> tuple[str | None, ...]:
@@ -340,19 +431,21 @@ def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
 
 def needs_mpi(plan: Plan, solo: Mapping[str, Any]) -> bool:
     """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
-    known = {op["name"] for op in solo["ops"]}
+    known = {op["name"]: op for op in solo["ops"]}
+    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+
+
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Mapping[str, Any]]) -> bool:
+    """`known`: the ops of the solo engine by name."""
     families = {name.partition(".")[0] for name in known}
-    for measure in plan.measure:
-        ranks = (
-            (1,)
-            if measure.ranks is None
-            else _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
-        )
-        if max(ranks) > 1 or any(
-            pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
-        ):
-            return True
-    return False
+    if measure.engine == "mpi" or any(
+        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+    ):
+        return True
+    if measure.ranks is None or max(_listed(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+        return False
+    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    return any(known[name]["class"] != "p2p" for name in chosen)
 
 
 def clock_lacks(plan: Plan, description: Mapping[str, Any]) -> str | None:

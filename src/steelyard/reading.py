@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from steelyard.errors import InputError
 from steelyard.records import (
     SCHEMA,
+    Close,
     End,
     Job,
     JobFile,
@@ -21,7 +22,9 @@ from steelyard.records import (
     Point,
     PointRun,
     Record,
+    State,
     Sync,
+    Watch,
 )
 
 Visit = Callable[[JobFile, PointRun], None]
@@ -67,7 +70,7 @@ def _iterate(path: Path) -> Iterator[Record | None]:
                 if not line:
                     continue
                 record = _decode(path, number, line)
-                if is_cut and not isinstance(record, End):
+                if is_cut and not isinstance(record, End | Watch):
                     raise InputError(
                         f"{path}, line {number - 1} is cut off; delete the file and measure again"
                     )
@@ -157,6 +160,10 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 syncs[record.index] = record
             case Obs():
                 chunks.setdefault(record.point, []).append(record)
+            case State():
+                head = replace(head, states=(*head.states, record))
+            case Watch():
+                head = replace(head, watches=(*head.watches, record))
             case Phases():
                 phases.setdefault(record.point, []).append(record)
             case End():
@@ -164,6 +171,8 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile | None:
                 close(replace(run, end=record))
             case Job():
                 raise InputError(f"{path} holds two job records; each job needs a file of its own")
+            case Close():
+                head = replace(head, closes=(*head.closes, record))
             case None:
                 head = replace(head, cut_line=True)
     for run in list(runs.values()):

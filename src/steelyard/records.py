@@ -2,9 +2,9 @@
 
 History of the format (`SCHEMA`):
 
-1. `job` (written by the package), then `launch`, `point`, `obs`, `end` (written by the engine). Keys may be
-   added without a new version: readers ignore those that they do not know. A key never changes its name or
-   its meaning.
+1. `job` (written by the package), then `launch`, `point`, `obs`, `sync`, `end`, `close` (written by the
+   engine). Keys may be added without a new version: readers ignore those that they do not know. A key never
+   changes its name or its meaning.
 """
 
 from __future__ import annotations
@@ -63,14 +63,30 @@ class Clock(_Part, frozen=True):
     hz_ppm: float | None = None
 
 
+class Core(_Part, frozen=True):
+    """Cycles of rank 0's core in a second when the launch began: `counter` (the core's own) or `additions`.
+
+    Additions that wait for each other take a cycle each: an inference, where nothing counts cycles.
+    """
+
+    hz: float | None = None
+    by: str | None = None
+
+
 class Place(_Part, frozen=True):
-    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen."""
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+
+    `lanes` are the sets of the threads of its pool, of a rank of several. `refused` is why the kernel did not
+    bind it or them.
+    """
 
     rank: Count
     host: str
     pid: int = 0
     cpus: str = ""
     cpu: int = -1
+    lanes: tuple[str, ...] = ()
+    refused: str | None = None
     clock_cost_ns: float = 0.0
     clock_tick_ns: float = 0.0
     clock_base_ns: int = 0  # what the source said when stamps were 0
@@ -94,6 +110,21 @@ class WatchedPath(_Part, frozen=True):
     loops: Count = 0
 
 
+class Busy(_Part, frozen=True):
+    """A process that was none of the launch's, and the CPU time it took in the `seconds` it was watched.
+
+    `peak_share` is the most of a CPU that it took between two looks, `cpus` where it was at looks after it
+    had run.
+    """
+
+    pid: int
+    command: str
+    cpu_ns: Count
+    seconds: float
+    peak_share: float = 0.0
+    cpus: tuple[int, ...] = ()
+
+
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
     """Base of the records; the key `record` says which it is."""
 
@@ -112,7 +143,10 @@ class Job(_Record, frozen=True, tag="job"):
     environment: dict[str, str] = {}
     preset: str | None = None
     cores: int = 0
+    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    cpus: tuple[int, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
     notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
 
 
 class Launch(_Record, frozen=True, tag="launch"):
@@ -127,6 +161,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     build: dict[str, Any] = {}
     mpi: LaunchMpi | None = None
     seed: int = 0
+    core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: int = 0
     environment: dict[str, str] = {}
@@ -164,9 +199,13 @@ class Point(_Record, frozen=True, tag="point"):
 class Obs(_Record, frozen=True, tag="obs", gc=False):
     """A chunk of observations: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield.
 
+    What the op counted in each observation is `counts[name][rank][i]`. Of the waits for windows,
+    `spun_ns[rank]` were spent reading the clock, `spun_lost_ns` of that in gaps longer than any reading, the
+    longest of `spun_longest_ns`.
+
     After some chunks the engine looks at the machine: `canary_ns` is what a cache line takes one way between
     two ranks of a host, without MPI (None: no two ranks could), `noise[rank]` the share of time lost to
-    others; empty where nobody looked.
+    others, `cpu[rank]` where it was then; empty where nobody looked.
     """
 
     point: Count
@@ -183,6 +222,11 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     low: tuple[int, ...] = ()  # those of the lower bound
     canary_ns: Annotated[float, Meta(ge=0)] | None = None
     noise: tuple[Annotated[float, Meta(ge=0, le=1)], ...] = ()
+    cpu: tuple[int, ...] = ()
+    counts: dict[str, Stamps] = {}
+    spun_ns: tuple[Count, ...] = ()
+    spun_lost_ns: tuple[Count, ...] = ()
+    spun_longest_ns: tuple[Count, ...] = ()
 
     def __post_init__(self) -> None:
         """Each rank has `count` stamps of each kind. msgspec turns the ValueError into its own."""
@@ -190,6 +234,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
             raise ValueError("start_ns and stop_ns have different numbers of ranks")
         if any(len(row) != self.count for row in (*self.start_ns, *self.stop_ns)):
             raise ValueError(f"a rank has not the {self.count} stamps that count promises")
+        if any(len(row) != self.count for rows in self.counts.values() for row in rows):
+            raise ValueError(f"a rank has not counted the {self.count} observations that count promises")
 
 
 class Phase(_Part, frozen=True):
@@ -240,6 +286,47 @@ class Sync(_Record, frozen=True, tag="sync"):
     true_ns: tuple[int, ...] | None = None  # with clocks skewed for a test: the true time of `at_ns`
 
 
+class State(_Record, frozen=True, tag="state"):
+    """What was true of each rank when `point` had ended, or (None) when the launch began.
+
+    An item for each rank; -1, or nothing at all, where the system does not tell. `cpus` is what the rank was
+    bound to, `cpu` where it was. Since the process began: `migrations` of its main thread, `voluntary` and
+    `involuntary` context switches, `own_ns` of CPU time. Since the host began: `busy_ns` of CPU time by
+    whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the CPU, `throttles` of
+    its core, `quota_stops` of the control group; `step_ps` is what a step of the same work took, undisturbed.
+    """
+
+    at_ns: tuple[int, ...]
+    cpus: tuple[str, ...]
+    point: Count | None = None
+    cpu: tuple[int, ...] = ()
+    migrations: tuple[int, ...] = ()
+    voluntary: tuple[int, ...] = ()
+    involuntary: tuple[int, ...] = ()
+    own_ns: tuple[int, ...] = ()
+    busy_ns: tuple[int, ...] = ()
+    steal_ns: tuple[int, ...] = ()
+    khz: tuple[int, ...] = ()
+    throttles: tuple[int, ...] = ()
+    quota_stops: tuple[int, ...] = ()
+    step_ps: tuple[int, ...] = ()
+
+
+class Watch(_Record, frozen=True, tag="watch"):
+    """What else ran on this host while a launch did, as the package saw it from outside, in `looks` looks.
+
+    `processes` are those that took most CPU time, the busiest first, none of the launch's own; `cost_ns` is
+    what looking took. `load` is the mean of the last minute, when it began and when it ended.
+    """
+
+    host: str
+    seconds: float
+    looks: Count
+    cost_ns: Count
+    load: tuple[float, ...] = ()
+    processes: tuple[Busy, ...] = ()
+
+
 class End(_Record, frozen=True, tag="end"):
     """How a point ended, written by the engine or by the watchdog of the package."""
 
@@ -253,7 +340,19 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: int = 0
 
 
-Record = Job | Launch | Point | Obs | Phases | Sync | End
+class Close(_Record, frozen=True, tag="close"):
+    """How a rank ended: of the ranks on rank 0's host, for after MPI_Finalize none can tell another.
+
+    `pvars` are what the library counted of queues when all points were done: of a high-water mark the highest
+    over the peers, of all else the sum.
+    """
+
+    rank: Count
+    finalize_ns: Count  # MPI_Finalize alone
+    pvars: dict[str, float | None] = {}
+
+
+Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End | Close
 
 
 class PointRun(Struct, frozen=True):
@@ -275,6 +374,9 @@ class JobFile(Struct, frozen=True):
     launch: Launch | None
     points: tuple[PointRun, ...]
     cut_line: bool
+    states: tuple[State, ...] = ()  # the launch's beginning, and after each point
+    watches: tuple[Watch, ...] = ()
+    closes: tuple[Close, ...] = ()  # one a rank, in any order
 
 
 _encoder = msgspec.json.Encoder()

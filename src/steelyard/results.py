@@ -7,6 +7,7 @@ import io
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import msgspec
 import numpy as np
 
 from steelyard.blame import blame, see
-from steelyard.observations import Cell, Measured, PointCells, load
+from steelyard.floor import efficiencies, transport_of
+from steelyard.noise import core_noise
+from steelyard.observations import Cell, Measured, Placement, PointCells, load
+from steelyard.overhead import with_overheads
 from steelyard.overlap import curves
 from steelyard.phases import summarise
 from steelyard.records import SCHEMA
-from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath
+from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath, RowSpun
 from steelyard.stamps import pairs_of
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
@@ -34,7 +38,7 @@ def results(folder: Path) -> tuple[Row, ...]:
 
 def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
-    return tuple(_row(point, level) for point in measured.points)
+    return with_overheads(tuple(_row(point, level) for point in measured.points), level)
 
 
 def _row(point: PointCells, level: float) -> Row:
@@ -55,8 +59,12 @@ def _row(point: PointCells, level: float) -> Row:
         "rule": seen.rule if seen else plan.rule,
         "method_params": plan.method_params,
         "rule_params": plan.rule_params,
-        "placement": _placement(cells),
+        "placement": plan.placement.text if plan.placement else _placement(cells),
+        "placed": plan.placement or _apart(cells),
         "mpi": plan.mpi,
+        "omp": plan.omp,
+        "reference_point": plan.reference,
+        "transport": _transport(cells) if plan.mpi else None,
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
         "rejected": sum(cell.rejected for cell in good),
@@ -126,6 +134,7 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "ways": _ways(good),
         "pairs": _pairs(good),
         **_ranks(good),
+        **_rates(good),
         "slowest_rank": rank,
         "slowest_share": share,
         "yields_per_op": _yields(good),
@@ -136,6 +145,8 @@ def _numbers(cells: tuple[Cell, ...], good: list[Cell], level: float) -> dict[st
         "canary_ns": seen.canary,
         "noise": seen.noise,
         "blame": blamed.layer,
+        "spun": _spun(good),
+        "cores": core_noise(good[0].point.op, good) if good[0].point else (),
         "flag": flags[0],
         "flags": flags,
         "launches": tuple(
@@ -304,6 +315,30 @@ def _ranks(good: list[Cell]) -> dict[str, Any]:
     }
 
 
+def _spun(good: list[Cell]) -> tuple[RowSpun, ...]:
+    """What the waits of each rank saw, over all launches."""
+    seen = [cell.taken.spun for cell in good if cell.taken.spun is not None]
+    if not seen:
+        return ()
+    ns, lost = np.sum([one.ns for one in seen], axis=0), np.sum([one.lost_ns for one in seen], axis=0)
+    longest = np.max([one.longest_ns for one in seen], axis=0)
+    return tuple(
+        RowSpun(rank, float(lost[rank] / max(1, ns[rank])), int(longest[rank])) for rank in range(ns.size)
+    )
+
+
+def _rates(good: list[Cell]) -> dict[str, Any]:
+    """How fast the counter and the core ran, over launches."""
+    starts = [cell.start for cell in good if cell.start is not None]
+    cores = [start.core for start in starts if start.core is not None and start.core.hz]
+    ways = {core.by for core in cores}
+    return {
+        "tsc_hz": _middle([start.clock.hz for start in starts if start.clock.hz is not None]),
+        "core_hz": _middle([core.hz for core in cores if core.hz is not None]),
+        "core_by": ways.pop() if len(ways) == 1 else None,
+    }
+
+
 def _middle(values: list[float]) -> float | None:
     return float(np.median(values)) if values else None
 
@@ -347,14 +382,38 @@ def _placement(cells: tuple[Cell, ...]) -> str | None:
     return texts.most_common(1)[0][0] if texts else None
 
 
+def _apart(cells: tuple[Cell, ...]) -> Placement | None:
+    """Two ranks on two hosts, each on one CPU, are a pair too, of a class that no one host has."""
+    for cell in cells:
+        places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
+        bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
+        if len(places) == len(bound) == len({place.host for place in places}) == 2:
+            return Placement("other-host", tuple(bound))
+    return None
+
+
+def _transport(cells: tuple[Cell, ...]) -> str | None:
+    """What the environment of all launches leaves the MPI to send by."""
+    words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
+    return words.pop() if len(words) == 1 else None
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def results_document(folder: Path, rows: tuple[Row, ...]) -> dict[str, Any]:
-    """What `--json` prints and results.json holds; `overlap` are the curves that the rows make."""
-    points, overlap = msgspec.to_builtins((rows, curves(rows)))
-    return {"schema": SCHEMA, "out": str(folder), "points": points, "overlap": overlap}
+def results_document(
+    folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()
+) -> dict[str, Any]:
+    """What `--json` prints and results.json holds: the rows, and what they make together.
+
+    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `doubts` what the
+    checks have found.
+    """
+    points, overlap, floor = msgspec.to_builtins((rows, curves(rows), efficiencies(rows)))
+    found = msgspec.to_builtins(doubts)
+    made = {"overlap": overlap, "floor": floor, "doubts": found}
+    return {"schema": SCHEMA, "out": str(folder), "points": points, **made}
 
 
 def results_csv(rows: tuple[Row, ...]) -> str:
@@ -365,7 +424,7 @@ def results_csv(rows: tuple[Row, ...]) -> str:
     writer.writeheader()
     for row in rows:
         flat = {name: getattr(row, name) for name in columns[:-1]}
-        for name in ("params", "method_params", "rule_params", "osu", "imb"):
+        for name in ("params", "method_params", "rule_params", "omp", "osu", "imb"):
             flat[name] = " ".join(f"{key}={value}" for key, value in getattr(row, name).items())
         flat["modes"] = " ".join(f"{mode.value:g}:{mode.share:g}" for mode in row.modes)
         flat["flags"] = " ".join(row.flags)
@@ -374,15 +433,18 @@ def results_csv(rows: tuple[Row, ...]) -> str:
         if row.phases:
             flat["phases"] = " ".join(f"{one.name}:{one.median:g}" for one in row.phases.phases)
         flat["pairs"] = " ".join(f"{pair.low}-{pair.high}:{pair.median:g}" for pair in row.pairs)
+        flat["spun"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.spun)
+        flat["cores"] = " ".join(f"{one.rank}:{one.share:g}" for one in row.cores)
+        flat["placed"] = row.placed.text if row.placed else ""
         flat["path"] = f"{row.path.late}>{row.path.observer}" if row.path else ""
         flat["launch_medians"] = " ".join(f"{one.median:g}" for one in row.launches if one.median is not None)
         writer.writerow(flat)
     return text.getvalue()
 
 
-def write_results(folder: Path, rows: tuple[Row, ...]) -> None:
+def write_results(folder: Path, rows: tuple[Row, ...], doubts: Sequence[msgspec.Struct] = ()) -> None:
     """Writes results.json and results.csv into `folder`, each at once: a reader never sees half a file."""
-    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows)), indent=1)
+    document = msgspec.json.format(msgspec.json.encode(results_document(folder, rows, doubts)), indent=1)
     write_whole(folder / "results.json", document + b"\n")
     write_whole(folder / "results.csv", results_csv(rows).encode())
 

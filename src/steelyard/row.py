@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from steelyard.noise import CoreNoise
+from steelyard.observations import Placement
 from steelyard.phases import RowPhases
 from steelyard.records import Params
 
@@ -28,6 +30,14 @@ class RowPath(Struct, frozen=True):
     late_ns: float
     observer_ns: float
     loops: int
+
+
+class RowSpun(Struct, frozen=True):
+    """What a rank's waits for its windows saw: the share of it lost in gaps, the longest gap in ns."""
+
+    rank: int
+    share: float
+    longest_ns: int
 
 
 class RowPair(Struct, frozen=True):
@@ -80,14 +90,27 @@ class Row(Struct, frozen=True, kw_only=True):
     means. `ways` are the medians of messages from rank 0 to rank 1 and back, `pairs` those of pairs that
     exchange messages at once. Where the stop rule is about a quantile, `quantile` says which, and
     `quantile_value` has the interval `quantile_low`..`quantile_high`,
-    made as the median's: of the launches' own quantiles, or inside the one launch.
+    made as the median's: of the launches' own quantiles, or inside the one launch. `transport` is `tcp` where
+    the environment leaves an MPI nothing else.
+
+    `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
+    of the default the CPUs that ranks were bound to.
 
     Of an op that counts its operations, `mops` is how many millions of them a second the median makes, and
     `mops_low`..`mops_high` what the interval makes. `phases` is where the time goes inside.
 
+    `omp` are the settings of OpenMP that the plan makes. Where the op has a `reference`, the same without
+    what is measured, `corrected` is what it takes beyond that, with the interval `corrected_low`..
+    `corrected_high` of that difference, of the probability `corrected_level`, over launches or, with one
+    launch, of that one (`corrected_of`); `reference_point` is the reference's row. `tsc_hz` is how fast the
+    counter runs that stamps are taken from (None: another clock), `core_hz` the core when launches began, as
+    `core_by` tells.
+
     Of the looks at the machine between chunks, `canary_ns` is the median time of a cache line from rank to
     rank without MPI, `noise` the share of time that the rank lost to others that lost most. Of several modes,
     `blame` says what the looks make of them: `below`, `noise`, `above` (see `blame.Blame`), None for nothing.
+    `spun` is what the waits of each rank saw, of methods with windows; `cores` the noise of each rank's core,
+    of ops of the family noise (see `noise.CoreNoise`).
     """
 
     point: int
@@ -102,7 +125,9 @@ class Row(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     placement: str | None
+    placed: Placement | None = None
     mpi: str | None
+    transport: str | None = None
     launch_count: int
     count: int
     rejected: int
@@ -144,6 +169,17 @@ class Row(Struct, frozen=True, kw_only=True):
     rank_medians: tuple[float, ...] = ()
     osu: dict[str, float] = {}
     imb: dict[str, float] = {}
+    omp: dict[str, str] = {}
+    reference: str | None = None
+    reference_point: int | None = None
+    corrected: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+    corrected_level: float | None = None
+    corrected_of: str | None = None
+    tsc_hz: float | None = None
+    core_hz: float | None = None
+    core_by: str | None = None
     slowest_rank: int | None = None
     slowest_share: float | None = None
     yields_per_op: float | None = None
@@ -151,6 +187,8 @@ class Row(Struct, frozen=True, kw_only=True):
     canary_ns: float | None = None
     noise: float | None = None
     blame: str | None = None
+    spun: tuple[RowSpun, ...] = ()
+    cores: tuple[CoreNoise, ...] = ()
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

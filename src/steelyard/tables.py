@@ -8,14 +8,20 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from steelyard.overlap import Curve, curves
+from steelyard.floor import Efficiency, efficiencies
+from steelyard.overlap import Curve, curves, own_params
+from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops, format_time, format_values
 from steelyard.wording import (
+    CORE_COLUMNS,
     bandwidth_words,
+    core_cells,
+    cycles_words,
     interval_words,
     notes,
+    overhead_name,
     relative_words,
     row_line,
     row_name,
@@ -24,7 +30,9 @@ from steelyard.wording import (
     value_words,
 )
 
-__all__ = ["results_tables", "row_line"]
+__all__ = ["FLOOR_COLUMNS", "floor_lines", "results_tables", "row_line"]
+
+FLOOR_COLUMNS = ("what", "bytes", "MPI", "floor", "efficiency", "interval", "layers")
 
 FLAG_STYLES = {
     "SETTLED": "green",
@@ -40,8 +48,9 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     """A table for each op, in the order in which they come; a line for each point, readable on 100 columns.
 
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
-    ranks or the MPI, stands in its title, what they do not in columns of its own. Curves of overlap that the
-    rows make come after them, a table for each op.
+    ranks or the MPI, stands in its title, what they do not in columns of its own. What ops take beyond their
+    references, where the time goes inside, curves of overlap, MPI's efficiency against the layers
+    below it, a table of the noise of each core, and one for each point on pairs of CPUs come after them.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -53,11 +62,27 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     overlaps: dict[str, list[Curve]] = {}
     for curve in curves(rows):
         overlaps.setdefault(curve.op, []).append(curve)
+    corrected = [row for row in rows if row.corrected is not None]
     return [
         *(_table(name, members) for name, members in tables.items()),
         *_phase_tables(rows),
+        *([_overhead_table(corrected)] if corrected else []),
         *(_overlap_table(op, members) for op, members in overlaps.items()),
+        *([_floor_table(found)] if (found := efficiencies(rows)) else []),
+        *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
+        *(_pair_table(table) for table in pair_tables(rows)),
     ]
+
+
+def _pair_table(pairs: PairTable) -> Table:
+    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    title = f"from CPU to CPU: {pairs.title}"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in ("CPUs", "median", "interval", "note"):
+        table.add_column(column, justify="left" if column == "note" else "right", no_wrap=column != "note")
+    for line in pairs.lines:
+        table.add_row(*(Text(word) for word in line))
+    return table
 
 
 def _phase_tables(rows: Sequence[Row]) -> list[Table]:
@@ -114,6 +139,85 @@ def _kernel_words(row: Row) -> str:
     return f"{row_name(row)} {format_values(told)}".rstrip()
 
 
+def _noise_table(rows: list[Row]) -> Table:
+    """A line for each core."""
+    table = Table(
+        title="noise of each core", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    for column in CORE_COLUMNS:
+        table.add_column(column, justify="left" if column in ("op", "periods") else "right")
+    for row in rows:
+        for cells in core_cells(row):
+            table.add_row(*map(escape, cells))
+    return table
+
+
+def _overhead_table(rows: list[Row]) -> Table:
+    """A line for each row that has a reference: raw and corrected, in ns and in cycles."""
+    title = (
+        f"overhead: raw less the reference ({', '.join(dict.fromkeys(row.reference or '' for row in rows))})"
+    )
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in (
+        "what",
+        "raw",
+        "overhead",
+        "interval",
+        "cycles raw",
+        "overhead",
+        "core cycles",
+        "overhead",
+    ):
+        table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
+    for row in rows:
+        interval = interval_words(row.corrected_low, row.corrected_high)
+        cycles = (
+            cycles_words(value, hz)
+            for hz in (row.tsc_hz, row.core_hz)
+            for value in (row.median, row.corrected)
+        )
+        table.add_row(
+            overhead_name(row, rows), time_words(row.median), time_words(row.corrected), interval, *cycles
+        )
+    return table
+
+
+def _floor_table(found: Sequence[Efficiency]) -> Table:
+    """A line for each message of MPI that a layer below it was measured for too."""
+    title = "MPI against the floor under it: efficiency = time of the fastest layer / time of MPI"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in FLOOR_COLUMNS:
+        words = column in ("what", "floor", "layers")
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
+    for cells in floor_lines(found):
+        table.add_row(*cells)
+    return table
+
+
+def floor_lines(found: Sequence[Efficiency]) -> list[tuple[str, ...]]:
+    """The cells of `FLOOR_COLUMNS`; `layers`: every layer's ratio, the fastest first.
+
+    MPI's own parameters are named where those of an op differ.
+    """
+    given: dict[str, set[str]] = {}
+    for one in found:
+        given.setdefault(one.op, set()).add(format_values(one.params))
+    return [_floor_cells(one, format_values(one.params) if len(given[one.op]) > 1 else "") for one in found]
+
+
+def _floor_cells(one: Efficiency, params: str) -> tuple[str, ...]:
+    known = one.low is not None and one.high is not None
+    return (
+        ", ".join(word for word in (one.mpi, one.op, one.method, params) if word),
+        format_bytes(one.bytes),
+        format_time(one.mpi_ns),
+        one.floor or "none",
+        "" if one.efficiency is None else f"{one.efficiency:.3g}",
+        f"{one.low:.3g} to {one.high:.3g}" if known else "",
+        ", ".join(f"{layer.op} {layer.ratio:.3g}" for layer in one.layers),
+    )
+
+
 def _overlap_table(op: str, members: list[Curve]) -> Table:
     """A line for each amount of work; works that were not measured alone have no overlap."""
     title = f"overlap of {op}: (pure + work - both) / min(pure, work)"
@@ -122,7 +226,8 @@ def _overlap_table(op: str, members: list[Curve]) -> Table:
         table.add_column(column, justify="left" if column == "what" else "right", no_wrap=column != "what")
     for curve in members:
         level = f"thread level {curve.thread_level}" if curve.thread_level else ""
-        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, format_values(curve.params))
+        own = format_values(own_params(curve, members))
+        words = (curve.mpi, f"{curve.ranks} ranks", level, curve.method, own)
         what, size = ", ".join(word for word in words if word), format_bytes(curve.bytes)
         for point in curve.points:
             times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))
@@ -140,6 +245,8 @@ def _table(name: str, rows: list[Row]) -> Table:
     if len({row.op for row in rows}) == 1:
         name = rows[0].op
     varying = [axis for axis in axes[0] if len({one[axis] for one in axes}) > 1]
+    if "placement" in varying:
+        axes = [{**one, "placement": one["placement"] or "default"} for one in axes]
     if known := shared_nature(rows):
         axes = [{**one, "method": f"{one['method']} ({known})"} for one in axes]
     shared = [text for axis, text in axes[0].items() if axis not in ("op", *varying) and text]
@@ -192,6 +299,8 @@ def _axes(row: Row, common: Params) -> dict[str, str]:
         "ranks": f"{row.ranks} ranks" if row.ranks > 1 else "",
         "threads": f"{row.threads} threads" if row.threads > 1 else "",
         "thread level": f"thread level {row.thread_level}" if row.thread_level else "",
+        "omp": format_values(row.omp),
+        "placement": row.placed.text if row.placed else "",
         "params": format_values(own),
         "method": row.method,
         "set": format_values({**row.method_params, **row.rule_params}),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from steelyard.groups import COLLECTIVES, base_op
+from steelyard.noise import fundamentals
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops, format_rate, format_time, format_values
 
@@ -22,8 +23,53 @@ def row_name(row: Row, mpi: bool = True) -> str:
     size = f" {format_bytes(row.bytes)}" if row.bytes else ""
     team = f" on {row.ranks} ranks" if row.ranks > 1 else ""
     team += f" with {row.threads} threads" if row.threads > 1 else ""
-    given = f" with {format_values(row.method_params)}" if row.method_params else ""
+    team += f" placed {row.placed.text}" if row.placed else ""
+    told = {**row.omp, **row.method_params}
+    given = f" with {format_values(told)}" if told else ""
     return f"{row.op}{size}{team}" + (f" of {row.mpi}" if row.mpi and mpi else "") + given
+
+
+def overhead_name(row: Row, among: Iterable[Row]) -> str:
+    """How a table of overheads names a point: with all that tells it from `among`, others of its op."""
+    others = [one.params for one in among if one.op == row.op]
+    params = {k: v for k, v in row.params.items() if any(one.get(k) != v for one in others)}
+    size = format_bytes(row.bytes) if row.bytes else ""
+    ranks = f"{row.ranks} ranks" if row.ranks > 1 else ""
+    threads = f"{row.threads} thread{'s' if row.threads > 1 else ''}"
+    words = (row.op, size, row.mpi or "", ranks, threads, format_values(row.omp), format_values(params))
+    return ", ".join(word for word in words if word)
+
+
+def cycles_words(ns: float | None, hz: float | None) -> str:
+    """A time in cycles of something that makes `hz` of them in a second; a dash where that is not known."""
+    if ns is None or hz is None:
+        return "–"
+    cycles = ns * hz / 1e9
+    return f"{cycles:.3g}" if abs(cycles) < 1000 else f"{cycles:.0f}"
+
+
+# What sentences and tables call the kinds of placements.
+PLACEMENT_WORDS = {
+    "unbound": "not bound to any CPU",
+    "same-cpu": "same CPU",
+    "same-core": "same core",
+    "shared-l2": "shared L2",
+    "shared-l3": "shared L3",
+    "same-node": "same NUMA node",
+    "same-package": "same package",
+    "other-package": "other package",
+    "other-host": "other host",
+}
+
+
+def pair_words(row: Row) -> str:
+    """What to know of where a row was placed: `shared L3, CPU 1 takes the interrupts`."""
+    if row.placed is None:
+        return f"CPUs {row.placement}" if row.placement else ""
+    words = PLACEMENT_WORDS.get(row.placed.kind, row.placed.kind)
+    taking = " and ".join(map(str, row.placed.interrupts))
+    verb = "take" if len(row.placed.interrupts) > 1 else "takes"
+    return f"{words}, CPU {taking} {verb} the interrupts" if taking else words
 
 
 def mode_words(row: Row) -> str:
@@ -288,6 +334,9 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.median is not None:
         found += [nature(row)] if nature(row) not in ("", known) else []
         found += method_words(row).details(row)
+    if row.cores:
+        worst = max(row.cores, key=lambda core: core.share)
+        found.append(f"{100 * worst.share:.3g} % lost, {worst.per_second:.3g}/s (cpu {worst.cpus})")
     if len(row.modes) > 1:
         layer = {"below": " (below MPI)", "noise": " (from outside)", "above": " (in MPI)"}
         found.append(f"{len(row.modes)} modes{layer.get(row.blame or '', '')}: {mode_words(row)}")
@@ -306,6 +355,28 @@ def notes(row: Row, known: str = "") -> list[str]:
     if row.rejected:
         found.append(f"{row.rejected} rejected")
     return found
+
+
+CORE_COLUMNS = ("op", "rank", "cpus", "observed", "lost", "per second", "longest", "periods")
+
+
+def core_cells(row: Row) -> Iterator[tuple[str, ...]]:
+    """The noise of each rank's core, in the columns of `CORE_COLUMNS`."""
+    for core in row.cores:
+        periods = ", ".join(
+            f"{peak.hz:.4g} Hz" + (f" and {multiples} multiples" if multiples else "")
+            for peak, multiples in fundamentals(core.peaks)
+        )
+        yield (
+            f"{row.op} {format_values(row.params)}",
+            str(core.rank),
+            core.cpus,
+            f"{core.seconds:.3g} s",
+            f"{100 * core.share:.3g} %",
+            f"{core.per_second:.4g}",
+            format_time(core.longest_ns),
+            periods,
+        )
 
 
 def row_line(row: Row) -> str:

@@ -1,10 +1,15 @@
+#define _GNU_SOURCE
 #include "test.h"
 
+#include "base/err.h"
+#include "base/place.h"
 #include "base/pool.h"
 #include "base/yield.h"
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { LANES = 3, ROUNDS = 1000 };
 
@@ -45,9 +50,88 @@ static void test_yields(void)
     CHECK(yield_count() - before == 3);
 }
 
+/* ---- where lanes are --------------------------------------------------------------------------------- */
+
+struct seen {
+    char cpus[LANES][128];
+};
+
+static void look(void *arg, int lane)
+{
+    place_allowed(((struct seen *)arg)->cpus[lane], sizeof((struct seen *)arg)->cpus[lane]);
+}
+
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+    CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
+    while (!CPU_ISSET((size_t)cpu, &set))
+        ++cpu;
+    return cpu;
+}
+
+static void test_lanes_are_where_they_were_asked_to_be(void)
+{
+    struct seen seen;
+    struct pool *pool = NULL;
+    char before[128], after[128], one[16];
+    int cpu = first_cpu();
+    snprintf(one, sizeof one, "%d", cpu);
+    place_allowed(before, sizeof before);
+    CHECK(pool_open_on(LANES, (const int[]){cpu, -1, cpu}, &pool) == 0);
+    pool_run(pool, look, &seen);
+    CHECK(strcmp(seen.cpus[0], one) == 0);
+    CHECK(strcmp(seen.cpus[1], before) == 0);
+    CHECK(strcmp(seen.cpus[2], one) == 0);
+    pool_close(pool);
+    place_allowed(after, sizeof after);
+    CHECK(strcmp(after, before) == 0);
+    CHECK(pool_open_on(2, (const int[]){cpu, CPU_SETSIZE - 1}, &pool) == ERR_INPUT);
+    place_allowed(after, sizeof after);
+    CHECK(strcmp(after, before) == 0);
+    CHECK(place_refused() == NULL);
+}
+
+static void test_lists_that_are_none(void)
+{
+    static const char *const wrong[] = {"",   ",",   "0,",  ",0",  "x",   "0x", "-1",
+                                        "0-", "1-0", "0;1", "0 1", "0/x", "/",  "0,9999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
+        CHECK(place_set(wrong[i], 1) == ERR_INPUT);
+    CHECK(place_set("0/0", 2) == ERR_INPUT); /* there are but two ranks */
+    CHECK(!place_is_set());
+    CHECK(place_set("0/1", -1) == 0); /* whose they are is not known yet */
+    CHECK(!place_is_set());
+}
+
+static void test_a_list_places_lanes_in_its_order(void)
+{
+    struct seen seen;
+    struct pool *pool = NULL;
+    char text[64], one[16], after[128];
+    int cpu = first_cpu();
+    snprintf(one, sizeof one, "%d", cpu);
+    snprintf(text, sizeof text, "%d,%d/%d,%d", CPU_SETSIZE - 1, cpu, cpu, cpu);
+    CHECK(place_set(text, 0) == ERR_INPUT); /* there is no such CPU */
+    CHECK(place_set(text, 1) == 0);
+    CHECK(place_is_set());
+    CHECK(place_cpu(0) == cpu && place_cpu(1) == cpu && place_cpu(2) == -1);
+    CHECK(pool_open(LANES, &pool) == 0);
+    pool_run(pool, look, &seen);
+    for (int lane = 0; lane < LANES; ++lane)
+        CHECK(strcmp(seen.cpus[lane], one) == 0);
+    pool_close(pool);
+    place_allowed(after, sizeof after);
+    CHECK(strcmp(after, one) == 0);
+}
+
 int main(void)
 {
     test_rounds();
+    test_lanes_are_where_they_were_asked_to_be();
+    test_lists_that_are_none();
+    test_a_list_places_lanes_in_its_order();
     test_yields();
     return test_result();
 }

@@ -1,7 +1,9 @@
 #include "test.h"
 
+#include "base/err.h"
 #include "base/spin.h"
 
+#include <string.h>
 #include <time.h>
 
 static int64_t now_ns(void)
@@ -19,8 +21,30 @@ static void test_it_lasts(int64_t ns)
     CHECK(now_ns() - before >= ns);
 }
 
+static void test_a_gauged_wait_lasts(int64_t ns)
+{
+    struct spin spin = {0};
+    CHECK(spin_gauge(ns, &spin) == 0);
+    CHECK(spin.grain_ns >= 1 && spin.distance_ns <= ns);
+    const int64_t before = now_ns();
+    spin_wait(&spin);
+    CHECK(now_ns() - before >= spin.distance_ns);
+}
+
+/* No wait is as short as 1 ns: two readings are in it. */
+static void test_a_wait_that_is_too_short_is_refused(void)
+{
+    struct spin spin = {.distance_ns = 7};
+    CHECK(spin_gauge(1, &spin) == ERR_INPUT);
+    CHECK(strstr(err_text(), "a wait of 1 ns is shorter than") != NULL);
+    CHECK(spin.distance_ns == 7);
+}
+
 int main(void)
 {
+    test_a_gauged_wait_lasts(10000);
+    test_a_gauged_wait_lasts(2000000);
+    test_a_wait_that_is_too_short_is_refused();
     test_it_lasts(-5);
     test_it_lasts(0);
     test_it_lasts(1);

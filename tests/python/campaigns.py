@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.campaign import Event, PointEnded, Setup, open_folder, run_campaign
+from steelyard.campaign import Event, PointEnded, Setup, open_folder, run_campaign, topology_for
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError
 from steelyard.machine import read_machine
@@ -42,7 +42,8 @@ def setup_of(*mpis: Mpi) -> Setup:
 def plan_of(*ops: str, **more: Any) -> Plan:
     """Two observations of each op, on two cores or none."""
     ranks, params = more.pop("ranks", 1), {"count": 2.0, **more.pop("params", {})}
-    measure = Measure(ops=ops, rule="fixed", ranks=ranks, params=params)
+    axes = {axis: more.pop(axis) for axis in ("bytes", "threads", "placement") if axis in more}
+    measure = Measure(ops=ops, rule="fixed", ranks=ranks, params=params, **axes)
     usual: dict[str, Any] = {"launches": 1, "oversubscribe": True, "seed": 1}
     return Plan(measure=(measure,), **usual | more)
 
@@ -50,8 +51,9 @@ def plan_of(*ops: str, **more: Any) -> Plan:
 def run_plan(folder: Path, plan: Plan, setup: Setup) -> list[Event]:
     events: list[Event] = []
     mpis = [name for name in setup.engines if name is not None]
-    points = resolve(plan, setup.ops, mpis, 2)
-    campaign = open_folder(folder, plan, points, setup.machine)
+    topology = topology_for(folder, plan)
+    points = resolve(plan, setup.ops, mpis, 2, topology)
+    campaign = open_folder(folder, plan, points, setup.machine, topology)
     run_campaign(folder, plan, campaign, setup, events.append)
     return events
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.observations import Placement
 from steelyard.records import (
     Clock,
     End,
@@ -64,7 +65,9 @@ class FakePoint:
     look: Look | None = None
     rule: str = "median"
     rule_params: Params = field(default_factory=dict)
+    params: Params = field(default_factory=dict)
     rejected: int = 0
+    placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
 
 
@@ -107,16 +110,23 @@ def write_folder(
     preset: str | None = None,
     machine: dict[str, Any] | None = None,
 ) -> Path:
-    """Writes campaign.json and a file for each launch, MPI and number of ranks. Returns the folder."""
+    """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder."""
     (folder / "records").mkdir(parents=True)
     rng = np.random.default_rng(seed)
-    jobs: dict[tuple[int, str | None, int], list[tuple[int, FakePoint]]] = {}
+    jobs: dict[tuple[int, str | None, int, Placement | None], list[tuple[int, FakePoint]]] = {}
     for launch in range(1, launches + 1):
         for index, point in enumerate(points):
-            jobs.setdefault((launch, point.mpi, point.ranks), []).append((index, point))
-    for (launch, mpi, ranks), members in jobs.items():
+            jobs.setdefault((launch, point.mpi, point.ranks, point.placement), []).append((index, point))
+    for (launch, mpi, ranks, placement), members in jobs.items():
         name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}"
-        records: list[Record] = [*_heads(name, launch, mpi, ranks, cpus, preset)]
+        where = cpus
+        if placement is not None:
+            name += f"-on-{'-'.join(map(str, placement.cpus))}"
+            where = [str(cpu) for cpu in placement.cpus].__getitem__
+        job, start = _heads(name, launch, mpi, ranks, where, preset)
+        if placement is not None:
+            job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
+        records: list[Record] = [job, start]
         for index, point in members:
             records += _point_records(rng, launch, index, point)
         append_records(folder / "records" / f"{name}.jsonl", records)
@@ -167,8 +177,9 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "threads": 1,
         "method": point.method,
         "rule": point.rule,
-        "params": {},
+        "params": point.params,
         "mpi": point.mpi,
+        "placement": msgspec.to_builtins(point.placement),
     }
 
 
@@ -224,6 +235,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         threads=1,
         method=point.method,
         rule=point.rule,
+        params=point.params,
         rule_params=point.rule_params,
         reps=point.reps,
         parts=point.parts,

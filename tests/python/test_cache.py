@@ -1,15 +1,19 @@
-"""Observations that start with cold caches: one repetition each, and none before it that warms."""
+"""The state of caches and buffers: cold caches; where buffers begin and on which pages; those too large."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from steelyard.engine import solo_engine
+from steelyard.engine import describe, solo_engine
+from steelyard.mpi import Mpi
 from steelyard.process import run
 from steelyard.reading import read_records
 from steelyard.records import End, Point, Record
+from test_ops import _engine, _ops
+from test_ops import _measure as _measure_mpi
 
 
 def _measure(folder: Path, *lines: str) -> tuple[Record, ...]:
@@ -39,3 +43,77 @@ def test_a_word_that_there_is_not_is_refused(tmp_path: Path) -> None:
     )
     assert done.code == 2
     assert "cache cannot be 'tepid'" in done.err
+
+
+def _lines(mpi: Mpi, words: str) -> list[str]:
+    """A point of each op that has buffers."""
+    ops = _ops(_engine(mpi)).values()
+    return [
+        f"op={op['name']} bytes=24 rule=fixed count=1 method=batch reps=1 {words}"
+        for op in ops
+        if any(param["name"] == "align" for param in op["params"])
+        and op["available"]
+        and op["min_ranks"] <= 2
+    ]
+
+
+def test_every_op_with_messages_has_buffers_that_can_be_placed(mpi: Mpi) -> None:
+    """But those whose buffers the library allocates, or that need none but a few bytes of their own."""
+    without = {
+        op["name"]
+        for op in describe(_engine(mpi))["ops"]
+        if op["name"].startswith("mpi.") and op["sized"]
+        if not {"align", "pages"} <= {param["name"] for param in op["params"]}
+    }
+    assert without <= {"mpi.win_allocate", "mpi.win_create", "mpi.type_commit"}
+
+
+@pytest.mark.parametrize("words", ["align=8 pages=small", "align=4080 plant=1"])
+def test_buffers_anywhere_hold_the_right_answers(tmp_path: Path, mpi: Mpi, words: str) -> None:
+    lines = _lines(mpi, words)
+    assert len(lines) > 80
+    records = _measure_mpi(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    ends = {lines[record.point]: record for record in records if isinstance(record, End)}
+    assert ends.keys() == set(lines)
+    for line, end in ends.items():
+        if "plant" not in words:
+            assert (end.status, end.why) == ("ok", None), line
+        else:
+            assert end.status == "ok" or (end.why or "").startswith("wrong: rank 1: "), line
+    if "plant" not in words:
+        given = [record.params for record in records if isinstance(record, Point)]
+        assert {(params["align"], params["pages"]) for params in given} == {(8, "small")}
+
+
+def test_huge_pages_are_there_or_it_is_said(tmp_path: Path, mpi: Mpi) -> None:
+    words = "pages=huge align=64 rule=fixed count=1 method=barrier bytes=100000"
+    lines = [f"op={op} {words}" for op in ("mpi.pingpong", "mpi.alltoall")]
+    records = _measure_mpi(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    ends = [record for record in records if isinstance(record, End)]
+    assert len(ends) == len(lines)
+    for end in ends:
+        assert end.verified or (end.status == "skipped" and "huge pages" in (end.why or ""))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "op=mpi.bandwidth bytes=1Gi buffers=4096",
+        "op=mpi.bibandwidth bytes=1Gi buffers=4096 pages=huge",
+        "op=mpi.message_rate bytes=1Gi messages=65536",
+        "op=mpi.pattern.shift kind=window bytes=1Gi window=4096 buffers=4096",
+        "op=mpi.alltoall bytes=1Gi buffers=4096",
+    ],
+)
+def test_more_memory_than_there_is_is_refused_before_it_is_taken(
+    tmp_path: Path, mpi: Mpi, words: str
+) -> None:
+    lines = [f"{words} rule=fixed count=1", "op=mpi.pingpong bytes=8 rule=fixed count=1"]
+    records = _measure_mpi(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    first, second = (record for record in records if isinstance(record, End))
+    assert first.status == "skipped"
+    assert re.search(
+        r"buffers of this point need \S+ GB on \S+ \(\d ranks\), where \S+ GB are left; use smaller",
+        first.why or "",
+    ), first.why
+    assert second.status == "ok"

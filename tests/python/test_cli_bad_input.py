@@ -49,6 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+_CPU = read_machine().cpus[0]
 _TOO_MANY = str(len(read_machine().cores) + 1)
 # Command, and what its one sentence on stderr says: what, where, what to do.
 _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -84,6 +85,24 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.empty --out mine --sync hca3", ("'mine' holds another campaign", "never overwritten")),
     ("run self.empty --yield maybe", ("--yield is 'real' or 'none'",)),
     ("run self.empty --hang-after soon", ("'soon' is not a duration", "write 90s")),
+    (
+        "run pthread.mutex --threads 2 --placement here",
+        ("the placement 'here' is neither a list of CPUs", "nor one of default, unbound, same, each, all"),
+    ),
+    (
+        f"run pthread.mutex --threads 2 --placement {_CPU},4095",
+        ("there is no CPU 4095 here", f"which the placement {_CPU},4095 names", "this machine has"),
+    ),
+    (
+        f"run pthread.mutex --threads 2 --placement {_CPU},{_CPU},{_CPU}",
+        ("has 3 CPUs, and pthread.mutex on 1 rank of 2 threads has 2 places", "give a CPU for each"),
+    ),
+    (
+        "run self.empty --placement each",
+        ("'each' places pairs, and self.empty on 1 rank has 1 place", "give two ranks or two threads"),
+    ),
+    ("run self.empty self.clock --placement each", ("none of self.empty, self.clock has as many places",)),
+    ("run quick --placement each", ("--placement cannot be given with a plan", "quick.toml")),
     ("run self.empty --time-budget soon", ("'soon' is not a duration", "write 90s")),
     ("run self.empty --mpi no/such", ("'no/such' does not exist", "give the prefix of an MPI")),
     ("run self.empty --mpi zzz", ("no MPI is named 'zzz'", "Or give a path")),
@@ -106,6 +125,10 @@ _BAD_WITH_MPI: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         f"run mpi.barrier -n {_TOO_MANY}",
         (f"{_TOO_MANY} ranks are more than the", "ask for fewer, or add --oversub"),
+    ),
+    (
+        "run mpi.barrier -n 3 --placement all --oversubscribe",
+        ("'all' places pairs, and mpi.barrier on 3 ranks has 3 places", "a list of CPUs for 3"),
     ),
     ("run mpi.barrier --threads 2", ("mpi.barrier runs in one thread", "leave --threads away")),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from steelyard.asked import asked_plan
@@ -30,9 +33,47 @@ def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) ->
     for row in (row for rows in SUITES.values() for row in rows):
         plan = asked_plan((), (row.name,), _AXES | {"ranks": None}, None, ())
         points = resolve(plan, ops, ("mpi",), _CORES)
+        references = {point.reference for point in points}
+        points = tuple(point for point in points if point.point not in references)
         assert {point.op for point in points} == {row.op}, row.name
         assert all(dict(row.params).items() <= point.params.items() for point in points), row.name
         assert (row.bytes is None) == (not ops.all[row.op]["sized"]), row.name
+
+
+def _peers() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Each test of tests/data/peers.toml -> our op; those without one by the reason."""
+    suites = tomllib.loads((Path(__file__).parents[1] / "data" / "peers.toml").read_text(encoding="utf-8"))
+    missing = suites.pop("missing")
+    peers: dict[str, str] = {}
+    for ops_of_suite in suites.values():
+        for op, names in ops_of_suite.items():
+            if "{}" not in op:
+                peers |= dict.fromkeys(names, op)
+                continue
+            patterns, bases = names
+            for base in bases.split():
+                peers |= {pattern.format(base): op.format(base) for pattern in patterns.split()}
+    return peers, missing
+
+
+def test_every_mpi_test_of_a_peer_has_an_op_and_a_name(ops: Ops) -> None:
+    """Or stands among those that are missing, with the reason; a hole is closed by taking it out there."""
+    peers, missing = _peers()
+    assert len(peers) > 200
+    for name, op in peers.items():
+        assert op in ops.all, name
+        assert find_like(name).op == op, name
+    for name in (name for names in missing.values() for name in names):
+        assert name not in peers
+        with pytest.raises(InputError):
+            find_like(name)
+
+
+def test_every_name_is_a_peers() -> None:
+    """But for suites that have one test and its name: nothing in the table is made up."""
+    peers = {name.lower() for name in _peers()[0]}
+    names = {row.name.lower() for rows in SUITES.values() for row in rows}
+    assert names - peers <= {"netpipe", "osu_reduce_scatter_block_persistent"}
 
 
 def test_what_is_given_beside_the_name_counts() -> None:

@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 from campaigns import plan_of, run_plan, setup_of
+from steelyard.engine import describe
 from steelyard.mpi import Mpi
 from steelyard.plan import Plan
 from steelyard.reading import read_folder
-from steelyard.records import End, Launch, Record
+from steelyard.records import Close, End, Launch, Record
 from test_ops import _engine, _measure, _ops
 
 _MAKERS = (
@@ -56,6 +57,12 @@ _COLLECTIVES = (
     "op=mpi.overlap.iscan bytes=8 tests=2",
     "op=mpi.overlap.ireduce_scatter_block bytes=16 work_us=1 tests=100",
     "op=mpi.overlap.alltoall_init bytes=7 work_us=10 tests=2",
+    "op=mpi.overlap.ialltoallv bytes=16 counts=zipf work_us=10 tests=2",
+    "op=mpi.overlap.ialltoallw bytes=16 counts=random work_us=5",
+    "op=mpi.overlap.ireduce bytes=8 roots=rotate inplace=yes operator=user work_us=5",
+    "op=mpi.overlap.bcast_init bytes=7 roots=rotate arrival=random delay_us=20 work_us=5 tests=3",
+    "op=mpi.overlap.ineighbor_alltoallv bytes=16 topology=ring counts=zipf work_us=5",
+    "op=mpi.overlap.neighbor_allgather_init bytes=7 topology=ring work_us=5",
 )
 # Where ranks share cores each barrier of a library that does not yield takes its time: one of each kind.
 _FEW = (
@@ -75,6 +82,7 @@ _IN_THREADS = (
     "op=mpi.overlap.recv bytes=7 waiter=thread work_us=20",
     "op=mpi.overlap.iallreduce bytes=8 waiter=thread work_us=20",
     "op=mpi.overlap.bcast_init bytes=8 waiter=thread work_us=20",
+    "op=mpi.overlap.igatherv bytes=8 waiter=thread work_us=20 roots=rotate",
 )
 
 
@@ -109,6 +117,21 @@ def test_every_choice_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) 
     _all_went_well(mpi, _ends(tmp_path, mpi, ranks, lines), ranks)
 
 
+def test_every_collective_can_have_work_in_it(mpi: Mpi) -> None:
+    """Each nonblocking and each persistent one, with the parameters that it has alone."""
+    ops = describe(_engine(mpi))["ops"]
+    params = {op["name"]: [param["name"] for param in op["params"]] for op in ops}
+    forms = [
+        op["name"].removeprefix("mpi.")
+        for op in ops
+        if op["family"] in ("coll", "neighbour")
+        and (op["name"].endswith("_init") or op["name"].removeprefix("mpi.").startswith("i"))
+    ]
+    assert len(forms) == 2 * (17 + 5)
+    for form in forms:
+        assert params[f"mpi.overlap.{form}"] == ["work_us", "tests", "waiter", *params[f"mpi.{form}"]]
+
+
 def test_windows_over_memory_that_is_there(tmp_path: Path, mpi: Mpi) -> None:
     """Apart, for Open MPI 4 makes none on one rank."""
     ends = _ends(tmp_path, mpi, 3, ["op=mpi.win_create bytes=7", "op=mpi.win_create bytes=0"])
@@ -127,7 +150,7 @@ def test_threads_ready_their_shares_and_wait(tmp_path: Path, mpi: Mpi, ranks: in
         ("op=mpi.part.send bytes=8 partitions=1", 2, "1 partitions are fewer than the 2 threads; give at"),
         ("op=mpi.overlap.isend bytes=8 waiter=thread", 1, "give --thread-level multiple (or serialized)"),
         ("op=mpi.overlap.isend bytes=8 waiter=thread tests=2", 2, "tests must be 0, not 2"),
-        ("op=mpi.overlap.iallreduce bytes=7", 1, "adds doubles: 7 bytes are no multiple of 8"),
+        ("op=mpi.overlap.iallreduce bytes=7", 1, "takes type=double: 7 bytes are no multiple of 8"),
         ("op=mpi.overlap.ibarrier", 3, "has use for 2 threads at most (waiter=thread), not 3"),
     ],
 )
@@ -190,6 +213,25 @@ def test_the_launch_says_how_long_mpi_took_to_begin(tmp_path: Path, mpi: Mpi) ->
         assert 0 < place.init_ns < place.main_to_init_ns < 300e9
         assert place.exec_to_main_ns is not None
         assert -20e6 < place.exec_to_main_ns < 300e9  # Linux counts it in steps of 10 ms
+
+
+def test_each_rank_says_how_long_mpi_took_to_end(tmp_path: Path, mpi: Mpi) -> None:
+    lines = [
+        "op=mpi.matching unexpected=5 posted=3 bytes=8 rule=fixed count=2",
+        "op=mpi.barrier rule=fixed count=2",
+    ]
+    records = _measure(_engine(mpi), 3, 1, lines, tmp_path / "out.jsonl")
+    closes = [record for record in records if isinstance(record, Close)]
+    assert sorted(close.rank for close in closes) == [0, 1, 2]
+    assert all(0 < close.finalize_ns < 300e9 for close in closes)
+    assert records[-3:] == tuple(closes)
+    launch = _launch(records)
+    assert launch.mpi is not None
+    for close in closes:
+        assert close.pvars.keys() == set(launch.mpi.pvars)
+        assert all(value == 0 for value in close.pvars.values())  # the queues were cleared
+    if mpi.family == "openmpi":
+        assert any("unexpected" in name for name in launch.mpi.pvars)
 
 
 def _launch(records: Sequence[Record]) -> Launch:

@@ -33,6 +33,7 @@ def _op(name: str, kind: str, sizes: str | None = None, *params: Row, **more: An
         "sized": sizes is not None,
         "default_bytes": sizes,
         "min_ranks": 2 if kind == "p2p" else 1,
+        "min_threads": 1,
         "max_threads": 1,
         "methods": ["batch", "barrier"],
         "default_method": "barrier" if kind == "collective" else "batch",
@@ -45,6 +46,7 @@ _SOLO = [
     _op("self.spin", "local", None, _param("ns", 200, 1e9)),
     _op("self.fail", "local"),
     _op("omp.barrier", "local", max_threads=0),
+    _op("pthread.switch", "local", min_threads=2, max_threads=2),
 ]
 _MPI = [
     *_SOLO,
@@ -148,6 +150,16 @@ def test_an_unknown_op_names_the_nearest(pattern: str, sentence: str) -> None:
             Measure(ops=("omp.barrier",), threads=(1, 2)),
             [("omp.barrier", 0, 1, threads, "batch", "median", None) for threads in (1, 2)],
         ),
+        # an op between two threads has two; numbers that are too many are for others
+        (Measure(ops=("pthread.switch",)), [("pthread.switch", 0, 1, 2, "batch", "median", None)]),
+        (
+            Measure(ops=("pthread.switch", "omp.barrier", "self.empty"), threads="1,2,4"),
+            [
+                ("pthread.switch", 0, 1, 2, "batch", "median", None),
+                *(("omp.barrier", 0, 1, threads, "batch", "median", None) for threads in (1, 2, 4)),
+                ("self.empty", 0, 1, 1, "batch", "median", None),
+            ],
+        ),
         # each op under all of the named methods that suit it
         (
             Measure(ops=("mpi.pingpong", "mpi.bcast"), ranks=2, bytes=1, method=("barrier,batch",)),
@@ -248,6 +260,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         (Measure(ops=("mpi.bcast",), ranks="two"), "'two' is no number of ranks"),
         (Measure(ops=("mpi.pingpong",), ranks=(2, 1)), "mpi.pingpong needs 2 ranks, not 1; give -n 2"),
         (Measure(ops=("mpi.bcast",), threads=2), "mpi.bcast runs in one thread, not in 2"),
+        (Measure(ops=("pthread.switch",), threads=4), "pthread.switch runs in 2 threads at most, not in 4"),
         (Measure(ops=("mpi.bcast",), thread_level="many"), "there is no thread level 'many'"),
         (Measure(ops=("omp.barrier",), threads="1,0"), "the number of threads must be at least 1"),
         (Measure(ops=("mpi.bcast",), method="bath"), "there is no method 'bath'; did you mean 'batch'?"),

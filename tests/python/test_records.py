@@ -278,6 +278,8 @@ def test_the_schema_names_all_records() -> None:
         "obs",
         "phases",
         "sync",
+        "state",
+        "watch",
         "end",
     }
 

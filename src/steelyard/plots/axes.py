@@ -129,6 +129,13 @@ def set_ticks(axis: Any, ticks: Sequence[float], words: Words) -> None:
     axis.major_label_overrides = {tick: _short(words(tick)) for tick in ticks}
 
 
+def name_axis(axis: Any, names: Sequence[str], most: int) -> None:
+    """Every name, or every second or third where they are many."""
+    step = max(1, -(-len(names) // most))
+    axis.ticker = models.FixedTicker(ticks=list(range(0, len(names), step)))
+    axis.major_label_overrides = {place: names[place] for place in range(0, len(names), step)}
+
+
 def _short(text: str) -> str:
     """`10.0 us` as `10 us`: a tick is exact."""
     number, space, unit = text.partition(" ")

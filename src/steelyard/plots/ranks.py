@@ -11,7 +11,7 @@ from bokeh import palettes
 from numpy.typing import NDArray
 
 from steelyard.groups import Group, Item
-from steelyard.plots.axes import FIGURE, INK, dress, figure, models
+from steelyard.plots.axes import FIGURE, INK, dress, figure, models, name_axis
 from steelyard.plots.shapes import good_cells
 from steelyard.units import format_bytes, format_time
 from steelyard.wording import method_words
@@ -157,8 +157,8 @@ def _heat_figure(
             text_font_size="11px",
             text_color={"field": field, "transform": models.LinearColorMapper(**_inks(low))},
         )
-    _name_axis(plot.xaxis[0], cells.columns, 7)
-    _name_axis(plot.yaxis[0], cells.rows, 16)
+    name_axis(plot.xaxis[0], cells.columns, 7)
+    name_axis(plot.yaxis[0], cells.rows, 16)
     plot.yaxis.axis_label = "rank"
     tips = [("rank", "@rank"), ("", "@column"), ("was last in", "@share{0.0 %}"), ("own median", "@own")]
     plot.add_tools(models.HoverTool(renderers=[drawn], tooltips=tips))
@@ -170,10 +170,3 @@ def _inks(low: float) -> dict[str, Any]:
     if low < 0:
         return {"palette": ["white", INK, INK, INK, INK, "white"], "low": -0.9, "high": 0.9}
     return {"palette": [INK, "white"], "low": 0.1, "high": 1.1}
-
-
-def _name_axis(axis: Any, names: Sequence[str], most: int) -> None:
-    """Every name, or every second or third where they are many."""
-    step = max(1, -(-len(names) // most))
-    axis.ticker = models.FixedTicker(ticks=list(range(0, len(names), step)))
-    axis.major_label_overrides = {place: names[place] for place in range(0, len(names), step)}

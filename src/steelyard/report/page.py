@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -18,6 +18,7 @@ from steelyard.checks import Doubt, doubts
 from steelyard.errors import InputError
 from steelyard.groups import Group, Item, Line, group_items
 from steelyard.observations import Measured, load
+from steelyard.pairs import PairTable, pair_tables, pictured
 from steelyard.plots import (
     bandwidth_figure,
     distribution_figures,
@@ -26,16 +27,24 @@ from steelyard.plots import (
     latency_figure,
     launches_figure,
     line_style,
+    matrix_figure,
+    matrix_figures,
+    noise_figures,
+    overlap_figures,
     rank_figures,
     tail_figures,
 )
-from steelyard.report.setting import Setting, settings_of
+from steelyard.report.layers import Layers, layers_of
+from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops
 from steelyard.wording import (
+    CORE_COLUMNS,
     METHODS,
     bandwidth_words,
+    core_cells,
+    cycles_words,
     interval_words,
     is_collective,
     notes,
@@ -93,6 +102,15 @@ class RankPictures:
 
 
 @dataclass(frozen=True, slots=True)
+class Pairs:
+    """A point on pairs of CPUs: its matrix, if any two differ, and the lines of its table."""
+
+    title: str
+    picture: Markup | None
+    lines: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A group of points: its pictures as divs and its tables.
 
@@ -109,10 +127,23 @@ class Section:
     histograms: tuple[Markup, ...]
     tails: tuple[Markup, ...]
     ranks: tuple[RankPictures, ...]
+    noise: tuple[Markup, ...]
+    cores: tuple[tuple[str, ...], ...]  # the noise of each, in the columns of `CORE_COLUMNS`
     launches: Markup | None
+    pairs: tuple[Pairs, ...]
     columns: tuple[str, ...]
     table: tuple[TableRow, ...]
     others: tuple[tuple[str, ...], ...]
+    script: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """Pictures that points of several groups make together, of one folder."""
+
+    title: str
+    meaning: str
+    pictures: tuple[Markup, ...]
     script: Markup
 
 
@@ -131,12 +162,16 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Folder]) -> str:
     """The page as text."""
+    shown = [pictured(folder.rows) for folder in folders]
     items = [
         Item(row, point, folder.name if len(folders) > 1 else "")
-        for folder in folders
+        for folder, these in zip(folders, shown, strict=True)
         for row, point in zip(folder.rows, folder.measured.points, strict=True)
+        if row.point in these
     ]
-    sections = [_section(number, group) for number, group in enumerate(group_items(items))]
+    tables = [table for folder in folders for table in pair_tables(folder.rows)]
+    sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
+    sections = [_layer_section(number, one) for number, one in enumerate(layers_of(items))] + sections
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -148,12 +183,36 @@ def render_report(folders: Sequence[Folder]) -> str:
         version=__version__,
         folders=folders,
         sections=sections,
+        across=[one for folder in folders for one in _across(folder, len(folders) > 1)],
         methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
         others=OTHERS,
+        core_columns=CORE_COLUMNS,
+        state_columns=STATE_COLUMNS,
         most_open=MOST_OPEN,
         library=Markup(library),  # noqa: S704 - Bokeh's own code
         several=len(folders) > 1,
     )
+
+
+def _across(folder: Folder, several: bool) -> Iterator[Across]:
+    """Overlap over work, and matrices of pairs; nothing where no points make any."""
+    for title, meaning, figures in (
+        (
+            "Overlap",
+            "Work and communication one after the other is 0; 1 where the shorter of the two costs nothing.",
+            overlap_figures(folder.rows),
+        ),
+        (
+            "Rank by rank",
+            "The median time of each rank with the rank that it calls; blank where nobody measured.",
+            matrix_figures(folder.rows),
+        ),
+    ):
+        if figures:
+            script, divs = embed.components(tuple(figures))
+            safe = tuple(Markup(div) for div in divs)  # noqa: S704 - Bokeh's own markup
+            name = f"{title}: {folder.name}" if several else title
+            yield Across(name, meaning, safe, Markup(script))  # noqa: S704
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
@@ -201,9 +260,13 @@ def _range_words(numbers: Sequence[int], one: str, many: str) -> str:
     return f"{low} to {high} {many}"
 
 
-def _section(number: int, group: Group) -> Section:
+def _section(number: int, group: Group, tables: Sequence[PairTable]) -> Section:
     """A group's tables and pictures, with a script of their own: Bokeh's work grows with its square."""
     figures, labels = _figures(group)
+    ops = {row.op for row in _rows(group)}
+    pairs = [table for table in tables if table.rows[0].op in ops]
+    matrices = {f"matrix-{i}": matrix_figure(table) for i, table in enumerate(pairs)}
+    figures |= {name: plot for name, plot in matrices.items() if plot is not None}
     script, divs = embed.components(figures) if figures else ("", {})
     safe = {name: Markup(div) for name, div in divs.items()}  # noqa: S704 - Bokeh's own markup
     known = shared_nature(_rows(group))
@@ -223,10 +286,44 @@ def _section(number: int, group: Group) -> Section:
         histograms=named("histogram"),
         tails=named("tail"),
         ranks=tuple(RankPictures(label, named(f"rank-{i}-")) for i, label in enumerate(labels)),
+        noise=named("noise"),
+        cores=tuple(cells for row in _rows(group) for cells in core_cells(row)),
         launches=safe.get("launches"),
+        pairs=tuple(
+            Pairs(table.title, safe.get(f"matrix-{i}"), table.lines) for i, table in enumerate(pairs)
+        ),
         columns=columns,
         table=table,
         others=_others(group),
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _layer_section(number: int, layers: Layers) -> Section:
+    """Messages over MPI and over what is below it, in one picture; a table of efficiencies."""
+    script, divs = embed.components(layers.figures)
+    rows = (
+        TableRow(tuple(zip(layers.columns, line, strict=True)), "ok", "", "", False, "")
+        for line in layers.lines
+    )
+    return Section(
+        anchor=f"layers-{number}",
+        title=layers.title,
+        common="the same bytes through each layer; efficiency is the time of the fastest layer that could "
+        "stand in, divided by MPI's",
+        legend=layers.legend,
+        charts=tuple(Markup(div) for div in divs.values()),  # noqa: S704 - Bokeh's own markup
+        shapes=(),
+        histograms=(),
+        tails=(),
+        ranks=(),
+        noise=(),
+        cores=(),
+        launches=None,
+        pairs=(),
+        columns=layers.columns,
+        table=tuple(rows),
+        others=(),
         script=Markup(script),  # noqa: S704
     )
 
@@ -245,6 +342,7 @@ def _figures(group: Group) -> tuple[dict[str, Any], list[str]]:
     figures.update((f"shape-{i}", shape) for i, shape in enumerate(distribution_figures(group)))
     figures.update((f"histogram-{i}", one) for i, one in enumerate(histogram_figures(group)))
     figures.update((f"tail-{i}", tail) for i, tail in enumerate(tail_figures(group)))
+    figures.update((f"noise-{i}", one) for i, one in enumerate(noise_figures(group)))
     ranks = rank_figures(group)
     for i, (_, last, own) in enumerate(ranks):
         figures |= {f"rank-{i}-last": last, f"rank-{i}-own": own}
@@ -286,6 +384,16 @@ def _launch_words(group: Group) -> str:
     return _range_words(sorted(counts), "launch", "launches") if len(counts) == 1 else ""
 
 
+_OVERHEADS = ("overhead", "overhead in cycles", "of the core")
+
+
+def _overhead_words(row: Row) -> str:
+    """`120 ns (115 – 126 ns)`: what the row takes beyond its reference; a dash where it has none."""
+    if row.corrected is None:
+        return "–"
+    return f"{time_words(row.corrected)} ({interval_words(row.corrected_low, row.corrected_high)})"
+
+
 def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     """Columns and rows of a group's table; columns that say nothing are left out, as are repeated reasons.
 
@@ -303,7 +411,7 @@ def _table(group: Group, known: str) -> tuple[tuple[str, ...], tuple[TableRow, .
     cells = [_cells(line, item, size, known) for line, item, size in rows]
     hidden: set[str] = {
         name
-        for name in ("bandwidth", "rate", "communication", "notes")
+        for name in ("bandwidth", "rate", "communication", *_OVERHEADS, "notes")
         if not any(one[name].strip("–") for one in cells)
     }
     hidden |= {"bytes"} if not group.is_sized else set()
@@ -336,6 +444,9 @@ def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
         "bandwidth": bandwidth_words(row),
         "rate": "–" if row.mops is None else format_mops(row.mops),
         "communication": f"{100 * row.phases.communication:.1f} %" if row.phases else "–",
+        "overhead": _overhead_words(row),
+        "overhead in cycles": cycles_words(row.corrected, row.tsc_hz),
+        "of the core": cycles_words(row.corrected, row.core_hz),
         "launches": str(row.launch_count),
         "flag": row.status if row.status != "ok" else row.flag or "",
         "notes": "; ".join(notes(row, known)),

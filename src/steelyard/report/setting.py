@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.evidence import cpu_set
+from steelyard.evidence import cpu_set, strays
+from steelyard.evidence_noise import shared_by, spans_of
 from steelyard.observations import Measured
-from steelyard.records import Launch
+from steelyard.records import JobFile, Launch, Place
 from steelyard.units import format_bytes, format_time
 
+MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
 CORE_WIDTH, CORE_HEIGHT, CORES_IN_ROW = 64, 46, 12  # of the picture, in CSS pixels
 
 
@@ -25,7 +28,10 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Who ran where, alike in `launches`: rows of rank, host, cpus bound to, cpu seen; cores for one host."""
+    """Who ran where, alike in `launches`: rows of rank, host, cpus bound to, cpu seen; cores for one host.
+
+    The cpus of a rank of several threads have those of each thread behind them: `0-1: 1, 0`.
+    """
 
     title: str
     launches: str
@@ -43,16 +49,74 @@ class Setting:
     engines: tuple[tuple[str, str], ...]
     bindings: tuple[Binding, ...]
     notes: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]  # of the system, when the first job began
+    states: tuple[tuple[str, ...], ...]  # what passed in each launch, in the columns of `STATE_COLUMNS`
+
+
+STATE_COLUMNS = (
+    "launch",
+    "rank",
+    "cpus",
+    "took",
+    "others",
+    "steal",
+    "taken off",
+    "gave way",
+    "migrations",
+)
+MOST_STATES = 40  # rows: of more, those whose CPUs others used most
 
 
 def settings_of(measured: Measured) -> Setting:
     """What the records and campaign.json say of the place."""
+    notes = dict.fromkeys(note for file in measured.files for note in file.job.notes)
+    bindings, left_out = _bindings(measured)
+    if left_out:
+        notes[f"{left_out} more placements are where they were asked to be, and are not shown below"] = None
     return Setting(
         machine=machine_words(measured.campaign.machine),
         engines=_engines(measured),
-        bindings=_bindings(measured),
-        notes=tuple(dict.fromkeys(note for file in measured.files for note in file.job.notes)),
+        bindings=bindings,
+        notes=tuple(notes),
+        settings=_settings(measured),
+        states=_states(measured),
     )
+
+
+def _settings(measured: Measured) -> tuple[tuple[str, str], ...]:
+    """Those that the machine's table does not have."""
+    told = next((file.job.settings for file in measured.files if file.job.settings), {})
+    return tuple(
+        (name.replace("_", " "), _machine_text(name, value))
+        for name, value in told.items()
+        if name not in measured.campaign.machine and _machine_text(name, value)
+    )
+
+
+def _states(measured: Measured) -> tuple[tuple[str, ...], ...]:
+    """What passed between the first and the last point of each launch, for each rank."""
+    found: list[tuple[float, tuple[str, ...]]] = []
+    for file in measured.files:
+        shares = {span.rank: group.share for group in shared_by(file) for span in group.spans}
+        for span in spans_of(file):
+            seconds = span.passed_ns / 1e9
+            if seconds > 0 and span.cpus:
+                share = shares.get(span.rank)
+                cells = (
+                    str(file.job.launch),
+                    str(span.rank),
+                    _numbers(set(span.cpus)),
+                    f"{seconds:.2f} s",
+                    f"{100 * share:.1f} %" if share is not None else "",
+                    f"{100 * span.steal_ns / span.passed_ns / len(span.cpus):.1f} %",
+                    f"{span.involuntary / seconds:.3g}/s",
+                    f"{span.voluntary / seconds:.3g}/s",
+                    str(span.migrations),
+                )
+                found.append((share or 0.0, cells))
+    if len(found) > MOST_STATES:
+        found = sorted(found, key=lambda one: -one[0])[:MOST_STATES]
+    return tuple(cells for _, cells in found)
 
 
 def machine_words(machine: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -101,6 +165,26 @@ def _machine_text(key: str, value: Any) -> str:
     return str(value)
 
 
+def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
+    """What MPI_Init_thread and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
+    begins = [place.init_ns for place in (file.launch.places if file.launch else ()) if place.init_ns]
+    if begins:
+        yield "MPI_Init_thread", max(begins)
+    if file.closes:
+        yield "MPI_Finalize", max(close.finalize_ns for close in file.closes)
+
+
+def _spans(measured: Measured) -> Iterator[tuple[str, str]]:
+    """From which to which time they took, over the launches."""
+    times: dict[tuple[str, str], list[int]] = {}
+    for file in measured.files:
+        for name, took in _begin_and_end(file):
+            times.setdefault((name, file.job.mpi.name if file.job.mpi else ""), []).append(took)
+    for (name, mpi), all_took in times.items():
+        span = " to ".join(dict.fromkeys(format_time(end) for end in (min(all_took), max(all_took))))
+        yield name, f"{mpi}: {span}, slowest rank, {len(all_took)} launch{'es' * (len(all_took) > 1)}"
+
+
 def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
     """Engine, MPI, clock and yielding of all launches, each text once."""
     found: dict[tuple[str, str], None] = {}
@@ -118,9 +202,8 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
             found["sched_yield", start.yield_] = None
         if file.job.preset:
             found["preset", file.job.preset] = None
-    return tuple(
-        sorted(found, key=lambda pair: ("engine", "MPI", "clock", "sched_yield", "preset").index(pair[0]))
-    )
+    order = ("engine", "MPI", "clock", "sched_yield", "preset")
+    return (*sorted(found, key=lambda pair: order.index(pair[0])), *_spans(measured))
 
 
 def _clock_words(start: Launch) -> str:
@@ -130,19 +213,31 @@ def _clock_words(start: Launch) -> str:
     return f"{start.clock.name}, {words}"
 
 
-def _bindings(measured: Measured) -> tuple[Binding, ...]:
-    """Launches with the same MPI, number of ranks and binding together."""
+def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
+    """Launches with the same MPI, number of ranks and binding together; how many are left out.
+
+    Of many placements that were where they were asked to be the first are enough.
+    """
     same: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[tuple[int, Launch]]] = {}
+    left_out: set[object] = set()
     for file in measured.files:
         if file.launch is None:
             continue
         mpi = file.job.mpi.name if file.job.mpi else "no MPI"
         places = sorted(file.launch.places, key=lambda place: place.rank)
-        key = (mpi, tuple((str(place.rank), place.host, place.cpus) for place in places))
-        same.setdefault(key, []).append((file.job.launch, file.launch))
+        key = (mpi, tuple((str(place.rank), place.host, _bound(place)) for place in places))
+        if key not in same and len(same) >= MOST_BINDINGS and not strays(file):
+            left_out.add(key)
+        else:
+            same.setdefault(key, []).append((file.job.launch, file.launch))
     groups = measured.campaign.machine.get("cores")
     cores = groups if isinstance(groups, list) else []
-    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items())
+    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items()), len(left_out)
+
+
+def _bound(place: Place) -> str:
+    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`."""
+    return f"{place.cpus}: {', '.join(place.lanes)}" if place.lanes else place.cpus
 
 
 def _binding(
@@ -159,7 +254,7 @@ def _binding(
     several_hosts = len({host for _, host, _ in where}) > 1
     cores: list[Core] = []
     for number, group in enumerate([] if several_hosts else groups):
-        ranks = [rank for rank, _, cpus in where if cpu_set(cpus) & set(group)]
+        ranks = [rank for rank, _, cpus in where if cpu_set(cpus.partition(":")[0]) & set(group)]
         y, x = divmod(number, CORES_IN_ROW)
         label = ", ".join(ranks) if len(ranks) <= 3 else f"{len(ranks)} ranks"
         cores.append(Core(x * CORE_WIDTH, y * CORE_HEIGHT, _numbers(set(group)), label))

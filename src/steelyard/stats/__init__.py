@@ -6,6 +6,7 @@ from steelyard.stats.interval import (
     block_interval,
     block_medians,
     block_quantiles,
+    difference_interval,
     launch_interval,
     with_tick,
 )
@@ -13,6 +14,7 @@ from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
 from steelyard.stats.ranks import ranks_above
 from steelyard.stats.shape import binned, cumulated, exceeded
+from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
 __all__ = [
     "Blocks",
@@ -23,6 +25,7 @@ __all__ = [
     "block_medians",
     "block_quantiles",
     "cumulated",
+    "difference_interval",
     "drifts",
     "exceeded",
     "find_modes",
@@ -30,5 +33,7 @@ __all__ = [
     "median",
     "quantile",
     "ranks_above",
+    "spectrum",
+    "spectrum_peaks",
     "with_tick",
 ]

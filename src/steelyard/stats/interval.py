@@ -4,6 +4,7 @@ other quantiles.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,6 +129,51 @@ def launch_interval(medians: Sequence[float], level: float = 0.95) -> Estimate:
     centre = float(np.median(data))
     low, high = math.exp(max(logs.low, -700.0)), math.exp(min(logs.high, 700.0))
     return Estimate(centre, min(low, centre), max(high, centre), level, logs.n, logs.kind)
+
+
+def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
+    """The centre of paired differences, such as of two points over launches, with its interval.
+
+    Two to five: Student's t around the mean. Six or more: the median of the Walsh averages (Hodges and
+    Lehmann 1963) with the narrowest symmetric pair of them that covers `level` under the exact distribution
+    of the signed-rank statistic (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014,
+    section 3.3). It assumes that differences are symmetric about their centre, which those of two points that
+    are the same are in any case; with order statistics, which assume nothing, ten launches could only give
+    97.9 % for 95.
+    Raises ValueError for fewer than two.
+    """
+    data = np.asarray(differences, dtype=np.float64)
+    if data.size < 2:
+        raise ValueError("an interval of differences needs at least two of them")
+    signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
+    if signed is not None:
+        return signed
+    mean = float(data.mean())
+    half = _t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    return Estimate(mean, mean - half, mean + half, level, int(data.size), "t")
+
+
+def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
+    """The Hodges-Lehmann estimate with its interval, or None where no pair of averages covers `level`."""
+    first, second = np.triu_indices(data.size)
+    walsh = np.sort((data[first] + data[second]) / 2)
+    found = _signed_rank_pair(int(data.size), level)
+    if found is None:
+        return None
+    left_out, covered = found
+    low, high = float(walsh[left_out]), float(walsh[-1 - left_out])
+    return Estimate(float(np.median(walsh)), low, high, covered, int(data.size), "signed ranks")
+
+
+@functools.lru_cache
+def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
+    """How many averages to leave out at either end, and what is then covered: the most for that level."""
+    ways = np.ones(1)  # in which each sum of ranks comes about
+    for rank in range(1, count + 1):
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    covered = 1.0 - 2.0 * np.cumsum(ways) / 2.0**count  # 1 - 2 P(W <= k)
+    enough = np.flatnonzero(covered >= level)
+    return (int(enough[-1]), float(covered[enough[-1]])) if enough.size else None
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:

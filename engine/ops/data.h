@@ -1,16 +1,13 @@
-/* Buffers for messages, and contents that tell where each byte came from. */
-#ifndef OPS_MPI_DATA_H
-#define OPS_MPI_DATA_H
+/* Contents of buffers that tell where each byte came from. */
+#ifndef OPS_DATA_H
+#define OPS_DATA_H
 
 #include "base/hash.h"
+#include "core/op.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* blocks * bytes on page boundaries, written once so that no page is missing later; *data is NULL for 0
- * bytes. ERR_NOMEM. */
-int data_alloc(size_t blocks, size_t bytes, void **data);
 
 /* Byte i of what rank `from` has for rank `to`. */
 static inline unsigned char data_byte(int from, int to, size_t i)
@@ -22,7 +19,7 @@ static inline unsigned char data_byte(int from, int to, size_t i)
 void data_fill(void *data, size_t bytes, int from, int to);
 
 /* What no rank sends, before a message is to arrive: every byte is DATA_POISON. */
-enum { DATA_POISON = 0xa5 };
+enum { DATA_POISON = STORE_FILL };
 void data_poison(void *data, size_t bytes);
 
 /* Called between the run and the check. For tests of the check, where `planted`: the last bit of what has
@@ -31,5 +28,8 @@ void data_arrived(void *data, size_t bytes, bool planted);
 
 /* ERR_WRONG, and which byte is what instead of what. `block` numbers it for the sentence. */
 int data_check(const void *data, size_t bytes, int from, int to, int block);
+
+/* Elements of so many bytes must not be torn by the parameter `align`. ERR_INPUT. */
+int data_align(const struct op_env *env, size_t element);
 
 #endif

@@ -1,24 +1,17 @@
-#include "ops/mpi_data.h"
+#include "ops/data.h"
 
 #include "base/err.h"
-#include "base/num.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int data_alloc(size_t blocks, size_t bytes, void **data)
+int data_align(const struct op_env *env, size_t element)
 {
-    enum { PAGE = 4096 };
-    size_t size = 0;
-    *data = NULL;
-    int err = num_multiply(blocks, bytes, &size);
-    if (err || size == 0)
-        return err;
-    if (size > SIZE_MAX - PAGE || !(*data = aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE)))
-        return err_say(ERR_NOMEM, "no memory for a buffer of %zu bytes; use smaller messages or fewer ranks",
-                       size);
-    data_poison(*data, size);
-    return 0;
+    const size_t align = env->store->align;
+    return align % element == 0
+               ? 0
+               : err_say(ERR_INPUT,
+                         "align=%zu of %s is no multiple of an element's %zu bytes; choose another", align,
+                         env->op->name, element);
 }
 
 /* Bytes i to i + 7, for an i that is a multiple of 8: one hash instead of eight, for messages of GiB. */

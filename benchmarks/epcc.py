@@ -1,0 +1,139 @@
+"""Overheads beside EPCC's syncbench: same threads on the same cores, launches interleaved.
+
+    python benchmarks/epcc.py --syncbench PATH [--threads 2] [--launches 10]
+
+PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. Each launch runs
+one test of theirs in a process, as theirs is run, and our construct and its reference in another, in random
+order. Printed are both overheads, in us, with their spread over launches, and the ratio of ours to theirs
+with the interval of that ratio. Their reference is one thread and ours all, so on cores that run faster alone
+theirs is larger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.campaign import Setup, open_folder, run_campaign
+from steelyard.engine import describe, solo_engine
+from steelyard.launch import plan_launch
+from steelyard.like import find_like
+from steelyard.machine import read_machine
+from steelyard.plan import Measure, Plan, ops_of, resolve
+from steelyard.process import run
+from steelyard.results import results
+from steelyard.stats import launch_interval
+
+SECONDS = 600.0  # more than any of these commands takes
+DELAY_US = "0.1"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A test of theirs, as it is asked for and as its line of overhead names it; what of ours is like it."""
+
+    like: str
+    name: str
+    per_thread: bool = False  # ours is by every thread, theirs by any
+
+
+PAIRS = (
+    Pair("epcc_parallel", "PARALLEL"),
+    Pair("epcc_for", "FOR"),
+    Pair("epcc_parallel_for", "PARALLEL_FOR"),
+    Pair("epcc_barrier", "BARRIER"),
+    Pair("epcc_single", "SINGLE"),
+    Pair("epcc_critical", "CRITICAL"),
+    Pair("epcc_lock_contended", "LOCK_CONTENDED"),
+    Pair("epcc_lock_uncontended", "LOCK_UNCONTENDED"),
+    Pair("epcc_ordered", "ORDERED"),
+    Pair("epcc_atomic", "ATOMIC", per_thread=True),
+    Pair("epcc_reduction", "REDUCTION"),
+)
+
+
+def overhead_us(text: str, name: str) -> float:
+    """Their overhead in us, `BARRIER median_ovrhd = 0.123 microseconds`; else that of means."""
+    lines = (rf"^\s*{name}\s+{word}\s*=\s*(-?[\d.eE+-]+)" for word in ("median_ovrhd", "overhead"))
+    match = next((found for line in lines if (found := re.search(line, text, re.MULTILINE))), None)
+    if match is None:
+        raise SystemExit(f"there is no overhead of {name} in what it printed:\n{text[-500:]}")
+    return float(match[1])
+
+
+def theirs(path: str, name: str, environment: dict[str, str]) -> float:
+    """One launch of one of their tests. In us."""
+    argv = [path, "--outer-repetitions", "20", "--delay-time", DELAY_US, "--measureonly", name]
+    done = run(argv, env=environment, timeout=SECONDS)
+    if done.code != 0:
+        raise SystemExit(f"{path} failed: {(done.err or done.out).strip()[-300:]}")
+    return overhead_us(done.out, name)
+
+
+def ours(like: str, threads: int, seed: int) -> float:
+    """One launch of our construct and its reference. In us."""
+    row, engine, machine = find_like(like), solo_engine(), read_machine()
+    ops = ops_of(describe(engine), None)
+    measure = Measure(ops=(row.op,), threads=threads, params=dict(row.params))
+    plan = Plan(measure=(measure,), launches=1, name="epcc", seed=seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "r"
+        campaign = open_folder(folder, plan, resolve(plan, ops, [], len(machine.cores)), machine)
+        run_campaign(folder, plan, campaign, Setup({None: engine}, ops, machine), lambda _: None)
+        found = results(folder)[0]
+    if found.corrected is None:
+        raise SystemExit(f"{row.op} was not measured: {found.why}")
+    return found.corrected / 1e3
+
+
+def spread(values: Sequence[float]) -> str:
+    """`0.123 us (0.120 to 0.131)`."""
+    return f"{np.median(values):.3f} us ({min(values):.3f} to {max(values):.3f})"
+
+
+def compare(pair: Pair, path: str, threads: int, launches: int, environment: dict[str, str]) -> None:
+    """Measure a pair and print its line."""
+    their_us, our_us = list[float](), list[float]()
+    for launch in range(launches):
+        steps = [
+            lambda: their_us.append(theirs(path, pair.name, environment)),
+            lambda launch=launch: our_us.append(
+                ours(pair.like, threads, launch) / (threads if pair.per_thread else 1)
+            ),
+        ]
+        random.shuffle(steps)
+        for step in steps:
+            step()
+    line = f"{pair.name:<14} EPCC {spread(their_us):<30} Steelyard {spread(our_us):<30}"
+    ratios = [mine / other for mine, other in zip(our_us, their_us, strict=True) if other > 0]
+    if len(ratios) > 1:
+        ratio = launch_interval(ratios)
+        line += f" ratio {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f}, {100 * ratio.level:.0f} %)"
+    print(line, flush=True)
+
+
+def main() -> None:
+    """Compare each test."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--syncbench", required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--test", action="append", help="PARALLEL, BARRIER, ...; all of them if not given")
+    asked = parser.parse_args()
+    launch = plan_launch(solo_engine(), 1, asked.threads, read_machine())
+    environment = {**os.environ, **launch.environment, "OMP_NUM_THREADS": str(asked.threads)}
+    for pair in PAIRS:
+        if asked.test is None or pair.name in asked.test:
+            compare(pair, asked.syncbench, asked.threads, asked.launches, environment)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""sock.tcp beside NetPIPE's NPtcp: same two cores, loopback, launches interleaved in random order.
+
+    python benchmarks/netpipe_tcp.py PATH/TO/NPtcp [--bytes 1,64,1Ki,64Ki,1Mi] [--launches 10] [--cpus 0,1]
+
+NPtcp is of NetPIPE 3, built by its user. A launch of either measures one size. NetPIPE prints the least of
+seven trials, each a mean, so the like of it is formed from ours: the least of seven parts, each a mean.
+Printed for each size: NetPIPE's time as a ratio to that, with the interval of the ratio over launches; and
+how far launches of each tool spread, (max - min) / median, which says whose number repeats better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from peers import netpipe, netpipe_latency, values_of
+
+from steelyard.engine import solo_engine
+from steelyard.process import Child, run
+from steelyard.stats import launch_interval
+from steelyard.units import format_bytes, format_time, parse_sizes
+
+SECONDS = 300.0  # more than either takes
+LISTENING = 0.5  # s, after which the receiver waits for a connection
+
+
+def measure_netpipe(path: str, cpus: tuple[str, str], size: int) -> float:
+    """One way in ns: the receiver on the second CPU, the transmitter on the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder) / "out"
+        arguments = netpipe(size, scratch)
+        environment = dict(os.environ)
+        receiver = ["taskset", "-c", cpus[1], path, *arguments[:-2]]
+        with Child(receiver, env=environment, cwd=folder):
+            time.sleep(LISTENING)
+            transmitter = ["taskset", "-c", cpus[0], path, "-h", "127.0.0.1", *arguments]
+            done = run(transmitter, env=environment, timeout=SECONDS)
+            if done.code != 0:
+                raise SystemExit(f"NPtcp failed: {(done.err or done.out).strip()[-300:]}")
+            return netpipe_latency(done.out, scratch, size)
+
+
+def measure_ours(engine: str, cpus: tuple[str, str], size: int, tolerance: float) -> dict[str, float]:
+    """One launch of ours: its statistics, one way in ns."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "records.jsonl"
+        point = ["op=sock.tcp", f"bytes={size}", f"tolerance={tolerance}"]
+        ranks = ["--ranks", "2", "--cpus", "/".join(cpus)]
+        done = run([engine, "run", *ranks, "--out", str(path), *point], timeout=SECONDS)
+        if done.code != 0:
+            raise SystemExit(f"the engine failed: {done.err.strip()[-300:]}")
+        return values_of(path)[0]
+
+
+def spread(values: list[float]) -> float:
+    """How far launches lie apart, relative to their median."""
+    return (max(values) - min(values)) / float(np.median(values))
+
+
+def show(size: int, theirs: list[float], ours: list[dict[str, float]]) -> None:
+    """A line for each tool, and the ratio."""
+    least = [one["least"] for one in ours]
+    medians = [one["median"] for one in ours]
+    ratios = [one / float(np.median(least)) for one in theirs]
+    interval = launch_interval(ratios) if len(ratios) > 1 else None
+    bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+    print(f"\n{format_bytes(size)}, {len(theirs)} launches")
+    for name, values in (
+        ("NetPIPE TCP, least of 7", theirs),
+        ("sock.tcp, least of 7", least),
+        ("sock.tcp, median", medians),
+    ):
+        print(
+            f"  {name:<24} {format_time(float(np.median(values))):>9}   spread {100 * spread(values):.1f} %"
+        )
+    print(f"  NetPIPE / sock.tcp       {np.median(ratios):9.3f}{bounds}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("netpipe", metavar="NPtcp")
+    parser.add_argument("--bytes", default="1,64,1Ki,8Ki,64Ki,1Mi")
+    parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--cpus", default="0,1")
+    parser.add_argument("--tolerance", type=float, default=0.01)
+    options = parser.parse_args()
+    first, second = options.cpus.split(",")
+    engine = solo_engine().path
+    for size in parse_sizes(options.bytes):
+        theirs: list[float] = []
+        ours: list[dict[str, float]] = []
+        for _ in range(options.launches):
+            for is_ours in random.sample((True, False), 2):
+                if is_ours:
+                    ours.append(measure_ours(engine, (first, second), size, options.tolerance))
+                else:
+                    theirs.append(measure_netpipe(options.netpipe, (first, second), size))
+        show(size, theirs, ours)
+
+
+if __name__ == "__main__":
+    main()

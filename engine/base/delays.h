@@ -1,0 +1,17 @@
+/* When ranks come to each repetition, as recorded in a program: read from a text, replayed by ops. */
+#ifndef BASE_DELAYS_H
+#define BASE_DELAYS_H
+
+#include <stdint.h>
+
+struct delays {
+    int ranks, count; /* of repetitions; after the last comes the first again */
+    int64_t *ns;      /* repetition k of rank r is ns[k * ranks + r] */
+};
+
+/* A line for each repetition, in it a number of ns for each rank. `text` is cut into pieces. ERR_INPUT, with
+ * the line; ERR_NOMEM. */
+int delays_parse(char *text, struct delays *delays);
+void delays_close(struct delays *delays);
+
+#endif

@@ -1,0 +1,172 @@
+#define _GNU_SOURCE
+#include "base/place.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* File-scope state, because it is the process's, as its affinity is: the kernel keeps the set of CPUs, but
+ * not their order. Set before there are threads, read by all. */
+static struct {
+    enum { PLACE_DEFAULT, PLACE_UNBOUND, PLACE_LIST } kind;
+    int count;
+    int cpus[CPU_SETSIZE];
+    cpu_set_t all;
+    const char *refused;
+} place;
+
+/* Where the list of a rank begins and ends; NULL: there is none. One list is that of all ranks. */
+static const char *part_of(const char *text, int rank, const char **end)
+{
+    bool several = strchr(text, '/') != NULL;
+    for (; several && text && rank > 0; --rank) {
+        const char *slash = strchr(text, '/');
+        text = slash ? slash + 1 : NULL;
+    }
+    if (text)
+        *end = text + strcspn(text, "/");
+    return text;
+}
+
+/* The next `3` or `0-3` of a list that ends at `end`: where the one after it begins; NULL: it is none. */
+static const char *next_range(const char *at, const char *end, long *first, long *last)
+{
+    char *stop = NULL;
+    *first = *last = strtol(at, &stop, 10);
+    if (stop == at || *at < '0' || *at > '9')
+        return NULL;
+    if (*stop == '-') {
+        at = stop + 1;
+        *last = strtol(at, &stop, 10);
+        if (stop == at || *at < '0' || *at > '9')
+            return NULL;
+    }
+    if (stop > end || (stop < end && *stop != ',') || *last < *first || *last >= CPU_SETSIZE)
+        return NULL;
+    return stop < end ? stop + 1 : stop;
+}
+
+/* The kernel takes a set of which it allows a part: each CPU is asked for alone. */
+static int bind_one(const char *text, int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+        return 0;
+    if (errno != EINVAL) {
+        place_refuse(errno);
+        return 0;
+    }
+    char allowed[128];
+    sched_setaffinity(0, sizeof place.all, &place.all);
+    place_allowed(allowed, sizeof allowed);
+    return err_say(
+        ERR_INPUT,
+        "CPU %d of '%s' is not on this machine, or the control group does not allow it; use some of "
+        "%s",
+        cpu, text, allowed);
+}
+
+int place_set(const char *text, int rank)
+{
+    if (sched_getaffinity(0, sizeof place.all, &place.all) != 0)
+        CPU_ZERO(&place.all);
+    if (strcmp(text, "unbound") == 0) {
+        place.kind = PLACE_UNBOUND;
+        return 0;
+    }
+    if (rank < 0 && strchr(text, '/'))
+        return 0;
+    const char *end = NULL, *at = part_of(text, rank, &end);
+    if (!at)
+        return err_say(ERR_INPUT, "'%s' has no CPUs for rank %d of a host; give a list for each, apart by /",
+                       text, rank);
+    place.count = 0;
+    do {
+        long first = 0, last = 0;
+        at = next_range(at, end, &first, &last);
+        if (!at || last - first >= CPU_SETSIZE - place.count)
+            return err_say(ERR_INPUT, "'%s' is no list of CPUs; write 0 or 0-3,8", text);
+        for (long cpu = first; cpu <= last; ++cpu)
+            place.cpus[place.count++] = (int)cpu;
+    } while (at[-1] == ',');
+    int err = 0;
+    for (int i = 0; i < place.count && !err; ++i)
+        err = bind_one(text, place.cpus[i]);
+    if (err)
+        return err;
+    place.kind = PLACE_LIST;
+    if (place.refused)
+        return 0;
+    CPU_ZERO(&place.all);
+    for (int i = 0; i < place.count; ++i)
+        CPU_SET((size_t)place.cpus[i], &place.all);
+    place_refuse(place_thread(-1));
+    return 0;
+}
+
+int place_cpu(int lane)
+{
+    if (place.kind == PLACE_LIST)
+        return lane < place.count ? place.cpus[lane] : -1;
+    cpu_set_t allowed;
+    if (place.kind == PLACE_UNBOUND || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return -1;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &allowed) && lane-- == 0)
+            return (int)cpu;
+    return -1;
+}
+
+bool place_is_set(void)
+{
+    return place.kind != PLACE_DEFAULT;
+}
+
+bool place_binds_caller(void)
+{
+    return place.kind == PLACE_LIST;
+}
+
+int place_thread(int cpu)
+{
+    cpu_set_t set = place.all;
+    if (cpu >= 0) {
+        CPU_ZERO(&set);
+        CPU_SET((size_t)cpu, &set);
+    }
+    return CPU_COUNT(&set) == 0 || sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+}
+
+const char *place_refused(void)
+{
+    return place.refused;
+}
+
+void place_refuse(int errno_code)
+{
+    if (errno_code)
+        place.refused = strerror(errno_code);
+}
+
+void place_allowed(char *text, size_t size)
+{
+    cpu_set_t set;
+    size_t at = 0;
+    text[0] = '\0';
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && at < size; ++cpu) {
+        size_t first = cpu;
+        while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &set))
+            ++cpu;
+        if (cpu > first)
+            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu",
+                                   at ? "," : "", first, cpu - 1);
+    }
+}

@@ -1,0 +1,33 @@
+/* Where the threads of this process are meant to be: CPUs in the order of the lanes of a pool. */
+#ifndef BASE_PLACE_H
+#define BASE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The CPUs of `text` become those of this process, which is bound to them all; lane i of a pool belongs on
+ * the i-th. A list is 3,1 or 0-3,8 or 0,0; several of them, apart by '/', are of the ranks of a host, and
+ * `rank` says which counts (one alone is for all ranks; of several and rank < 0, nothing is done yet).
+ * "unbound": nothing is bound, threads stay where the process may run. ERR_INPUT: it is no list, or names a
+ * CPU that is not there or not allowed. Where the kernel refuses to bind at all, that is no error:
+ * place_refused(). */
+int place_set(const char *text, int rank);
+bool place_is_set(void);
+
+/* The CPU of a lane; -1: it is not bound, or there are fewer CPUs than lanes. */
+int place_cpu(int lane);
+
+/* Does the caller, lane 0, belong on one CPU too? Only when a list was given. */
+bool place_binds_caller(void);
+
+/* Bind the calling thread to a CPU; -1: to all that the process may use. The kernel's errno, or 0. */
+int place_thread(int cpu);
+
+/* Why threads are not bound as they should be: the kernel's words, NULL if they are. */
+const char *place_refused(void);
+void place_refuse(int errno_code);
+
+/* Where the calling thread may run, as the kernel says: 0-3,8; "" when it does not. */
+void place_allowed(char *text, size_t size);
+
+#endif

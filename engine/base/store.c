@@ -23,16 +23,16 @@ struct store store_of(const struct param *rows, const double *values)
 }
 
 /* Huge pages that the administrator has set aside, if there are so many. */
-static bool map_from_pool(size_t room, struct block *b)
+static bool map_from_pool(size_t room, struct store_block *b)
 {
     unsigned char *base =
         mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-    *b = (struct block){.base = base, .mapped = room, .room = room, .set_aside = true};
+    *b = (struct store_block){.base = base, .mapped = room, .room = room, .set_aside = true};
     return base != MAP_FAILED;
 }
 
 /* MAP_NORESERVE: whether there is memory for it is asked later, of all ranks together. */
-static int map_block(const struct store *s, size_t bytes, struct block *b)
+static int map_block(const struct store *s, size_t bytes, struct store_block *b)
 {
     const size_t unit = s->pages == PAGES_HUGE ? HUGE_BYTES : STORE_PAGE;
     if (bytes > SIZE_MAX / 2)
@@ -47,7 +47,7 @@ static int map_block(const struct store *s, size_t bytes, struct block *b)
                        "there is no room for a buffer of %zu bytes; use smaller messages, a smaller window "
                        "or fewer ranks",
                        bytes);
-    *b = (struct block){
+    *b = (struct store_block){
         .base = base, .mapped = mapped, .room = room, .head = (unit - (uintptr_t)base % unit) % unit};
     if (s->pages == PAGES_SMALL)
         madvise(base, mapped, MADV_NOHUGEPAGE); /* a kernel that refuses has no huge pages */
@@ -61,12 +61,12 @@ static int map_block(const struct store *s, size_t bytes, struct block *b)
 int store_take(struct store *s, size_t blocks, size_t bytes, void **data)
 {
     size_t size = 0;
-    struct block b;
+    struct store_block b;
     *data = NULL;
     int err = num_multiply(blocks, bytes, &size);
     if (err || size == 0)
         return err;
-    struct block *more = realloc(s->blocks, (s->count + 1) * sizeof *more);
+    struct store_block *more = realloc(s->blocks, (s->count + 1) * sizeof *more);
     if (!more)
         return err_say(ERR_NOMEM, "no memory for a list of %zu buffers", s->count + 1);
     s->blocks = more;
@@ -115,7 +115,7 @@ int store_touch(struct store *s)
 {
     size_t wanted = 0;
     for (size_t i = 0; i < s->count; ++i) {
-        const struct block *b = &s->blocks[i];
+        const struct store_block *b = &s->blocks[i];
         memset(b->base + b->head, STORE_FILL, b->room);
         wanted += b->set_aside ? 0 : b->room;
     }

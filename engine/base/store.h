@@ -30,7 +30,7 @@ struct store {
     size_t align;
     enum store_pages pages;
     size_t bytes; /* that the point needs on this rank */
-    struct block {
+    struct store_block {
         unsigned char *base;
         size_t mapped, head, room; /* bytes; those before the first page, and in pages */
         bool set_aside;            /* huge pages that nobody else can have: they are not of MemAvailable */

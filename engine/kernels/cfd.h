@@ -103,7 +103,7 @@ void cfd_prepare(struct npb *npb, const struct cfd_problem *problem, const struc
 /* Bytes that cfd_open() allocates. */
 double cfd_memory(struct cfd *c);
 
-/* At a point of the cube: U*, and U at time 0 where there is no wall, section 3.3. */
+/* At a point of the cube: U*, and U at time 0 where there is no wall. */
 void cfd_exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
 void cfd_blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
 

@@ -1,4 +1,4 @@
-/* LU: RNR-94-007, section 3.5.1. Steps of symmetric successive over-relaxation, with D the blocks on the
+/* LU: RNR-94-007, chapter 3. Steps of symmetric successive over-relaxation, with D the blocks on the
  * diagonal, Y those below and Z those above:
  *
  *     (D + w Y) V = dt (R(U) - R(U*)),   (D + w Z) dU = D V,   U <- U + dU / (w (2 - w))

@@ -1,6 +1,6 @@
-/* The right-hand side: section 3.3.2, "spatial differencing", that of BT and SP. Along each axis central
- * differences of the fluxes of mass, momentum and energy, second differences of velocities and energies
- * (viscosity, heat) and of the unknowns, and fourth differences of the unknowns against oscillations.
+/* The right-hand side, that of BT and SP: RNR-94-007, chapter 3. Along each axis central differences of the
+ * fluxes of mass, momentum and energy, second differences of velocities and energies (viscosity, heat) and of
+ * the unknowns, and fourth differences of the unknowns against oscillations.
  *
  * Diagonals are passed in strips, of each its planes in the order of z: what fluxes need beside the unknowns
  * (velocities, pressure, ...) is derived once for a strip of three planes, which stay in the cache.

@@ -1,4 +1,4 @@
-/* The triangular systems: section 3.3.3's blocks D, Y and Z, with w = 1.2.
+/* The triangular systems: lu.c's blocks D, Y and Z, with w = 1.2.
  *
  * A block off the diagonal is -+ dt/2h F - dt/h^2 (V + d I), with F and V the Jacobians of the convective and
  * the viscous flux at the neighbour: so it is the neighbour that multiplies it with its own unknowns and
@@ -122,7 +122,7 @@ struct passed {
     struct five x, y, z;
 };
 
-CFD_PIECE struct passed pass_on(const struct blocks *b, struct five u, struct gas g, struct five v)
+CFD_PIECE struct passed pass_on(const struct blocks *b, struct gas g, struct five v)
 {
     /* changes of velocities and energy, times density; of the pressure */
     const double dx = v.x - g.x * v.r, dy = v.y - g.y * v.r, dz = v.z - g.z * v.r, de = v.e - g.e * v.r;
@@ -137,7 +137,6 @@ CFD_PIECE struct passed pass_on(const struct blocks *b, struct five u, struct ga
                             k * v.e + energy};
     const struct five z = {l * v.r, l * v.x + shear * dx, l * v.y + shear * dy, l * v.z + shear * dz,
                            l * v.e + energy};
-    (void)u;
     return (struct passed){
         {f * v.x - xy.r, f * (g.x * (v.x + dx) + dp) - xy.x - stretch * dx, f * (g.x * v.y + g.y * dx) - xy.y,
          f * (g.x * v.z + g.z * dx) - xy.z, f * (g.x * both + enthalpy * dx) - xy.e - stretch * g.x * dx},
@@ -180,7 +179,7 @@ CFD_PIECE void sweep_diagonal(const struct part *p, const struct blocks *blocks,
             v = where(in, v, none);
             store(rhs + i, w, v);
         }
-        struct passed passed = pass_on(&b, state, gas, v);
+        struct passed passed = pass_on(&b, gas, v);
         store(x + i, xw, where(in, passed.x, before));
         store(y_new + i, yw, passed.y);
         store(z + i, w, passed.z);

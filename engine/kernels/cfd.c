@@ -114,7 +114,7 @@ static const double polynomial[CFD_UNKNOWNS][13] = {
     {5, 4, 3, 2, 0.1, 0.4, 0.3, 0.05, 0.04, 0.03, 0.1, 0.3, 0.2},
 };
 
-static void exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
+void cfd_exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
 {
     for (int m = 0; m < CFD_UNKNOWNS; ++m) {
         const double *p = polynomial[m];
@@ -125,7 +125,7 @@ static void exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
 }
 
 /* Between opposite faces linearly, and the three directions blended: a + b + c - ab - bc - ca + abc. */
-static void blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
+void cfd_blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
 {
     double between[CFD_AXES][CFD_UNKNOWNS];
     for (int d = 0; d < CFD_AXES; ++d) {
@@ -133,8 +133,8 @@ static void blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS])
         double at_low[CFD_UNKNOWNS], at_high[CFD_UNKNOWNS];
         low[d] = 0;
         high[d] = 1;
-        exact(low, at_low);
-        exact(high, at_high);
+        cfd_exact(low, at_low);
+        cfd_exact(high, at_high);
         for (int m = 0; m < CFD_UNKNOWNS; ++m)
             between[d][m] = at[d] * at_high[m] + (1 - at[d]) * at_low[m];
     }
@@ -174,7 +174,7 @@ static void fill(struct cfd *c, void (*inside)(const double at[CFD_AXES], double
             for (int64_t x = -CFD_REACH; x < n[CFD_X] + CFD_REACH; ++x) {
                 if (!locate(c, (const int64_t[]){x, y, z}, at, &wall))
                     continue;
-                (wall ? exact : inside)(at, value);
+                (wall ? cfd_exact : inside)(at, value);
                 for (int m = 0; m < CFD_UNKNOWNS; ++m)
                     u[cfd_at(c, x, y, z) + m * c->unknown] = value[m];
             }
@@ -182,7 +182,7 @@ static void fill(struct cfd *c, void (*inside)(const double at[CFD_AXES], double
 
 void cfd_start(struct cfd *c)
 {
-    fill(c, blend);
+    fill(c, cfd_blend);
     memset(c->f.rhs, 0, c->total * sizeof(double));
     for (size_t i = 0; i < c->total; ++i)
         npb_spoil(c->npb, &c->f.u[i]);
@@ -259,7 +259,7 @@ static void sum_squares(const struct cfd *c, double residual[CFD_UNKNOWNS], doub
         for (int64_t y = 0; y < c->count[CFD_Y]; ++y)
             for (int64_t x = 0; x < c->count[CFD_X]; ++x) {
                 locate(c, (const int64_t[]){x, y, z}, at, &wall);
-                exact(at, value);
+                cfd_exact(at, value);
                 for (int m = 0; m < CFD_UNKNOWNS; ++m) {
                     ptrdiff_t i = cfd_at(c, x, y, z) + m * c->unknown;
                     double r = c->f.rhs[i] / c->problem.dt, e = c->f.u[i] - value[m];
@@ -310,7 +310,7 @@ static void make_forcing(struct cfd *c)
         c->dt_inside[i] = i < c->count[CFD_X] ? c->problem.dt : 0;
     memset(c->f.forcing, 0, c->total * sizeof(double));
     memset(c->f.rhs, 0, c->total * sizeof(double));
-    fill(c, exact);
+    fill(c, cfd_exact);
     cfd_rhs(c);
     for (size_t i = 0; i < c->total; ++i)
         c->f.forcing[i] = -c->f.rhs[i] / c->problem.dt;

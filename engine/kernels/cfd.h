@@ -103,6 +103,10 @@ void cfd_prepare(struct npb *npb, const struct cfd_problem *problem, const struc
 /* Bytes that cfd_open() allocates. */
 double cfd_memory(struct cfd *c);
 
+/* At a point of the cube: U*, and U at time 0 where there is no wall. */
+void cfd_exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
+void cfd_blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
+
 /* Of one that is prepared. Makes the forcing as well: U* is put in and - R(U*) is kept. Collective; where
  * only others have failed it returns 0 without a plan of the halo. */
 int cfd_open(struct cfd *c);

@@ -86,7 +86,7 @@ struct npb_kernel {
 
 /* A table of them, up to NULL (npb.c). */
 extern const struct npb_kernel *const npb_kernels[];
-extern const struct npb_kernel npb_ep, npb_is, npb_cg, npb_mg, npb_ft, npb_bt, npb_sp;
+extern const struct npb_kernel npb_ep, npb_is, npb_cg, npb_mg, npb_ft, npb_bt, npb_sp, npb_lu;
 
 /* The word that was given for a parameter with words. */
 const char *npb_word(const struct npb *npb, int row);

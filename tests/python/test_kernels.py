@@ -44,6 +44,9 @@ _CASES = (
     ("npb.bt class=S threads=2", 2),
     ("npb.sp class=S backend=neighbour", 2),
     ("npb.sp class=S backend=blocking threads=2", 2),
+    ("npb.lu class=S planes=4 threads=2", 2),
+    ("npb.lu class=S backend=neighbour planes=100", 2),
+    ("npb.lu class=S backend=persistent", 3),
 )
 # The same in simulation, where ranks do not wait for a core: a point, and on which numbers of them.
 _SIMULATED = (
@@ -63,6 +66,8 @@ _SIMULATED = (
     ("npb.bt class=S backend=blocking", (9,)),
     ("npb.sp class=S", (3, 4, 6, 8, 9, 64)),
     ("npb.sp class=S backend=persistent", (8,)),
+    ("npb.lu class=S", (4, 6, 8, 9, 64)),
+    ("npb.lu class=S backend=blocking planes=3", (7, 9)),
 )
 _SOLO = (
     "npb.is class=A",
@@ -76,8 +81,12 @@ _SOLO = (
     "npb.bt class=S threads=3",
     "npb.sp class=S threads=2",
     "npb.sp class=W phases=off",
+    "npb.lu class=S phases=off",
+    "npb.lu class=S threads=3",
+    "npb.lu class=W",
+    "npb.lu class=A",
 )
-_PLANTED = tuple(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp"))
+_PLANTED = tuple(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"))
 _REFUSED = (
     ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
     ("npb.is class=E", "GiB are free; choose a smaller class or more hosts"),
@@ -143,13 +152,22 @@ def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, mpi: Mpi) -> None:
         assert why in (end.why or ""), case
 
 
-@pytest.mark.parametrize("kernel", ["bt", "sp"])
-def test_ranks_that_cannot_each_have_a_box_are_refused(tmp_path: Path, kernel: str) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "ranks", "rule"),
+    [
+        ("bt", 7, "three numbers up to 5"),
+        ("sp", 7, "three numbers up to 5"),
+        ("lu", 11, "two numbers up to 10"),
+    ],
+)
+def test_ranks_that_cannot_each_have_a_box_are_refused(
+    tmp_path: Path, kernel: str, ranks: int, rule: str
+) -> None:
     if shutil.which("smpicc") is None:
         pytest.skip("no SimGrid: there is no smpicc")
-    (end,) = _ends(_simulated(tmp_path, 7, _lines([f"npb.{kernel} class=S"])))
+    (end,) = _ends(_simulated(tmp_path, ranks, _lines([f"npb.{kernel} class=S"])))
     assert end.status == "skipped"
-    assert f"npb.{kernel} class S takes any product of three numbers up to 5, not 7 ranks" in (end.why or "")
+    assert f"npb.{kernel} class S takes any product of {rule}, not {ranks} ranks" in (end.why or "")
 
 
 def test_records_say_what_is_sent_and_how_much_is_done(tmp_path: Path, mpi: Mpi) -> None:

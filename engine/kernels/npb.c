@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct npb_kernel *const npb_kernels[] = {&npb_ep, &npb_is, &npb_cg, &npb_mg,
-                                                &npb_ft, &npb_bt, &npb_sp, &npb_lu, NULL};
+const struct npb_kernel *const npb_kernels[] = {&npb_ep, &npb_is, &npb_cg, &npb_mg, &npb_ft,
+                                                &npb_bt, &npb_sp, &npb_lu, NULL};
 enum { KERNELS = sizeof npb_kernels / sizeof npb_kernels[0] - 1 };
 
 const char *const npb_classes[NPB_CLASSES + 1] = {"S", "W", "A", "B", "C", "D", "E", NULL};

@@ -300,11 +300,12 @@ static int ranks(const struct npb *npb)
                    npb_classes[npb->class], 1 << tops[npb->class], npb->comm.size);
 }
 
-/* Of a scratch, in doubles, on cache lines of its own. */
-static int64_t scratch_of(const struct mg_level *top)
+/* Of a scratch, in doubles, on cache lines of its own. A whole level may have longer lines than a finer one's
+ * box. */
+static int64_t scratch_of(const struct mg_grid *grid)
 {
-    const int64_t line = 8;
-    return (MG_ROWS * (top->n[MG_X] + 2) / line + 2) * line;
+    const int64_t line = 8, own = grid->level[grid->top].n[MG_X], whole = grid->level[grid->base].n[MG_X];
+    return (MG_ROWS * ((own > whole ? own : whole) + 2) / line + 2) * line;
 }
 
 static int64_t field_points(const struct mg_level *level)
@@ -318,7 +319,7 @@ static double memory(const struct npb *npb)
     mg_grid_shape((struct npb *)npb, tops[npb->class], &grid);
     const struct mg_level *top = &grid.level[grid.top];
     return mg_grid_memory(&grid) +
-           sizeof(double) * (double)(field_points(top) + npb->threads * scratch_of(top));
+           sizeof(double) * (double)(field_points(top) + npb->threads * scratch_of(&grid));
 }
 
 static void close_mg(void *state)
@@ -337,7 +338,7 @@ static int open_own(struct mg *mg, struct charge (**all)[SIGNS][CHARGES])
     struct npb *npb = mg->npb;
     const struct mg_level *top = &mg->grid.level[mg->grid.top];
     const int64_t row = top->u.row, plane = top->u.plane;
-    mg->scratch_each = scratch_of(top);
+    mg->scratch_each = scratch_of(&mg->grid);
     int err = npb_alloc(npb, (size_t)field_points(top), sizeof(double), &mg->v_store);
     err = err ? err : npb_alloc(npb, (size_t)(mg->scratch_each * npb->threads), sizeof(double), &mg->scratch);
     err = err ? err : npb_alloc(npb, (size_t)npb->threads, sizeof(double), &mg->sums);

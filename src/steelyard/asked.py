@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from steelyard.errors import InputError
 from steelyard.like import find_like
 from steelyard.openmp import read_omp_words
@@ -39,13 +41,40 @@ def asked_plan(
             omp=read_omp_words(omp),
         )
         return Plan(measure=(measure,))
-    given = [f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None]
-    given += ["--threads"] * (threads is not None) + ["--param"] * bool(params) + ["--omp"] * bool(omp)
+    return _changed(read_plan(named), named, what, axes | {"threads": threads}, params, omp)
+
+
+def _changed(
+    plan: Plan,
+    named: Path,
+    what: Sequence[str],
+    axes: dict[str, Any],
+    params: Sequence[str],
+    omp: Sequence[str],
+) -> Plan:
+    """A plan with what may be given beside it: ranks and class of the measures that name a class.
+
+    Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
+    """
+    changes = {word.partition("=")[0]: word for word in params}
+    given = [
+        f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None and name != "ranks"
+    ]
+    given += ["--param"] * bool(changes.keys() - {"class"}) + ["--omp"] * bool(omp)
+    ranks = axes["ranks"]
+    open_ = [one for one in plan.measure if "class" in one.params]
+    if not open_:
+        given += ["--ranks"] * (ranks is not None) + ["--class"] * ("class" in changes)
     if len(what) > 1 or given:
         raise InputError(
             f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
         )
-    return read_plan(named)
+    classes = _params([changes["class"]]) if "class" in changes else {}
+    changed = {
+        id(one): replace(one, ranks=one.ranks if ranks is None else ranks, params={**one.params, **classes})
+        for one in open_
+    }
+    return replace(plan, measure=tuple(changed.get(id(one), one) for one in plan.measure))
 
 
 def _measure_like(

@@ -95,6 +95,20 @@ def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
     )
 
 
+def communication_share(chunks: Sequence[Phases]) -> float | None:
+    """The share of communicating phases in all phases of all ranks of a launch, waiting included.
+
+    The median over chunks, so that one that was disturbed does not count for all. None where nothing was
+    told.
+    """
+    if not chunks or not chunks[0].phases:
+        return None
+    talks = np.array([phase.communicates for phase in chunks[0].phases])
+    ns = _cube(chunks, "ns").sum(axis=2)
+    whole = ns.sum(axis=1)
+    return float(np.median(_ratio(ns[:, talks].sum(axis=1), whole)))
+
+
 def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:
     """`ns` or `calls`, shape (chunks, phases, ranks)."""
     return np.array([[getattr(phase, what) for phase in chunk.phases] for chunk in chunks], dtype=np.float64)

@@ -16,13 +16,15 @@ import numpy as np
 
 from steelyard.blame import blame, see
 from steelyard.floor import efficiencies, transport_of
+from steelyard.macro import macro_of
 from steelyard.noise import core_noise
 from steelyard.observations import Cell, Measured, Placement, PointCells, load
 from steelyard.overhead import with_overheads
 from steelyard.overlap import curves
-from steelyard.phases import summarise
+from steelyard.phases import communication_share, summarise
 from steelyard.records import SCHEMA
 from steelyard.row import Row, RowLaunch, RowMode, RowPair, RowPath, RowSpun
+from steelyard.scaling import scaling_curves
 from steelyard.stamps import pairs_of
 from steelyard.stats import block_interval, drifts, find_modes, launch_interval, quantile, with_tick
 from steelyard.stats.interval import Blocks, Estimate
@@ -183,6 +185,7 @@ def _quantile_columns(probability: float | None, inner: list[Estimate], level: f
 def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
     """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
     estimate = blocks.estimate if blocks else None
+    share = communication_share(cell.phases)
     return RowLaunch(
         launch=cell.launch,
         status=cell.status,
@@ -201,6 +204,7 @@ def _launch(cell: Cell, blocks: Blocks | None, drift: bool, tail: Blocks | None 
         quantile_low=_finite(tail.estimate.low) if tail else None,
         quantile_high=_finite(tail.estimate.high) if tail else None,
         quantile_lag1=tail.lag1 if tail else None,
+        communication_ns=None if estimate is None or share is None else share * estimate.value,
     )
 
 
@@ -407,12 +411,13 @@ def results_document(
 ) -> dict[str, Any]:
     """What `--json` prints and results.json holds: the rows, and what they make together.
 
-    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `doubts` what the
-    checks have found.
+    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
+    messages say of kernels, `scaling` curves over ranks and threads, `doubts` what the checks have found.
     """
     points, overlap, floor = msgspec.to_builtins((rows, curves(rows), efficiencies(rows)))
     found = msgspec.to_builtins(doubts)
-    made = {"overlap": overlap, "floor": floor, "doubts": found}
+    macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
+    made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling, "doubts": found}
     return {"schema": SCHEMA, "out": str(folder), "points": points, **made}
 
 

@@ -49,7 +49,10 @@ class RowPair(Struct, frozen=True):
 
 
 class RowLaunch(Struct, frozen=True, kw_only=True):
-    """What one launch says of a point; times in ns, None where it has no number."""
+    """What one launch says of a point; times in ns, None where it has no number.
+
+    `communication_ns` is the part of `median` that the phases that communicate have in all phases.
+    """
 
     launch: int
     status: str
@@ -68,6 +71,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     quantile_low: float | None = None
     quantile_high: float | None = None
     quantile_lag1: float | None = None
+    communication_ns: float | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):

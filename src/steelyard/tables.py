@@ -9,10 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard.floor import Efficiency, efficiencies
+from steelyard.macro import macro_of
 from steelyard.overlap import Curve, curves, own_params
 from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
 from steelyard.row import Row
+from steelyard.scaling import scaling_curves
+from steelyard.tables_macro import Sheet, macro_sheets, scaling_sheets
 from steelyard.units import format_bytes, format_mops, format_time, format_values
 from steelyard.wording import (
     CORE_COLUMNS,
@@ -50,7 +53,8 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
     Ops with a single size are collected by the first word of their names. What all rows of a table share,
     ranks or the MPI, stands in its title, what they do not in columns of its own. What ops take beyond their
     references, where the time goes inside, curves of overlap, MPI's efficiency against the layers
-    below it, a table of the noise of each core, and one for each point on pairs of CPUs come after them.
+    below it, a table of the noise of each core, one for each point on pairs of CPUs, micro against macro and
+    scaling come after them.
     """
     sizes: dict[str, set[int]] = {}
     for row in rows:
@@ -71,7 +75,27 @@ def results_tables(rows: Sequence[Row]) -> list[Table]:
         *([_floor_table(found)] if (found := efficiencies(rows)) else []),
         *([_noise_table(noisy)] if (noisy := [row for row in rows if row.cores]) else []),
         *(_pair_table(table) for table in pair_tables(rows)),
+        *(_sheet(sheet) for sheet in (*macro_sheets(macro_of(rows)), *scaling_sheets(scaling_curves(rows)))),
     ]
+
+
+def _sheet(sheet: Sheet) -> Table:
+    """What is explained stands in the title, notes below."""
+    table = Table(
+        title=escape(f"{sheet.title}: {sheet.explained}"),
+        title_justify="left",
+        title_style="bold",
+        caption=escape("\n".join(sheet.notes)) or None,
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    for i, column in enumerate(sheet.columns):
+        is_words = i < sheet.words or column == "best"
+        table.add_column(escape(column), justify="left" if is_words else "right")
+    for cells in sheet.lines:
+        table.add_row(*map(escape, cells))
+    return table
 
 
 def _pair_table(pairs: PairTable) -> Table:

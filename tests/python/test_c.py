@@ -57,6 +57,7 @@ def test_a_point_is_clean(folder: Path, words: str) -> None:
     assert (done.code, done.err) == (0, "")
     records = [json.loads(line) for line in done.out.splitlines()]
     assert records[0]["record"] == "launch"
+    assert records.pop()["record"] == "state"  # of the machine, after each point
     status = {"kind=3": "failed", "kind=5": "skipped"}.get(words.split()[-1], "ok")
     assert (records[-1]["record"], records[-1]["status"]) == ("end", status)
 

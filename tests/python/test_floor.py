@@ -175,7 +175,7 @@ def _described(**classes: str) -> dict[str, Any]:
     common: dict[str, Any] = {"sized": False, "params": [], "methods": ["batch"], "default_method": "batch"}
     ops = [
         {"name": name.replace("_", "."), "class": kind, "min_ranks": 2 if kind == "p2p" else 1}
-        | {"max_threads": 1, **common}
+        | {"min_threads": 1, "max_threads": 1, **common}
         for name, kind in classes.items()
     ]
     return {

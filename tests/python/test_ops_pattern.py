@@ -73,7 +73,7 @@ _REFUSED = {
     "op=mpi.pattern.pair bytes=8 a=0.5": "a of mpi.pattern.pair is a whole number, not 0.5",
     "op=mpi.pattern.shift bytes=8 d=7": "d=7 of mpi.pattern.shift is beyond the last of 3 ranks",
     "op=mpi.pattern.fan_in bytes=1Ti": "more than MPI's int count can say",
-    "op=mpi.pattern.ring bytes=1Gi kind=biwindow window=65536 buffers=65536": "no memory for a buffer of",
+    "op=mpi.pattern.ring bytes=1Gi kind=biwindow window=65536 buffers=65536": "no room for a buffer of",
 }
 
 

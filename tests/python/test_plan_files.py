@@ -6,7 +6,9 @@ import functools
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from steelyard.asked import asked_plan
 from steelyard.engine import describe, engine_folder, mpi_engine, solo_engine
 from steelyard.errors import InputError, SteelyardError
 from steelyard.machine import read_machine
@@ -46,6 +48,31 @@ def test_a_plan_from_a_file(tmp_path: Path) -> None:
     assert read_plan(_file(tmp_path, text)) == Plan(
         measure=(measure,), name="mine", launches=3, yield_="none", mpi=("openmpi", "mpich")
     )
+
+
+def _asked(path: Path, ranks: str | None, *params: str) -> Plan:
+    axes = {"bytes": None, "ranks": ranks, "method": None}
+    return asked_plan((str(path),), (), axes, None, params)
+
+
+def test_a_plan_of_kernels_takes_ranks_and_a_class_for_them_alone(tmp_path: Path) -> None:
+    messages = Measure(ops=("mpi.pingpong",), ranks=2, bytes=8)
+    kernels = Measure(ops=("npb.*",), params={"class": "W", "tolerance": 0.03})
+    file = _file(
+        tmp_path,
+        "[[measure]]\nops = ['mpi.pingpong']\nranks = 2\nbytes = 8\n"
+        "[[measure]]\nops = ['npb.*']\nparams = { class = 'W', tolerance = 0.03 }",
+    )
+    assert _asked(file, None).measure == (messages, kernels)
+    changed = replace(kernels, ranks="2,4", params={"class": ("S", "A"), "tolerance": 0.03})
+    assert _asked(file, "2,4", "class=S,A").measure == (messages, changed)
+    with pytest.raises(InputError, match="--param cannot be given with a plan"):
+        _asked(file, None, "tolerance=1")
+
+
+def test_a_plan_without_kernels_takes_neither(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--ranks and --class cannot be given with a plan; write it into"):
+        _asked(_file(tmp_path, _MEASURE), "4", "class=S")
 
 
 _MEASURE = '[[measure]]\nops = ["self.empty"]\n'

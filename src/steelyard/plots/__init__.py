@@ -6,6 +6,7 @@ from steelyard.plots.matrix import matrix_figure
 from steelyard.plots.noise import noise_figures
 from steelyard.plots.points import bandwidth_figure, dots_figure, latency_figure, launches_figure
 from steelyard.plots.ranks import rank_figures
+from steelyard.plots.scaling import scaling_figures
 from steelyard.plots.shapes import (
     CURVE_POINTS,
     chosen_sizes,
@@ -29,5 +30,6 @@ __all__ = [
     "noise_figures",
     "overlap_figures",
     "rank_figures",
+    "scaling_figures",
     "tail_figures",
 ]

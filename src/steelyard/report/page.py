@@ -34,7 +34,7 @@ from steelyard.plots import (
     rank_figures,
     tail_figures,
 )
-from steelyard.report.layers import Layers, layers_of
+from steelyard.report.layers import Made, layers_of, macro_made
 from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
 from steelyard.results import rows_of, write_whole
 from steelyard.row import Row
@@ -135,6 +135,8 @@ class Section:
     table: tuple[TableRow, ...]
     others: tuple[tuple[str, ...], ...]
     script: Markup
+    notes: tuple[str, ...] = ()  # sentences below the table
+    words: tuple[str, ...] = ()  # its columns of words, beside those that always are
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,11 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     sections = [_section(number, group, tables) for number, group in enumerate(group_items(items))]
-    sections = [_layer_section(number, one) for number, one in enumerate(layers_of(items))] + sections
+    made = [
+        one for folder in folders for one in macro_made(folder.rows, folder.name if len(folders) > 1 else "")
+    ]
+    made += layers_of(items)
+    sections = [_made_section(number, one) for number, one in enumerate(made)] + sections
     used = {item.row.method for item in items}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
@@ -299,19 +305,18 @@ def _section(number: int, group: Group, tables: Sequence[PairTable]) -> Section:
     )
 
 
-def _layer_section(number: int, layers: Layers) -> Section:
-    """Messages over MPI and over what is below it, in one picture; a table of efficiencies."""
-    script, divs = embed.components(layers.figures)
+def _made_section(number: int, made: Made) -> Section:
+    """What rows make together: pictures and a table."""
+    script, divs = embed.components(made.figures) if made.figures else ("", {})
     rows = (
-        TableRow(tuple(zip(layers.columns, line, strict=True)), "ok", "", "", False, "")
-        for line in layers.lines
+        TableRow(tuple(zip(made.columns, line, strict=True)), "ok", "", "", bool(line[0]), "")
+        for line in made.lines
     )
     return Section(
-        anchor=f"layers-{number}",
-        title=layers.title,
-        common="the same bytes through each layer; efficiency is the time of the fastest layer that could "
-        "stand in, divided by MPI's",
-        legend=layers.legend,
+        anchor=f"{made.anchor}-{number}",
+        title=made.title,
+        common=made.common,
+        legend=made.legend,
         charts=tuple(Markup(div) for div in divs.values()),  # noqa: S704 - Bokeh's own markup
         shapes=(),
         histograms=(),
@@ -321,8 +326,10 @@ def _layer_section(number: int, layers: Layers) -> Section:
         cores=(),
         launches=None,
         pairs=(),
-        columns=layers.columns,
+        columns=made.columns,
         table=tuple(rows),
+        notes=made.notes,
+        words=made.words,
         others=(),
         script=Markup(script),  # noqa: S704
     )

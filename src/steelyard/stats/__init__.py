@@ -10,9 +10,10 @@ from steelyard.stats.interval import (
     launch_interval,
     with_tick,
 )
+from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit
 from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
-from steelyard.stats.ranks import ranks_above
+from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, ranks_above
 from steelyard.stats.shape import binned, cumulated, exceeded
 from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
@@ -20,6 +21,7 @@ __all__ = [
     "Blocks",
     "Estimate",
     "Mode",
+    "Piece",
     "binned",
     "block_interval",
     "block_medians",
@@ -28,11 +30,19 @@ __all__ = [
     "difference_interval",
     "drifts",
     "exceeded",
+    "find_breaks",
     "find_modes",
+    "fit_pieces",
+    "holm",
+    "kendall",
     "launch_interval",
+    "least_rank_sum_p",
     "median",
+    "pieces_at",
     "quantile",
+    "rank_sum_p",
     "ranks_above",
+    "relative_fit",
     "spectrum",
     "spectrum_peaks",
     "with_tick",

@@ -108,10 +108,11 @@ def lag1(series: ArrayLike) -> float:
     return float(deviation[:-1] @ deviation[1:]) / total if total > 0.0 else 0.0
 
 
-def launch_interval(medians: Sequence[float], level: float = 0.95) -> Estimate:
+def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool = True) -> Estimate:
     """The median of launch medians with an interval for the population of launches.
 
-    Two to five launches: Student's t on the logarithms (on the values when one is not positive). Six or more:
+    Two to five launches: Student's t on the logarithms, or on the values when one is not positive, or without
+    `logs`, as what is no time or ratio of times, such as a fraction that may be near 0. Six or more:
     the narrowest symmetric pair of order statistics with at least `level` coverage under the binomial
     distribution (David and Nagaraja, Order Statistics, 2003, section 7.1), with no assumption on the
     distribution; `level` is then what that pair has. Falls back to Student's t where no pair reaches `level`.
@@ -123,12 +124,12 @@ def launch_interval(medians: Sequence[float], level: float = 0.95) -> Estimate:
     ranked = _ranked(data, level) if data.size >= LEAST_RANKED else None
     if ranked is not None:
         return ranked
-    if float(data.min()) <= 0.0:
+    if not logs or float(data.min()) <= 0.0:
         return _student(data, level, "t")
-    logs = _student(np.log(data), level, "t of logs")
+    estimate = _student(np.log(data), level, "t of logs")
     centre = float(np.median(data))
-    low, high = math.exp(max(logs.low, -700.0)), math.exp(min(logs.high, 700.0))
-    return Estimate(centre, min(low, centre), max(high, centre), level, logs.n, logs.kind)
+    low, high = math.exp(max(estimate.low, -700.0)), math.exp(min(estimate.high, 700.0))
+    return Estimate(centre, min(low, centre), max(high, centre), level, estimate.n, estimate.kind)
 
 
 def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:

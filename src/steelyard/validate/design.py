@@ -56,6 +56,9 @@ _COUNT = (16, 256)
 # Of these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
 _DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
 _HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
+_MESSAGES_MOST = (
+    1 << 16
+)  # in a call: beyond, a call is simulated for seconds, and a quarter of the calls must do
 _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest size of these, and no scan
 
 
@@ -127,10 +130,11 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
     A library that has changed its mind in between shows in two truths that differ.
     """
     lines: list[str] = []
+    crowd = _dense(simulation.op) and simulation.ranks**2 >= _MESSAGES_MOST
     for size in simulation.sizes:
         for method in (TRUTH, *simulation.methods, TRUTH):
             words = [f"point={len(lines)}", f"op={simulation.op}", f"method={method}", "rule=fixed"]
-            count = _COUNTS.get(method, _COUNT)[simulation.machine.noise]
+            count = _COUNTS.get(method, _COUNT)[simulation.machine.noise] // (4 if crowd else 1) or 1
             words += [f"count={count}"] + [f"bytes={size}"] * (size > 0)
             words += [f"{key}={value}" for key, value in _METHOD_PARAMS.get(method, {}).items()]
             lines.append(" ".join(words))
@@ -191,9 +195,12 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
 
 def _cost(simulation: Simulation) -> float:
     """About how long a simulation takes beside others: messages, and what congestion adds to large ones."""
-    base = simulation.op.rpartition(".")[2].removeprefix("i")
-    messages = simulation.ranks * (simulation.ranks if base in _DENSE else 8)
+    messages = simulation.ranks * (simulation.ranks if _dense(simulation.op) else 8)
     return messages * len(simulation.sizes) * (8 if simulation.machine.noise else 1)
+
+
+def _dense(op: str) -> bool:
+    return op.rpartition(".")[2].removeprefix("i") in _DENSE
 
 
 def _uses_barrier(base: str, op: Mapping[str, Any]) -> bool:

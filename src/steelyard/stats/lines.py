@@ -1,0 +1,106 @@
+"""Straight lines and sums of a few shapes through measured times, each weighing by its relative error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+LEAST_SIZES = 3  # of a piece: two make any line exact
+MOST_PIECES = 3  # eager, rendezvous, and one more for the caches
+LEAST_ERROR = 0.01  # relative: what a line misses by less is not a change of protocol
+
+
+def relative_fit(shapes: FloatArray, times: Sequence[float]) -> FloatArray:
+    """The sum of `shapes` (count, terms) nearest to `times`, all positive, in relative least squares.
+
+    Returns the factor of each shape, shape (terms,). Times of us and of s weigh alike, because the errors of
+    times are nearly relative.
+    """
+    values = np.asarray(times, dtype=np.float64)
+    factors, *_ = np.linalg.lstsq(shapes / values[:, None], np.ones(values.size), rcond=None)
+    return np.asarray(factors, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line over sizes from `least` bytes up to where the next begins: `start` ns + `slope` ns a byte."""
+
+    least: int
+    start: float
+    slope: float
+
+    def at(self, size: float) -> float:
+        """Its ns at a size."""
+        return self.start + self.slope * size
+
+
+def fit_pieces(sizes: Sequence[int], times: Sequence[float], breaks: Sequence[int]) -> tuple[Piece, ...]:
+    """A line through each piece of ascending `sizes`; one begins at each of `breaks`, which are sizes.
+
+    Neither factor is below 0: no message takes less than none, nor does a longer one. Raises ValueError for a
+    piece without sizes.
+    """
+    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(times, dtype=np.float64)
+    edges = [int(sizes[0]), *breaks]
+    pieces = []
+    for least, end in itertools.zip_longest(edges, edges[1:], fillvalue=math.inf):
+        inside = (x >= least) & (x < end)
+        if not inside.any():
+            raise ValueError(f"no size between {least} and {end}")
+        pieces.append(Piece(int(least), *_line(x[inside], y[inside])))
+    return tuple(pieces)
+
+
+def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
+    """Start and slope, neither below 0."""
+    ones = np.ones(x.size)
+    start, slope = relative_fit(np.stack((ones, x), axis=1), y.tolist()) if x.size > 1 else (y[0], 0.0)
+    if slope < 0:
+        return float(relative_fit(ones[:, None], y.tolist())[0]), 0.0
+    if start < 0:
+        return 0.0, float(relative_fit(x[:, None], y.tolist())[0])
+    return float(start), float(slope)
+
+
+def find_breaks(sizes: Sequence[int], times: Sequence[float]) -> tuple[int, ...]:
+    """Where times over ascending sizes change their line: the pieces that Schwarz's criterion prefers.
+
+    At most 3 pieces of at least 3 sizes each. The criterion is n ln(error) + (parameters) ln n with the mean
+    squared relative error, never taken as less than (1 %)^2 (Schwarz 1978).
+    """
+    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(times, dtype=np.float64)
+
+    def criterion(breaks: tuple[int, ...]) -> float:
+        missed = pieces_at(fit_pieces(sizes, times, breaks), x) / y - 1.0
+        error = max(float(np.mean(missed**2)), LEAST_ERROR**2)
+        return float(x.size * math.log(error) + (2 + 3 * len(breaks)) * math.log(x.size))
+
+    return min(_divisions(sizes), key=criterion)
+
+
+def _divisions(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Every way to cut sizes into pieces of enough of them, the one piece first."""
+    places = range(LEAST_SIZES, len(sizes) - LEAST_SIZES + 1)
+    cuts = [
+        cut
+        for count in range(MOST_PIECES)
+        for cut in itertools.combinations(places, count)
+        if all(b - a >= LEAST_SIZES for a, b in itertools.pairwise(cut))
+    ]
+    return [tuple(sizes[i] for i in cut) for cut in cuts]
+
+
+def pieces_at(pieces: Sequence[Piece], sizes: FloatArray | float) -> FloatArray:
+    """ns at each size; shape as `sizes`. Below the first piece it is the first that counts."""
+    x = np.asarray(sizes, dtype=np.float64)
+    which = np.searchsorted([piece.least for piece in pieces], x, side="right") - 1
+    which = np.maximum(which, 0)
+    start, slope = (np.array([getattr(piece, name) for piece in pieces]) for name in ("start", "slope"))
+    return np.asarray(start[which] + slope[which] * x)

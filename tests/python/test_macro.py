@@ -1,0 +1,482 @@
+"""Micro against macro from rows that are known."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as reference
+
+from commands import steelyard_of
+from steelyard.asked import shipped_plans
+from steelyard.loggp import communication_ns, log_models, rounds_of
+from steelyard.macro import AGREES, CANNOT_TELL, DISAGREES, Macro, agreement_of, best_of, macro_of
+from steelyard.mpi import find_mpis
+from steelyard.phases import RowPhases, communication_share
+from steelyard.records import Phase, Phases
+from steelyard.row import Row, RowLaunch
+from steelyard.stats import (
+    Piece,
+    find_breaks,
+    fit_pieces,
+    holm,
+    kendall,
+    launch_interval,
+    least_rank_sum_p,
+    pieces_at,
+    rank_sum_p,
+)
+from steelyard.stats.ranks import MOST_EXACT
+from steelyard.tables import results_tables
+from steelyard.tables_macro import best_words, macro_sheets
+
+values = st.lists(st.integers(0, 12).map(float), min_size=1, max_size=7)
+
+# ---- statistics -----------------------------------------------------------------------------------------
+
+
+@given(values, values)
+def test_a_rank_sum_test_counts_all_ways_to_choose(one: list[float], other: list[float]) -> None:
+    """Against every choice by hand, ties among them."""
+    pooled = np.array(one + other)
+    ranks = np.array([np.mean(np.flatnonzero(np.sort(pooled) == value)) + 1 for value in pooled])
+    mean = len(one) * (pooled.size + 1) / 2
+    far = abs(ranks[: len(one)].sum() - mean) - 1e-9
+    chosen = [abs(ranks[list(c)].sum() - mean) for c in itertools.combinations(range(pooled.size), len(one))]
+    assert rank_sum_p(one, other) == pytest.approx(np.mean(np.array(chosen) >= far))
+
+
+def test_a_rank_sum_test_without_ties_is_the_exact_one_of_scipy() -> None:
+    rng = np.random.default_rng(7)
+    for n, m in ((5, 5), (4, 9), (20, 25), (40, 50)):
+        one, other = rng.normal(size=n), rng.normal(0.7, size=m)
+        known = reference.mannwhitneyu(
+            one, other, method="exact" if n + m <= MOST_EXACT else "asymptotic"
+        ).pvalue
+        assert rank_sum_p(one.tolist(), other.tolist()) == pytest.approx(known)
+    ties = rng.integers(0, 5, 40).tolist(), rng.integers(1, 6, 40).tolist()
+    assert rank_sum_p(*ties) == pytest.approx(reference.mannwhitneyu(*ties, method="asymptotic").pvalue)
+    assert rank_sum_p([1.0] * 40, [1.0] * 40) == 1.0
+
+
+def test_what_so_few_launches_can_show() -> None:
+    assert least_rank_sum_p(3, 3) == pytest.approx(0.1) == rank_sum_p([1, 2, 3], [4, 5, 6])
+    assert least_rank_sum_p(4, 4) == pytest.approx(2 / 70) == rank_sum_p([5, 6, 7, 8], [1, 2, 3, 4])
+    assert least_rank_sum_p(1, 1) == 1.0 == rank_sum_p([], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("ps", "adjusted"),
+    [
+        ([0.01], [0.01]),
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),  # Holm 1979: 3 x 0.01, 2 x 0.03, never below the one before
+        ([0.5, 0.9, 0.6], [1.0, 1.0, 1.0]),
+        ([], []),
+    ],
+)
+def test_holm(ps: list[float], adjusted: list[float]) -> None:
+    assert holm(ps) == pytest.approx(adjusted)
+
+
+@given(st.permutations(range(6)))
+def test_kendall_is_that_of_scipy(order: list[int]) -> None:
+    tau, p = kendall(list(range(6)), order)
+    known = reference.kendalltau(range(6), order, method="exact")
+    assert (tau, p) == pytest.approx((known.statistic, known.pvalue))
+
+
+def test_kendall_of_two_of_ties_and_of_many() -> None:
+    assert kendall([1, 2], [5, 9]) == (1.0, 1.0)
+    assert kendall([1, 2], [9, 5]) == (-1.0, 1.0)
+    assert kendall([1, 1, 1], [1, 2, 3]) == (0.0, 1.0)
+    ties = reference.kendalltau([1, 1, 2, 3], [1, 2, 2, 4]).statistic
+    assert kendall([1, 1, 2, 3], [1, 2, 2, 4])[0] == pytest.approx(ties)
+    known = reference.kendalltau(range(12), [*range(11, 5, -1), *range(6)], method="asymptotic")
+    assert kendall(list(range(12)), [*range(11, 5, -1), *range(6)]) == pytest.approx(
+        (known.statistic, known.pvalue)
+    )
+    with pytest.raises(ValueError, match="two things"):
+        kendall([1], [1])
+
+
+SIZES = [1, 64, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
+TRUE = (Piece(1, 400.0, 0.4), Piece(16384, 4000.0, 0.1))
+
+
+def noisy(pieces: Sequence[Piece], seed: int, spread: float) -> list[float]:
+    rng = np.random.default_rng(seed)
+    true = pieces_at(pieces, np.array(SIZES, dtype=float))
+    return [float(time) for time in true * np.exp(rng.normal(0, spread, len(SIZES)))]
+
+
+def test_a_change_of_protocol_is_found_and_both_lines_are_right() -> None:
+    times = noisy(TRUE, 1, 0.002)
+    breaks = find_breaks(SIZES, times)
+    assert breaks == (16384,)
+    found = fit_pieces(SIZES, times, breaks)
+    for piece, true in zip(found, TRUE, strict=True):
+        assert piece.start == pytest.approx(true.start, rel=0.05)
+        assert piece.slope == pytest.approx(true.slope, rel=0.05)
+
+
+def test_one_line_stays_one() -> None:
+    assert find_breaks(SIZES, noisy(TRUE[:1], 2, 0.002)) == ()
+    assert find_breaks([1, 2, 4], [5.0, 9.0, 5.0]) == ()
+
+
+def test_no_message_costs_less_than_nothing() -> None:
+    falling, steep = fit_pieces([1, 2, 4], [9.0, 8.0, 7.0], ()), fit_pieces([1, 10, 100], [1, 20, 300], ())
+    assert falling[0].slope == 0.0
+    assert falling[0].start == pytest.approx(8.0, rel=0.1)
+    assert steep[0].start == 0.0
+    assert pieces_at((Piece(8, 10.0, 1.0),), 1.0) == pytest.approx(11.0)  # below the first size: its line
+
+
+# ---- rows -----------------------------------------------------------------------------------------------
+
+
+def row(op: str, mpi: str | None, times: Sequence[float], **more: object) -> Row:
+    """A row whose launches took `times` ns."""
+    several = len(times) > 1
+    estimate = launch_interval(times) if several else None
+    talks = more.pop("talks", None)
+    fields = {
+        "point": 0,
+        "op": op,
+        "method": "batch",
+        "bytes": 0,
+        "ranks": 2,
+        "threads": 1,
+        "params": {},
+        "placement": None,
+        "mpi": mpi,
+        "launch_count": len(times),
+        "count": 100,
+        "rejected": 0,
+        "median": float(np.median(times)),
+        "ci_low": estimate.low if estimate else None,
+        "ci_high": estimate.high if estimate else None,
+        **more,
+    }
+    launches = tuple(
+        RowLaunch(
+            launch=i + 1,
+            status="ok",
+            why=None,
+            flag="SETTLED",
+            count=10,
+            rejected=0,
+            reps=1,
+            median=time,
+            ci_low=None,
+            ci_high=None,
+            lag1=None,
+            drift=False,
+            communication_ns=talks[i] if isinstance(talks, Sequence) else None,
+        )
+        for i, time in enumerate(times)
+    )
+    return Row(**fields, launches=launches)  # type: ignore[arg-type]
+
+
+def counts(messages: float = 0, sent: float = 0, collectives: float = 0, given: float = 0) -> RowPhases:
+    return RowPhases(
+        phases=(),
+        communication=0.5,
+        rank_communication=(0.5, 0.5),
+        imbalance=0.0,
+        messages=messages,
+        bytes=sent,
+        collectives=collectives,
+        collective_bytes=given,
+        memory=0,
+        resident=0,
+    )
+
+
+def pingpongs(mpi: str, factor: float, launches: int = 5) -> list[Row]:
+    """Messages that take `factor` of the true lines, 1 % more in each launch."""
+    sizes = np.array(SIZES, dtype=float)
+    times = pieces_at(TRUE, sizes) * factor
+    return [
+        row("mpi.pingpong", mpi, [float(time) * (1 + 0.01 * i) for i in range(launches)], bytes=size,
+            bandwidth=size / float(np.median([time * (1 + 0.01 * i) for i in range(launches)])) * 1e9)
+        for size, time in zip(SIZES, times, strict=True)
+    ]  # fmt: skip
+
+
+COMPUTE = 1e6
+
+
+def kernel(mpi: str, talk: float, name: str = "npb.cg", launches: int = 5, **more: object) -> Row:
+    """A kernel that computes for 1 ms and talks for `talk` ns, 1 % more in each launch."""
+    talks = [talk * (1 + 0.01 * i) for i in range(launches)]
+    totals = [COMPUTE + one for one in talks]
+    work = 100.0 * float(np.median(totals))
+    known = {
+        "mops": work / float(np.median(totals)),
+        "phases": counts(100, 100 * 512.0),
+        "params": {"class": "S"},
+    }
+    return row(name, mpi, totals, **{**known, "talks": talks, **more})
+
+
+def test_models_have_the_true_lines_and_intervals_of_the_launches() -> None:
+    (model,) = log_models(pingpongs("a", 1.0))
+    assert [piece.least for piece in model.pieces] == [1, 16384]
+    assert model.missed < 1e-6
+    for piece, true in zip(model.pieces, TRUE, strict=True):
+        assert piece.start.value == pytest.approx(1.02 * true.start)  # the third of five launches
+        assert piece.gap.value == pytest.approx(1.02 * true.slope)
+        known = launch_interval([true.start * (1 + 0.01 * i) for i in range(5)])
+        assert (piece.start.low, piece.start.high) == pytest.approx((known.low, known.high))
+    assert log_models(pingpongs("a", 1.0)[:2]) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "ranks", "ns"),
+    [
+        (counts(), 2, 0.0),
+        (counts(10, 10 * 512.0), 2, 10 * 400 + 10 * 512 * 0.4),
+        (counts(10, 10 * 65536.0), 2, 10 * 4000 + 10 * 65536 * 0.1),  # the other protocol
+        (counts(0, 0, 3, 3 * 8.0), 2, 3 * 400 + 3 * 8 * 0.4 / 2),
+        (counts(0, 0, 3, 3 * 800.0), 8, 3 * 3 * 400 + 3 * 800 * 0.4 * 7 / 8),  # three rounds
+        (counts(0, 0, 3, 3 * 8.0), 1, 0.0),  # nobody to talk to
+    ],
+)
+def test_what_messages_and_collectives_would_take(told: RowPhases, ranks: int, ns: float) -> None:
+    assert communication_ns(TRUE, told, ranks) == pytest.approx(ns)
+
+
+def test_rounds() -> None:
+    assert [rounds_of(ranks) for ranks in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
+
+
+def test_the_share_of_communication_is_that_of_the_phases_that_communicate() -> None:
+    phases = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (40, 60), (1, 1)))
+    disturbed = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (9000, 9000), (1, 1)))
+    chunks = [
+        Phases(point=0, first=i, count=2, phases=one) for i, one in enumerate((phases, phases, disturbed))
+    ]
+    assert communication_share(chunks) == pytest.approx(100 / 500)
+    assert communication_share([]) is None
+
+
+# ---- best, and whether messages say it ------------------------------------------------------------------
+
+FAST, SLOW = (10.0, 11.0, 12.0, 13.0, 14.0), (20.0, 21.0, 22.0, 23.0, 24.0)
+
+
+@pytest.mark.parametrize(
+    ("times", "best"),
+    [
+        ({"a": FAST, "b": SLOW}, {"a"}),
+        ({"a": SLOW, "b": FAST}, {"b"}),
+        ({"a": FAST, "b": (9.0, 11.5, 12.5, 12.6, 15.0)}, {"a", "b"}),
+        ({"a": FAST, "b": (9.0, 11.5, 12.5, 12.6, 15.0), "c": SLOW}, {"a", "b"}),
+        ({"a": FAST}, set()),
+    ],
+)
+def test_best_is_what_a_test_does_not_tell_from_the_least(
+    times: Mapping[str, Sequence[float]], best: set[str]
+) -> None:
+    assert set(best_of(times)[0]) == best
+
+
+def test_three_launches_are_always_a_tie_and_say_so() -> None:
+    best, p, tells = best_of({"a": FAST[:3], "b": SLOW[:3]})
+    assert (set(best), tells) == ({"a", "b"}, False)
+    assert p == {"a, b": pytest.approx(0.1)}
+    assert best_of({"a": FAST[:4], "b": SLOW[:4]})[2]
+    assert not best_of({"a": FAST[:4], "b": SLOW[:4], "c": SLOW[:4]})[2]  # three pairs need five launches
+    assert best_of({"a": FAST, "b": SLOW, "c": SLOW})[2]
+
+
+def test_a_test_of_equals_rarely_sees_a_best() -> None:
+    """Three MPIs that are one: the adjusted test names fewer than all of them in 5 % of cases at most."""
+    rng = np.random.default_rng(3)
+    wrong = [
+        len(best_of({name: rng.lognormal(0, 0.1, 6).tolist() for name in "abc"})[0]) < 3 for _ in range(400)
+    ]
+    assert np.mean(wrong) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+MIXED = (9.0, 11.5, 12.5, 12.6, 15.0)
+
+
+@pytest.mark.parametrize(
+    ("figure", "kernel_times", "tau", "verdict"),
+    [
+        ({"a": FAST, "b": SLOW}, {"a": FAST, "b": SLOW}, 1, AGREES),
+        (
+            {"a": FAST, "b": SLOW},
+            {"a": SLOW, "b": FAST},
+            -1,
+            DISAGREES,
+        ),  # as the slowest network won the sort
+        ({"a": FAST, "b": SLOW}, {"a": FAST, "b": MIXED}, 1, CANNOT_TELL),
+        ({"a": FAST, "b": MIXED}, {"a": FAST, "b": SLOW}, 1, CANNOT_TELL),
+    ],
+)
+def test_a_figure_agrees_with_a_kernel_or_does_not(
+    figure: Mapping[str, Sequence[float]],
+    kernel_times: Mapping[str, Sequence[float]],
+    tau: float,
+    verdict: str,
+) -> None:
+    assert agreement_of(figure, kernel_times)[::2] == (tau, verdict)
+
+
+def whole() -> list[Row]:
+    """`a` is faster at messages and at cg; at is `b` is; both have a line of raw TCP beside them."""
+    tcp = row("sock.tcp", None, [5000.0, 5100.0], bytes=1, bandwidth=2e5)
+    return [
+        tcp,
+        *pingpongs("a", 1.0),
+        *pingpongs("b", 2.0),
+        kernel("a", 1.2e5),
+        kernel("b", 2.4e5),
+        kernel("a", 9e5, "npb.is"),
+        kernel("b", 1e5, "npb.is"),
+        row("npb.cg", None, [1e6], mops=1.0, ranks=1),  # without MPI: in no line
+    ]
+
+
+def macro() -> Macro:
+    return macro_of(whole())
+
+
+def test_a_line_for_each_test_with_its_unit_and_its_best() -> None:
+    lines = macro().lines
+    assert [line.test for line in lines] == ["ping-pong"] * len(SIZES) + ["npb.cg", "npb.is"]
+    assert [line.unit for line in lines] == ["us"] * 4 + ["MB/s"] * 6 + ["Mop/s"] * 2
+    first, last = lines[0], lines[-3]
+    assert first.tcp is not None
+    assert first.tcp.value == pytest.approx(5.05)
+    assert lines[1].tcp is None
+    assert first.figures[0].value == pytest.approx(0.4004 * 1.02)
+    assert first.best == ("a",)
+    fast = last.figures[0]
+    assert fast.value == pytest.approx(4194304 / (1.02 * (4000 + 419430.4)) * 1e3)  # bytes/ns to MB/s
+    assert fast.low is not None
+    assert fast.high is not None
+    assert fast.low < fast.value < fast.high
+    assert [line.best for line in lines[-2:]] == [("a",), ("b",)]
+    assert lines[-1].figures[0].value == pytest.approx(100.0)
+
+
+def test_a_kernel_is_predicted_from_its_messages() -> None:
+    """100 messages of 512 bytes: 100 (400 + 0.4 x 512) ns, 1 % more in each launch, for `b` twice that."""
+    by = {(one.kernel, one.mpi): one for one in macro().predictions}
+    one, other = by["npb.cg", "a"], by["npb.cg", "b"]
+    true = 100 * (400 + 0.4 * 512)
+    assert one.predicted.value == pytest.approx(1.02 * true)
+    assert other.predicted.value == pytest.approx(1.02 * 2 * true)
+    assert one.communication.value == pytest.approx(1.02 * 1.2e5)
+    assert one.ratio.value == pytest.approx(true / 1.2e5)  # launch by launch, what they share cancels
+    assert one.ratio.low == pytest.approx(true / 1.2e5) == one.ratio.high
+    assert one.compute == pytest.approx(COMPUTE)
+    assert one.total_ratio.value == pytest.approx((COMPUTE + 1.02 * true) / (COMPUTE + 1.02 * 1.2e5))
+
+
+def test_which_figures_name_the_best_mpi_of_which_kernel() -> None:
+    verdicts = {(one.kernel, one.figure): (one.verdict, one.tau, one.p) for one in macro().agreements}
+    for figure in ("latency", "throughput", "model"):
+        assert verdicts["npb.cg", figure] == (AGREES, 1.0, None)  # of two there is no p
+        assert verdicts["npb.is", figure] == (DISAGREES, -1.0, None)
+
+
+def test_of_three_there_is_a_p() -> None:
+    rows = [*pingpongs("a", 1.0), *pingpongs("b", 2.0), *pingpongs("c", 3.0)]
+    rows += [kernel("a", 1e5), kernel("b", 2e5), kernel("c", 3e5)]
+    assert [one.tau for one in macro_of(rows).agreements] == [1.0] * 3
+    assert [one.p for one in macro_of(rows).agreements] == pytest.approx([1 / 3] * 3)
+
+
+def test_what_cannot_be_made_is_said() -> None:
+    one = macro_of([*pingpongs("a", 1.0), kernel("a", 1e5)])
+    assert (len(one.predictions), one.agreements, one.lines[0].best) == (1, (), ())
+    assert "give --mpi several times" in one.notes[0]
+    mute = macro_of([*pingpongs("a", 1.0), kernel("a", 1e5, phases=None)])
+    assert mute.predictions == ()
+    assert "npb.cg, which told of no phases" in mute.notes[1]
+    few = macro_of([*pingpongs("a", 1.0, 2)[:2], *pingpongs("b", 2.0, 2)[:2], kernel("a", 1e5, launches=2),
+                    kernel("b", 1e6, launches=2)])  # fmt: skip
+    assert few.predictions == ()
+    assert [
+        words for words in ("3 sizes", "Add launches", "two orders") if any(words in n for n in few.notes)
+    ] == [
+        "3 sizes",
+        "Add launches",
+        "two orders",
+    ]
+    assert best_words(few.lines[-1]) == "tie (few launches)"
+    assert macro_of(pingpongs("a", 1.0)) == macro_of([kernel("a", 1e5)]) == Macro()
+
+
+def test_tables_say_it() -> None:
+    sheets = {sheet.title.partition(" (")[0]: sheet for sheet in macro_sheets(macro())}
+    table = sheets["micro against macro"]
+    assert table.columns == ("test", "unit", "raw TCP", "a", "b", "best")
+    assert (table.lines[0][0], table.lines[0][-1], table.lines[-1][-1]) == ("ping-pong 1 B", "a", "b")
+    assert len(sheets["LogGP of each MPI"].lines) == 4
+    assert table.title == "micro against macro (class=S, 2 ranks)"
+    verdicts = sheets["would messages have named the best MPI"]
+    assert verdicts.lines[1] == ("npb.is", *["disagrees (tau -1)"] * 3)
+    assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, cannot tell of 0"
+    assert all(len(line) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
+    titles = [str(one.title) for one in results_tables(whole())]
+    assert any(title.startswith("would messages have named") for title in titles)
+
+
+# ---- the plan -------------------------------------------------------------------------------------------
+
+
+def test_the_plan_from_its_first_launch_to_its_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One launch under two MPIs, class S, few sizes: all tables, in the document and in the report."""
+    families = {mpi.family: mpi for mpi in reversed(find_mpis()) if mpi.mpicc}
+    if len(families) < 2:
+        pytest.skip("there are not two MPIs")
+    text = shipped_plans()["micro-vs-macro"].read_text("utf-8")
+    for pattern, instead in (
+        (r'^bytes = ".*"', 'bytes = "1,1Ki,64Ki"'),
+        (r"^params = ", "rule = 'fixed'\nparams = "),
+        (r"tolerance = 0.03", "count = 4"),
+        (r'"npb\.\*"', '"npb.is", "npb.cg"'),
+    ):
+        text, count = re.subn(pattern, instead, text, flags=re.MULTILINE)
+        assert count
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(text, "utf-8")
+    mpis = [word for mpi in list(families.values())[:2] for word in ("--mpi", mpi.name)]
+    said = steelyard_of(capsys, monkeypatch)(
+        "run", plan, *mpis, "--class", "S", "--launches", "1", "--out", out, "--json"
+    )
+    assert said.code == 0
+    macro = said.document["macro"]
+    lines = macro["lines"]
+    assert [(line["test"], line["bytes"], len(line["figures"]), bool(line["tcp"])) for line in lines] == [
+        *(("ping-pong", size, 2, True) for size in (1, 1024, 65536)),
+        *(("stream", size, 2, True) for size in (1, 1024, 65536)),
+        ("npb.is", 0, 2, False),
+        ("npb.cg", 0, 2, False),
+    ]
+    assert {line["params"]["class"] for line in lines[-2:]} == {"S"}
+    assert len(macro["models"]) == 2
+    assert [(one["kernel"], one["predicted"]["value"] > 0) for one in macro["predictions"]] == [
+        *[("npb.is", True)] * 2,
+        *[("npb.cg", True)] * 2,
+    ]
+    assert {one["figure"] for one in macro["agreements"]} == {"latency", "throughput", "stream", "model"}
+    assert {one["verdict"] for one in macro["agreements"]} == {CANNOT_TELL}  # one launch cannot
+    page = (out / "report.html").read_text("utf-8")
+    for title in ("Micro against macro", "LogGP of each MPI", "Communication predicted from messages"):
+        assert f">{title}" in page

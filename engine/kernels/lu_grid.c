@@ -28,7 +28,8 @@ static void lay_out(struct lu *lu)
 {
     const int64_t x = lu->count[CFD_X], y = lu->count[CFD_Y], z = lu->count[CFD_Z];
     const int64_t lines = (y + LU_LINE - 1) / LU_LINE;
-    lu->unknown = LU_LEFT + lu_round(y + LU_REACH, LU_LINE);
+    /* vectors begin within y and look as far as the halo */
+    lu->unknown = LU_LEFT + lu_round(lu_round(y, LU_LANES) + LU_REACH, LU_LINE);
     lu->row = LU_N * lu->unknown;
     lu->plane = (x + y - 1 + 2 * LU_REACH) * lu->row;
     lu->origin = LU_REACH * (lu->plane + lu->row) + LU_LEFT;
@@ -38,7 +39,7 @@ static void lay_out(struct lu *lu)
     lu->x_plane = LU_N * lu->x_unknown;
     lu->y_plane = LU_N * x;
     lu->y_lane = z * lu->y_plane;
-    lu->in_unknown = LU_LEFT + lu_round(y + 1, LU_LINE);
+    lu->in_unknown = LU_LEFT + lu_round(y, LU_LINE) + LU_LINE;
     lu->in_lane = 2 * LU_N * lu->in_unknown;
     lu->derived_each = lu_derived_each(lu);
 }

@@ -156,8 +156,7 @@ static void derive_plane(const struct lu *lu, const struct strip *s, int64_t z)
     for (int64_t i = 0; i < s->count + 2; ++i) {
         int64_t d = s->first - 1 + i;
         /* one point more than the box on each side: x from -1, width x + 2 */
-        struct lu_range points = lu_diagonal(d + 1, x + 2, -1, y + 1);
-        points.last = points.last < d + 1 ? points.last : d + 1;
+        const struct lu_range points = lu_diagonal(d + 1, x + 2, -1, y + 1);
         derive(lu->u + lu_at(lu, d, 0, z), strip_plane(s, z) + i * lu->row, floor_lanes(points.first),
                floor_lanes(points.last) + LU_LANES, lu->unknown);
     }

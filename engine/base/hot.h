@@ -9,8 +9,11 @@
 #ifndef BASE_HOT_H
 #define BASE_HOT_H
 
-/* Of sanitizers, those that want to be there first cannot be: the choice is made while the program loads. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+/* Not with sanitizers: some want to be there before the choice is made, which is while the program loads, and
+ * the compiler would take minutes over loops whose speed nobody asks for. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HOT __attribute__((noinline))
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HOT                                                                                                  \
     __attribute__((noinline, optimize("O3"), target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #elif defined(__GNUC__) && !defined(__clang__)

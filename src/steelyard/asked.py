@@ -52,7 +52,8 @@ def _changed(
     params: Sequence[str],
     omp: Sequence[str],
 ) -> Plan:
-    """A plan with what may be given beside it: ranks and class of the measures that name a class.
+    """A plan with what may be given beside it: ranks of the measures that name none, ranks and class of those
+    that name a class.
 
     Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
     """
@@ -62,17 +63,23 @@ def _changed(
     ]
     given += ["--param"] * bool(changes.keys() - {"class"}) + ["--omp"] * bool(omp)
     ranks = axes["ranks"]
-    open_ = [one for one in plan.measure if "class" in one.params]
-    if not open_:
-        given += ["--ranks"] * (ranks is not None) + ["--class"] * ("class" in changes)
+    kernels = {id(one) for one in plan.measure if "class" in one.params}
+    open_ = kernels | {id(one) for one in plan.measure if one.ranks is None}
+    given += ["--ranks"] * (ranks is not None and not open_)
+    given += ["--class"] * ("class" in changes and not kernels)
     if len(what) > 1 or given:
         raise InputError(
             f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
         )
     classes = _params([changes["class"]]) if "class" in changes else {}
     changed = {
-        id(one): replace(one, ranks=one.ranks if ranks is None else ranks, params={**one.params, **classes})
-        for one in open_
+        id(one): replace(
+            one,
+            ranks=one.ranks if ranks is None else ranks,
+            params={**one.params, **classes} if id(one) in kernels else one.params,
+        )
+        for one in plan.measure
+        if id(one) in open_
     }
     return replace(plan, measure=tuple(changed.get(id(one), one) for one in plan.measure))
 

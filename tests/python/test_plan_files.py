@@ -70,9 +70,10 @@ def test_a_plan_of_kernels_takes_ranks_and_a_class_for_them_alone(tmp_path: Path
         _asked(file, None, "tolerance=1")
 
 
-def test_a_plan_without_kernels_takes_neither(tmp_path: Path) -> None:
+def test_ranks_are_for_measures_that_name_none(tmp_path: Path) -> None:
+    assert [one.ranks for one in _asked(_file(tmp_path, _MEASURE), "4").measure] == ["4"]
     with pytest.raises(InputError, match="--ranks and --class cannot be given with a plan; write it into"):
-        _asked(_file(tmp_path, _MEASURE), "4", "class=S")
+        _asked(_file(tmp_path, f"{_MEASURE}ranks = 2\n"), "4", "class=S")
 
 
 _MEASURE = '[[measure]]\nops = ["self.empty"]\n'

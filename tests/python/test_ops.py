@@ -90,7 +90,7 @@ def _words(op: Op, threads: int = 1, few: bool = False) -> Iterator[str]:
         yield f"{words} bytes=64 window=3 buffers=5"
 
 
-# What threads do is tested in files of its own, without MPI: these stand for the others.
+# What threads do is each rank's own, and is tested without MPI: in ranks these stand for the others.
 _THREADS_IN_RANKS = (
     *("pthread.mutex", "pthread.create", "pthread.barrier", "atomic.cas"),
     *("omp.parallel", "omp.barrier", "omp.for"),
@@ -103,8 +103,8 @@ def _ops(engine: Engine) -> dict[str, Op]:
     if engine.mpi is not None and engine.mpi.version.startswith("4."):
         fails |= (_BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else _BROKEN_IN_OPENMPI_4).keys()
     ops = {op["name"]: op for op in describe(engine)["ops"]}
-    threads = {name for name in ops if name.startswith(("pthread.", "atomic.", "omp."))}
-    fails |= threads.difference(_THREADS_IN_RANKS)
+    elsewhere = ("omp.",) if engine.mpi is None else ("pthread.", "atomic.", "omp.")
+    fails |= {name for name in ops if name.startswith(elsewhere)}.difference(_THREADS_IN_RANKS)
     ops = {name: op for name, op in ops.items() if not op["lasts"]}
     return {name: op for name, op in ops.items() if name.replace(".overlap", "") not in fails}
 

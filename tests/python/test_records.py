@@ -281,6 +281,7 @@ def test_the_schema_names_all_records() -> None:
         "state",
         "watch",
         "end",
+        "close",
     }
 
 

@@ -151,8 +151,8 @@ def _machine(cores: int) -> Machine:
     [
         (1, 1, ("--cpus", "0")),
         (1, 2, ("--cpus", "0,2")),
-        (2, 1, ("--cpus", "0/2", "--ranks", "2")),
-        (2, 2, ("--cpus", "0,2/4,6", "--ranks", "2")),
+        (2, 1, ("--ranks", "2", "--cpus", "0/2")),
+        (2, 2, ("--ranks", "2", "--cpus", "0,2/4,6")),
     ],
 )
 def test_a_launch_without_mpi(ranks: int, threads: int, args: tuple[str, ...]) -> None:

@@ -202,14 +202,17 @@ def test_no_simulation_is_left_when_we_are_ended(tmp_path: Path, number: signal.
     with subprocess.Popen(
         argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hears
     ) as tool:
-        deadline = time.monotonic() + 60
-        while not _simulating(out) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert _simulating(out)
-        tool.send_signal(number)
         try:
+            deadline = time.monotonic() + 300  # it may have to build the simulator first
+            while not _simulating(out) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert _simulating(out)
+            tool.send_signal(number)
             assert tool.wait(60) in (3, 128 + number)
         finally:
+            tool.terminate()  # which ends what it has started
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                tool.wait(60)
             tool.kill()
     assert not _simulating(out)
 

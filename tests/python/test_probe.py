@@ -44,8 +44,12 @@ def _solo() -> Engine:
 def test_two_bound_ranks_hand_a_line_to_each_other(mpi: Mpi, tmp_path: Path) -> None:
     if len(read_machine().cores) < 2:
         pytest.skip("needs two cores: ranks that share one do not try")
-    chunks = _chunks(mpi_engine(mpi), tmp_path / "out.jsonl", 2, "op=mpi.pingpong", "bytes=8", *_LONG)
-    looks = [chunk for chunk in chunks if chunk.noise]
+    engine, chunks = mpi_engine(mpi), list[Obs]()
+    for launch in range(10):  # a busy machine leaves little time to look in each
+        chunks += _chunks(engine, tmp_path / f"{launch}.jsonl", 2, "op=mpi.pingpong", "bytes=8", *_LONG)
+        looks = [chunk for chunk in chunks if chunk.noise]
+        if len(looks) >= 3 and any(chunk.canary_ns is not None for chunk in looks):
+            break
     assert len(looks) >= 3
     assert all(len(chunk.noise) == 2 and 0 <= min(chunk.noise) <= max(chunk.noise) < 1 for chunk in looks)
     assert any(chunk.canary_ns is not None and chunk.canary_ns > 0 for chunk in looks)

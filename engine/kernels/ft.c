@@ -86,7 +86,7 @@ static void fill_planes(const struct ft_sweep *s, int64_t from, int64_t to, doub
     (void)scratch;
     const int64_t nx = s->n[FT_X], ny = s->n[FT_Y];
     for (int64_t z = from; z < to; ++z) {
-        uint64_t skip = 2 * (uint64_t)(nx * ny) * (uint64_t)(s->n[FT_Z] + z);
+        uint64_t skip = 2 * (uint64_t)(nx * ny) * (uint64_t)(s->planes_before + z);
         uint64_t x = NPB_SEED * npb_power(NPB_MULTIPLIER, skip) & NPB_MASK;
         for (int64_t y = 0; y < ny; ++y)
             npb_fill(&x, NPB_MULTIPLIER, 2 * (size_t)nx, s->from + 2 * (s->line_at[y] + z * s->line_step[y]));
@@ -97,7 +97,7 @@ static void fill(const struct ft *ft)
 {
     struct ft_sweep s = sweep_of(ft, false);
     s.from = ft->space;
-    s.n[FT_Z] = ft->planes.first; /* what fill_planes() counts from */
+    s.planes_before = ft->planes.first;
     over(ft, fill_planes, &s, ft->planes.count);
     for (int axis = 0; axis < FT_AXES; ++axis)
         ft_make_roots(&s.transform[axis]);

@@ -28,7 +28,8 @@ struct ft_sweep {
     struct ft_transform transform[FT_AXES];
     bool inverse;
     double *from, *to;
-    int64_t n[FT_AXES]; /* of what this rank has */
+    int64_t n[FT_AXES];    /* of what this rank has */
+    int64_t planes_before; /* planes of space that ranks below have */
     const int64_t *line_at, *line_step;
     const double *decay[FT_AXES]; /* waves: factors of this rank's x, y and z; NULL: none */
 };

@@ -40,12 +40,26 @@ struct mg {
     double squares;
 };
 
-enum { PHASE_RESID, PHASE_SMOOTH, PHASE_RESTRICT, PHASE_EXPAND, PHASE_NORM, PHASE_HALO, PHASE_WHOLE };
+enum {
+    PHASE_RESID,
+    PHASE_SMOOTH,
+    PHASE_RESTRICT,
+    PHASE_EXPAND,
+    PHASE_NORM,
+    PHASE_SUM,
+    PHASE_HALO,
+    PHASE_WHOLE
+};
 static const struct phase phases[] = {
-    [PHASE_RESID] = {"resid", false},       [PHASE_SMOOTH] = {"smooth", false},
-    [PHASE_RESTRICT] = {"restrict", false}, [PHASE_EXPAND] = {"expand", false},
-    [PHASE_NORM] = {"norm", true},          [PHASE_HALO] = {"halo", true},
-    [PHASE_WHOLE] = {"gather", true},       {0},
+    [PHASE_RESID] = {"resid", false},
+    [PHASE_SMOOTH] = {"smooth", false},
+    [PHASE_RESTRICT] = {"restrict", false},
+    [PHASE_EXPAND] = {"expand", false},
+    [PHASE_NORM] = {"norm", false},
+    [PHASE_SUM] = {"sum", true},
+    [PHASE_HALO] = {"halo", true},
+    [PHASE_WHOLE] = {"gather", true},
+    {0},
 };
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
@@ -176,8 +190,9 @@ static int norm(struct mg *mg)
     for (int i = 0; i < lanes; ++i)
         mg->squares += mg->sums[i];
     npb_spoil(mg->npb, &mg->squares);
-    int err = comm_sum(&mg->npb->comm, &mg->squares, 1);
     phase_end(mg->npb->phases, PHASE_NORM);
+    int err = comm_sum(&mg->npb->comm, &mg->squares, 1);
+    phase_end(mg->npb->phases, PHASE_SUM);
     return err;
 }
 

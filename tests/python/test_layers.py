@@ -32,7 +32,7 @@ _MAY_INCLUDE = {
     "core/*": ("base/*", "time/*", "team/*", "sync/*", "core/*"),
     "ops/*": ("base/*", "team/*", "core/op.h", "core/phase.h", "ops/*"),
     # how messages go between neighbours is one thing, for the halo ops and for kernels
-    "kernels/comm_mpi.c": (
+    "kernels/comm*_mpi.[ch]": (
         "base/*",
         "team/*",
         "core/op.h",
@@ -45,7 +45,7 @@ _MAY_INCLUDE = {
 }
 # System header -> the only files that may include it.
 _SYSTEM_HEADERS = {
-    "mpi.h": ("team/team_mpi*.[ch]", "ops/mpi_*", "kernels/*_mpi.c"),
+    "mpi.h": ("team/team_mpi*.[ch]", "ops/mpi_*", "kernels/*_mpi.[ch]"),
     "pthread.h": ("base/pool.c", "ops/pthread_*", "ops/omp_region.c", "kernels/*_pthread.c"),
     "omp.h": ("ops/omp_*", "kernels/*_omp.c"),
 }

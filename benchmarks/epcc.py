@@ -1,6 +1,6 @@
-"""Overheads beside EPCC's syncbench: same threads on the same cores, launches interleaved.
+"""Overheads beside EPCC's syncbench and schedbench: same threads on the same cores, launches interleaved.
 
-    python benchmarks/epcc.py --syncbench PATH [--threads 2] [--launches 10]
+    python benchmarks/epcc.py [--syncbench PATH] [--schedbench PATH] [--threads 2] [--launches 8] [--test T]
 
 PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. Each launch runs
 one test of theirs in a process, as theirs is run, and our construct and its reference in another, in random
@@ -27,8 +27,9 @@ from steelyard.engine import describe, solo_engine
 from steelyard.launch import plan_launch
 from steelyard.like import find_like
 from steelyard.machine import read_machine
-from steelyard.plan import Measure, Plan, ops_of, resolve
+from steelyard.plan import Measure, Plan
 from steelyard.process import run
+from steelyard.resolve import ops_of, resolve
 from steelyard.results import results
 from steelyard.stats import launch_interval
 
@@ -38,11 +39,13 @@ DELAY_US = "0.1"
 
 @dataclass(frozen=True)
 class Pair:
-    """A test of theirs, as it is asked for and as its line of overhead names it; what of ours is like it."""
+    """A test of theirs, as its line of overhead names it; what of ours is like it."""
 
     like: str
     name: str
+    asked: str = ""  # how schedbench is asked for it; "": it is of syncbench, by its name
     per_thread: bool = False  # ours is by every thread, theirs by any
+    chunk: int | None = None  # instead of the default of what is like it
 
 
 PAIRS = (
@@ -57,32 +60,41 @@ PAIRS = (
     Pair("epcc_ordered", "ORDERED"),
     Pair("epcc_atomic", "ATOMIC", per_thread=True),
     Pair("epcc_reduction", "REDUCTION"),
+    Pair("epcc_sched_static", "STATIC", "STATIC"),
+    *(
+        Pair(f"epcc_sched_{kind}_n", f"{kind.upper()} {chunk}", asked, chunk=chunk)
+        for kind, asked in (("static", "STATICN"), ("dynamic", "DYNAMIC"), ("guided", "GUIDED"))
+        for chunk in (1, 8, 128)
+    ),
 )
 
 
 def overhead_us(text: str, name: str) -> float:
     """Their overhead in us, `BARRIER median_ovrhd = 0.123 microseconds`; else that of means."""
-    lines = (rf"^\s*{name}\s+{word}\s*=\s*(-?[\d.eE+-]+)" for word in ("median_ovrhd", "overhead"))
+    printed = name.replace("_", "[_ ]")
+    lines = (rf"^\s*{printed}\s+{word}\s*=\s*(-?[\d.eE+-]+)" for word in ("median_ovrhd", "overhead"))
     match = next((found for line in lines if (found := re.search(line, text, re.MULTILINE))), None)
     if match is None:
         raise SystemExit(f"there is no overhead of {name} in what it printed:\n{text[-500:]}")
     return float(match[1])
 
 
-def theirs(path: str, name: str, environment: dict[str, str]) -> float:
+def theirs(path: str, pair: Pair, environment: dict[str, str]) -> float:
     """One launch of one of their tests. In us."""
-    argv = [path, "--outer-repetitions", "20", "--delay-time", DELAY_US, "--measureonly", name]
+    argv = [path, "--outer-repetitions", "20", "--delay-time", DELAY_US, "--measureonly"]
+    argv += [pair.asked or pair.name]
     done = run(argv, env=environment, timeout=SECONDS)
     if done.code != 0:
         raise SystemExit(f"{path} failed: {(done.err or done.out).strip()[-300:]}")
-    return overhead_us(done.out, name)
+    return overhead_us(done.out, pair.name)
 
 
-def ours(like: str, threads: int, seed: int) -> float:
+def ours(pair: Pair, threads: int, seed: int) -> float:
     """One launch of our construct and its reference. In us."""
-    row, engine, machine = find_like(like), solo_engine(), read_machine()
+    row, engine, machine = find_like(pair.like), solo_engine(), read_machine()
     ops = ops_of(describe(engine), None)
-    measure = Measure(ops=(row.op,), threads=threads, params=dict(row.params))
+    chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
+    measure = Measure(ops=(row.op,), threads=threads, params={**row.params, **chunk})
     plan = Plan(measure=(measure,), launches=1, name="epcc", seed=seed)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "r"
@@ -104,9 +116,9 @@ def compare(pair: Pair, path: str, threads: int, launches: int, environment: dic
     their_us, our_us = list[float](), list[float]()
     for launch in range(launches):
         steps = [
-            lambda: their_us.append(theirs(path, pair.name, environment)),
+            lambda: their_us.append(theirs(path, pair, environment)),
             lambda launch=launch: our_us.append(
-                ours(pair.like, threads, launch) / (threads if pair.per_thread else 1)
+                ours(pair, threads, launch) / (threads if pair.per_thread else 1)
             ),
         ]
         random.shuffle(steps)
@@ -123,16 +135,18 @@ def compare(pair: Pair, path: str, threads: int, launches: int, environment: dic
 def main() -> None:
     """Compare each test."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--syncbench", required=True)
+    parser.add_argument("--syncbench")
+    parser.add_argument("--schedbench")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--launches", type=int, default=10)
-    parser.add_argument("--test", action="append", help="PARALLEL, BARRIER, ...; all of them if not given")
+    parser.add_argument("--test", action="append", help='PARALLEL, "DYNAMIC 8", ...; all if not given')
     asked = parser.parse_args()
     launch = plan_launch(solo_engine(), 1, asked.threads, read_machine())
     environment = {**os.environ, **launch.environment, "OMP_NUM_THREADS": str(asked.threads)}
     for pair in PAIRS:
-        if asked.test is None or pair.name in asked.test:
-            compare(pair, asked.syncbench, asked.threads, asked.launches, environment)
+        path = asked.schedbench if pair.asked else asked.syncbench
+        if path and (asked.test is None or pair.name in asked.test):
+            compare(pair, path, asked.threads, asked.launches, environment)
 
 
 if __name__ == "__main__":

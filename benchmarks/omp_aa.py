@@ -23,7 +23,8 @@ from steelyard.campaign import Setup, open_folder, run_campaign
 from steelyard.engine import describe, solo_engine
 from steelyard.machine import read_machine
 from steelyard.overhead import overhead
-from steelyard.plan import Measure, Plan, ops_of, resolve
+from steelyard.plan import Measure, Plan
+from steelyard.resolve import ops_of, resolve
 from steelyard.results import results
 from steelyard.row import Row
 from steelyard.units import format_time

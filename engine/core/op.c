@@ -48,6 +48,7 @@ void op_describe(const struct op *op, struct json *j)
     json_int(j, "max_ranks", 0);
     json_int(j, "min_threads", op->least_threads ? op->least_threads : 1);
     json_int(j, "max_threads", op->threaded ? op->most_threads : 1);
+    json_string(j, "thread_level", op->thread_level);
     json_string(j, "delays", op_delays_name(op->delays));
     json_string(j, "reference", op->reference);
     json_string(j, "report", op->report == OP_ROOT ? "root" : "slowest");

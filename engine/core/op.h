@@ -61,6 +61,7 @@ struct op_env {
     const struct clock *clock; /* for the self.* ops alone, whose subject is the instrument */
     size_t bytes;
     int threads;
+    int lane;             /* of an op that several threads do at once (ops/mpi_mt.c): which; 0 elsewhere */
     const double *params; /* a value for each row of op->params */
     bool by_turns;        /* the method times messages one by one, by `turn` */
     bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
@@ -81,6 +82,8 @@ struct op {
     bool threaded;     /* takes more than one thread */
     int least_threads; /* 0 is 1 */
     int most_threads;  /* of a threaded op; 0: as many as are asked for */
+    const char
+        *thread_level; /* of MPI, which it needs where nobody says another; NULL: what `threads` need */
     enum op_delays delays;
     bool gapless;          /* nothing untimed is to stand between its observations, as far as can be */
     const char *reference; /* the op that is the same without what is measured: value less its value is an

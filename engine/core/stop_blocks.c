@@ -42,7 +42,8 @@ enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
     [TOLERANCE] =                                                                                            \
         {"tolerance", "", "half the width of the interval, relative to the " what, 0.02, 1e-6, 10},          \
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},                         \
-    [LEAST_SECONDS] = {"least_seconds", "s", "measure at least this long", 0.02, 0, 86400},                  \
+    [LEAST_SECONDS] =                                                                                        \
+        {"least_seconds", "s", "measure at least this long, whatever most_seconds says", 0.02, 0, 86400},    \
     [MOST_SECONDS] = {"most_seconds",                                                                        \
                       "s",                                                                                   \
                       "stop after this time and 16 observations all the same, or 100 times it and 3",        \
@@ -151,7 +152,8 @@ static enum stop done(struct series *s, const double *p, double q, size_t least)
         s->next_look = FINE * (m + (m > 1 ? m / 2 : 1));
     }
     double taken = (double)(s->count + s->rejected);
-    if (s->seconds >= p[MOST_SECONDS] && taken >= COARSE) /* as few as make blocks at all */
+    if (s->seconds >= fmax(p[MOST_SECONDS], p[LEAST_SECONDS]) &&
+        taken >= COARSE) /* as few as make blocks at all */
         return STOP_TIME;
     if (s->seconds >= PATIENCE * p[MOST_SECONDS] && taken >= FEWEST)
         return STOP_TIME;

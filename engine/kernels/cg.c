@@ -9,7 +9,6 @@
 #include "kernels/cg.h"
 
 #include "base/err.h"
-#include "base/hot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,72 +46,6 @@ static const struct phase phases[] = {
     [PHASE_MATRIX] = {"matrix", false}, [PHASE_VECTORS] = {"vectors", false}, [PHASE_ROWS] = {"rows", true},
     [PHASE_FETCH] = {"fetch", true},    [PHASE_SUMS] = {"sums", true},        {0}};
 
-/* ---- what a lane does with its share ------------------------------------------------------------------- */
-
-/* w = A p for some rows. Four sums in turn, so that an addition need not wait for the one before. */
-HOT static void multiply(const struct cg_matrix *m, int64_t first, int64_t end, const double *restrict p,
-                         double *restrict w)
-{
-    const double *restrict value = m->value;
-    const int32_t *restrict column = m->column;
-    for (int64_t i = first; i < end; ++i) {
-        double a = 0, b = 0, c = 0, d = 0;
-        int64_t k = m->start[i], stop = m->start[i + 1];
-        for (; k + 4 <= stop; k += 4) {
-            a += value[k] * p[column[k]];
-            b += value[k + 1] * p[column[k + 1]];
-            c += value[k + 2] * p[column[k + 2]];
-            d += value[k + 3] * p[column[k + 3]];
-        }
-        for (; k < stop; ++k)
-            a += value[k] * p[column[k]];
-        w[i] = (a + b) + (c + d);
-    }
-}
-
-HOT static double dot(int64_t count, const double *restrict a, const double *restrict b)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; ++i)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* z += alpha p, r -= alpha q; returns r . r. */
-HOT static double step(int64_t count, double alpha, const double *restrict p, const double *restrict q,
-                       double *restrict z, double *restrict r)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; ++i) {
-        z[i] += alpha * p[i];
-        r[i] -= alpha * q[i];
-        sum += r[i] * r[i];
-    }
-    return sum;
-}
-
-/* p = r + beta p. */
-HOT static void turn(int64_t count, double beta, const double *restrict r, double *restrict p)
-{
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i)
-        p[i] = r[i] + beta * p[i];
-}
-
-/* The square of how far x is from r, which then is A z. */
-HOT static double distance(int64_t count, const double *restrict x, const double *restrict r)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; ++i) {
-        double d = x[i] - r[i];
-        sum += d * d;
-    }
-    return sum;
-}
-
 /* ---- vectors on all lanes ------------------------------------------------------------------------------ */
 
 /* Lane l's share of what this rank has of a vector. */
@@ -142,7 +75,7 @@ static int apply(struct cg *cg, const double *from)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct npb_share s = npb_share(cg->matrix.rows.count, lanes, l);
-        multiply(&cg->matrix, s.first, s.first + s.count, from, cg->w);
+        cg_multiply(&cg->matrix, s.first, s.first + s.count, from, cg->w);
     }
     phase_end(cg->npb->phases, PHASE_MATRIX);
     int err = comm_run(cg->add_rows);
@@ -159,7 +92,7 @@ static int dot_all(struct cg *cg, const double *a, const double *b)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct npb_share s = part_of(cg, l);
-        cg->lanes[l].sums[0] = dot(s.count, a + s.first, b + s.first);
+        cg->lanes[l].sums[0] = cg_dot(s.count, a + s.first, b + s.first);
     }
     return add_lanes(cg, 1);
 }
@@ -171,7 +104,7 @@ static int step_all(struct cg *cg, double alpha)
     for (int l = 0; l < lanes; ++l) {
         struct npb_share s = part_of(cg, l);
         cg->lanes[l].sums[0] =
-            step(s.count, alpha, cg->p + s.first, cg->q + s.first, cg->z + s.first, cg->r + s.first);
+            cg_step(s.count, alpha, cg->p + s.first, cg->q + s.first, cg->z + s.first, cg->r + s.first);
     }
     return add_lanes(cg, 1);
 }
@@ -182,7 +115,7 @@ static void turn_all(struct cg *cg, double beta)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct npb_share s = part_of(cg, l);
-        turn(s.count, beta, cg->r + s.first, cg->p + s.first);
+        cg_turn(s.count, beta, cg->r + s.first, cg->p + s.first);
     }
     phase_end(cg->npb->phases, PHASE_VECTORS);
 }
@@ -193,7 +126,7 @@ static int distance_all(struct cg *cg)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct npb_share s = part_of(cg, l);
-        cg->lanes[l].sums[0] = distance(s.count, cg->x + s.first, cg->q + s.first);
+        cg->lanes[l].sums[0] = cg_distance(s.count, cg->x + s.first, cg->q + s.first);
     }
     return add_lanes(cg, 1);
 }
@@ -230,8 +163,8 @@ static int solve_system(struct cg *cg)
 static int next_x(struct cg *cg)
 {
     const int64_t count = cg->matrix.columns.count;
-    cg->lanes[0].sums[0] = dot(count, cg->x, cg->z);
-    cg->lanes[0].sums[1] = dot(count, cg->z, cg->z);
+    cg->lanes[0].sums[0] = cg_dot(count, cg->x, cg->z);
+    cg->lanes[0].sums[1] = cg_dot(count, cg->z, cg->z);
     for (int l = 1; l < cg->npb->threads; ++l)
         cg->lanes[l].sums[0] = cg->lanes[l].sums[1] = 0;
     int err = add_lanes(cg, 2);

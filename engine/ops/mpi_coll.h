@@ -52,6 +52,7 @@ struct coll_row {
     const struct param (*params)[PARAMS_MAX + 1]; /* of an op; of one with work (COLL_PARAMS) */
     bool neighbours;                              /* the blocks are of the neighbours in a graph */
     bool in_bytes;                                /* displacements are, not in elements */
+    bool at_once;                                 /* a call moves all blocks as one */
     const char *missing;                          /* in any form */
     int (*call)(const struct coll *c);
     int (*start)(const struct coll *c, MPI_Request *request);
@@ -73,6 +74,7 @@ struct side {
     const int *peer; /* the rank at the other end of each; NULL: block b is rank b's */
     size_t *at;      /* where each begins, in bytes; at[count] is where the last one ends */
     int one;         /* elements of the first block */
+    int all;         /* of all blocks, where calls are irregular or move them at once */
     int *counts;     /* what irregular calls take: of each block the elements, */
     int *displs;     /* where it begins in elements, or in bytes for ...w, */
     MPI_Aint *aints; /* the same for neighbours' ...w, */
@@ -128,7 +130,7 @@ struct coll {
 
 /* ---- parameters: a row of a family's table each ------------------------------------------------------- */
 
-extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[6];
+extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[7];
 
 #define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
     {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}

@@ -81,15 +81,15 @@ static void draw_side(const struct coll *c, const struct draw *d, const struct s
 
 static int lay_out(const struct coll *c, struct side *s, const size_t *elements)
 {
-    int err = 0, unused = 0;
+    int err = 0;
     for (int b = 0; b < s->count; ++b) {
         s->at[b + 1] = s->at[b] + elements[b] * c->element;
         s->types[b] = c->type;
         s->aints[b] = (MPI_Aint)s->at[b];
     }
     const size_t unit = c->row->in_bytes ? 1 : c->element;
-    if (c->row->shape != EQUAL && !(c->row->neighbours && c->row->in_bytes))
-        err = num_to_int(s->at[s->count] / unit, &unused);
+    if ((c->row->shape != EQUAL || c->row->at_once) && !(c->row->neighbours && c->row->in_bytes))
+        err = num_to_int(s->at[s->count] / unit, &s->all);
     for (int b = 0; b < s->count && !err; ++b) {
         err = num_to_int(elements[b], &s->counts[b]);
         s->displs[b] = (int)(s->at[b] / unit);

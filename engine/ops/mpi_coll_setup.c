@@ -17,13 +17,13 @@
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 
 enum { SPLIT_BLOCK, SPLIT_CYCLIC };
-enum { TOGETHER, LATE, RAMP, RANDOM, REPLAYED };
+enum { TOGETHER, LATE, RAMP, RAMP_DOWN, RANDOM, REPLAYED };
 enum { RANDOM_DELAYS = 64 }; /* then they come again */
 
 const char *const coll_no_yes[3] = {"no", "yes", NULL};
 const char *const coll_roots[3] = {"fixed", "rotate", NULL};
 const char *const coll_splits[3] = {"block", "cyclic", NULL};
-const char *const coll_arrivals[6] = {"together", "late", "ramp", "random", "file", NULL};
+const char *const coll_arrivals[7] = {"together", "late", "ramp", "ramp_down", "random", "file", NULL};
 
 double coll_param(const struct op_env *env, const char *name, double absent)
 {
@@ -224,9 +224,12 @@ static int plan_arrival(const struct op_env *env, struct coll *c)
     c->delay_count = arrival == RANDOM ? RANDOM_DELAYS : 1;
     c->delays_ns = coll_array((size_t)c->delay_count, sizeof *c->delays_ns, &err);
     for (int k = 0; k < c->delay_count && !err; ++k) {
+        const double up = c->size > 1 ? (double)c->rank / (c->size - 1) : 1;
         const double share = arrival == LATE   ? c->rank == late
-                             : arrival == RAMP ? (c->size > 1 ? (double)c->rank / (c->size - 1) : 1)
-                                               : random_arrival(c, (uint64_t)coll_param(env, "seed", 1), k);
+                             : arrival == RAMP ? up
+                             : arrival == RAMP_DOWN
+                                 ? 1 - up
+                                 : random_arrival(c, (uint64_t)coll_param(env, "seed", 1), k);
         c->delays_ns[k] = (int64_t)(share * delay_ns);
     }
     return err;

@@ -58,6 +58,13 @@
 #define COMM_IDUP_MISSING NULL
 #endif
 
+/* A simulated rank is a thread of the simulation. */
+#ifdef SMPI_H
+#define THREADS_MISSING "ranks that are simulated have one thread each"
+#else
+#define THREADS_MISSING NULL
+#endif
+
 /* Open MPI 5 says that it is MPI 3.1 and yet has these. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define MPI4_CALLS_MISSING NULL

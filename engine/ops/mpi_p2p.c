@@ -12,7 +12,7 @@ void p2p_match(struct pair *p, int word)
 {
     enum { EXACT, ANY_TAG, ANY_SOURCE, ANY };
     p->from = word == ANY_SOURCE || word == ANY ? MPI_ANY_SOURCE : p->peer;
-    p->tag = word == ANY_TAG || word == ANY ? MPI_ANY_TAG : P2P_TAG;
+    p->tag = word == ANY_TAG || word == ANY ? MPI_ANY_TAG : p->label;
 }
 
 int p2p_count(const struct op_env *env, int *count)
@@ -28,7 +28,7 @@ int p2p_count(const struct op_env *env, int *count)
 
 int p2p_open_to(struct pair *p, const struct op_env *env, int peer, int sends, int recvs)
 {
-    enum { LINE = 64 };
+    enum { LINE = 64, LANE_GENERATIONS = 6 }; /* data of threads differ: so many checks are there of one */
     *p = (struct pair){.comm = team_comm(env->team),
                        .rank = env->team->rank,
                        .peer = peer,
@@ -36,6 +36,8 @@ int p2p_open_to(struct pair *p, const struct op_env *env, int peer, int sends, i
                        .stride = (env->bytes + LINE - 1) / LINE * LINE,
                        .sends = sends,
                        .recvs = recvs,
+                       .label = P2P_TAG + env->lane,
+                       .generation = env->lane << LANE_GENERATIONS,
                        .planted = env->planted};
     p2p_match(p, 0);
     int err = store_take(env->store, (size_t)sends, p->stride, (void **)&p->send);

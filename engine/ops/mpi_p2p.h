@@ -6,12 +6,13 @@
 
 #include <mpi.h>
 
-enum { P2P_TAG = 1 }; /* of all messages with data */
+enum { P2P_TAG = 1 }; /* of the messages with data, or the first of theirs */
 
 struct pair {
     MPI_Comm comm;
     int rank, peer;
-    int from, tag; /* what a receive asks for: the peer and P2P_TAG, or any */
+    int label;     /* the tag of all messages: P2P_TAG, and the thread where several share the communicator */
+    int from, tag; /* what a receive asks for: the peer and `label`, or any */
     int count;     /* the bytes of a message as MPI's int */
     size_t bytes, stride;
     int sends, recvs; /* buffers, a stride apart; whole cache lines, so that none is in two of them */

@@ -41,7 +41,7 @@ static int isend_recv_all(struct pair *p, int64_t reps)
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
         MPI_Request request;
-        rc = MPI_Isend(p->send, p->count, MPI_BYTE, p->peer, P2P_TAG, p->comm, &request);
+        rc = MPI_Isend(p->send, p->count, MPI_BYTE, p->peer, p->label, p->comm, &request);
         if (rc == MPI_SUCCESS)
             rc = MPI_Recv(p->recv, p->count, MPI_BYTE, p->from, p->tag, p->comm, MPI_STATUS_IGNORE);
         if (rc == MPI_SUCCESS)
@@ -57,7 +57,7 @@ static int irecv_send_all(struct pair *p, int64_t reps)
         MPI_Request request;
         rc = MPI_Irecv(p->recv, p->count, MPI_BYTE, p->from, p->tag, p->comm, &request);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Send(p->send, p->count, MPI_BYTE, p->peer, P2P_TAG, p->comm);
+            rc = MPI_Send(p->send, p->count, MPI_BYTE, p->peer, p->label, p->comm);
         if (rc == MPI_SUCCESS)
             rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
@@ -68,8 +68,8 @@ static int sendrecv_all(struct pair *p, int64_t reps)
 {
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        rc = MPI_Sendrecv(p->send, p->count, MPI_BYTE, p->peer, P2P_TAG, p->recv, p->count, MPI_BYTE, p->from,
-                          p->tag, p->comm, MPI_STATUS_IGNORE);
+        rc = MPI_Sendrecv(p->send, p->count, MPI_BYTE, p->peer, p->label, p->recv, p->count, MPI_BYTE,
+                          p->from, p->tag, p->comm, MPI_STATUS_IGNORE);
     return team_mpi_err(rc, "MPI_Sendrecv");
 }
 
@@ -77,7 +77,7 @@ static int sendrecv_replace_all(struct pair *p, int64_t reps)
 {
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        rc = MPI_Sendrecv_replace(p->recv, p->count, MPI_BYTE, p->peer, P2P_TAG, p->from, p->tag, p->comm,
+        rc = MPI_Sendrecv_replace(p->recv, p->count, MPI_BYTE, p->peer, p->label, p->from, p->tag, p->comm,
                                   MPI_STATUS_IGNORE);
     return team_mpi_err(rc, "MPI_Sendrecv_replace");
 }

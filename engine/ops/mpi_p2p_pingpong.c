@@ -31,7 +31,7 @@ struct pingpong {
 
 static int send_plain(struct ways *s)
 {
-    return MPI_Send(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Send(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int recv_plain(struct ways *s)
@@ -42,7 +42,7 @@ static int recv_plain(struct ways *s)
 static int send_large(struct ways *s)
 {
     (void)s;
-    return MPI_Send_c(s->p.send, (MPI_Count)s->p.bytes, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Send_c(s->p.send, (MPI_Count)s->p.bytes, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int recv_large(struct ways *s)

@@ -24,35 +24,35 @@ const char *const ways_recv_words[] = {"recv", "irecv", "probe", "iprobe", "mpro
 
 static int send_send(struct ways *s)
 {
-    return MPI_Send(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Send(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int send_ssend(struct ways *s)
 {
-    return MPI_Ssend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Ssend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int send_bsend(struct ways *s)
 {
-    return MPI_Bsend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Bsend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int send_rsend(struct ways *s)
 {
-    return MPI_Rsend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm);
+    return MPI_Rsend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm);
 }
 
 static int send_isend(struct ways *s)
 {
     MPI_Request request;
-    int rc = MPI_Isend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm, &request);
+    int rc = MPI_Isend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm, &request);
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
 static int send_issend(struct ways *s)
 {
     MPI_Request request;
-    int rc = MPI_Issend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm, &request);
+    int rc = MPI_Issend(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm, &request);
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
@@ -200,9 +200,9 @@ static int prepare(struct ways *s, int send, int recv)
     if (send == BY_BSEND)
         err = attach(s);
     if (!err && send == BY_SEND_START)
-        err = team_mpi_err(
-            MPI_Send_init(s->p.send, s->p.count, MPI_BYTE, s->p.peer, P2P_TAG, s->p.comm, &s->send_request),
-            "MPI_Send_init");
+        err = team_mpi_err(MPI_Send_init(s->p.send, s->p.count, MPI_BYTE, s->p.peer, s->p.label, s->p.comm,
+                                         &s->send_request),
+                           "MPI_Send_init");
     if (!err && recv == BY_RECV_START)
         err = init_recvs(s);
     if (!err && send == BY_RSEND) {

@@ -56,7 +56,7 @@ static int isend_all(struct window *s)
     const struct pair *p = &s->p;
     int rc = MPI_SUCCESS;
     for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->sends))
-        rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, P2P_TAG, p->comm,
+        rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, p->label, p->comm,
                        &s->sends[w]);
     return rc;
 }
@@ -66,7 +66,7 @@ static int irecv_all(struct window *s)
     const struct pair *p = &s->p;
     int rc = MPI_SUCCESS;
     for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->recvs))
-        rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, P2P_TAG, p->comm,
+        rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, p->label, p->comm,
                        &s->recvs[w]);
     return rc;
 }
@@ -76,7 +76,7 @@ static int isend_all_large(struct window *s)
     const struct pair *p = &s->p;
     int rc = MPI_SUCCESS;
     for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->sends))
-        rc = MPI_Isend_c(p->send + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, P2P_TAG,
+        rc = MPI_Isend_c(p->send + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, p->label,
                          p->comm, &s->sends[w]);
     return rc;
 }
@@ -86,7 +86,7 @@ static int irecv_all_large(struct window *s)
     const struct pair *p = &s->p;
     int rc = MPI_SUCCESS;
     for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->recvs))
-        rc = MPI_Irecv_c(p->recv + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, P2P_TAG,
+        rc = MPI_Irecv_c(p->recv + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, p->label,
                          p->comm, &s->recvs[w]);
     return rc;
 }
@@ -114,7 +114,7 @@ static int send_windows(struct window *s, int64_t reps)
         if (rc == MPI_SUCCESS)
             rc = MPI_Waitall(s->messages, s->sends, MPI_STATUSES_IGNORE);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Recv(NULL, 0, MPI_BYTE, p->peer, P2P_TAG, p->comm, MPI_STATUS_IGNORE);
+            rc = MPI_Recv(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm, MPI_STATUS_IGNORE);
     }
     return team_mpi_err(rc, "sending a window, MPI_Waitall or MPI_Recv");
 }
@@ -128,7 +128,7 @@ static int recv_windows(struct window *s, int64_t reps)
         if (rc == MPI_SUCCESS)
             rc = MPI_Waitall(s->messages, s->recvs, MPI_STATUSES_IGNORE);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Send(NULL, 0, MPI_BYTE, p->peer, P2P_TAG, p->comm);
+            rc = MPI_Send(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm);
     }
     return team_mpi_err(rc, "receiving a window, MPI_Waitall or MPI_Send");
 }
@@ -191,11 +191,11 @@ static int init_requests(struct window *s)
     const struct pair *p = &s->p;
     int rc = MPI_SUCCESS;
     for (int w = 0; s->recvs && s->persistent_recvs && w < s->messages && rc == MPI_SUCCESS; ++w)
-        rc = MPI_Recv_init(p->recv + (size_t)(w % p->recvs) * p->stride, p->count, MPI_BYTE, p->peer, P2P_TAG,
-                           p->comm, &s->recvs[w]);
+        rc = MPI_Recv_init(p->recv + (size_t)(w % p->recvs) * p->stride, p->count, MPI_BYTE, p->peer,
+                           p->label, p->comm, &s->recvs[w]);
     for (int w = 0; s->sends && s->persistent_sends && w < s->messages && rc == MPI_SUCCESS; ++w)
-        rc = MPI_Send_init(p->send + (size_t)(w % p->sends) * p->stride, p->count, MPI_BYTE, p->peer, P2P_TAG,
-                           p->comm, &s->sends[w]);
+        rc = MPI_Send_init(p->send + (size_t)(w % p->sends) * p->stride, p->count, MPI_BYTE, p->peer,
+                           p->label, p->comm, &s->sends[w]);
     return team_mpi_err(rc, "MPI_Recv_init or MPI_Send_init");
 }
 

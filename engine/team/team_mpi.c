@@ -22,6 +22,7 @@ enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX, TAG_MESSAGE };
 
 struct own {
     MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
+    bool owns_ops;      /* of a lane: not those of the whole */
     int thread_level;
     struct tools *tools;
 };
@@ -133,6 +134,34 @@ int team_close(struct team *team)
     team->finalize_ns = FINALIZE_TIMED ? monotonic_ns() - begin : 0;
     free(own);
     return err;
+}
+
+int team_lane_open(const struct team *team, bool own_comm, struct team *lane)
+{
+    const struct own *whole = team->own;
+    struct own *own = malloc(sizeof *own);
+    if (!own)
+        return err_say(ERR_NOMEM, "no memory for the team of a thread");
+    *own = *whole;
+    *lane = *team;
+    lane->own = own;
+    int err = team_mpi_err(MPI_Comm_dup(whole->team, &own->team), "MPI_Comm_dup");
+    if (!err && own_comm) {
+        err = team_mpi_err(MPI_Comm_dup(whole->ops, &own->ops), "MPI_Comm_dup");
+        own->owns_ops = !err;
+    }
+    if (err)
+        free(own);
+    return err;
+}
+
+void team_lane_close(struct team *lane)
+{
+    struct own *own = lane->own;
+    if (own->owns_ops)
+        MPI_Comm_free(&own->ops);
+    MPI_Comm_free(&own->team);
+    free(own);
 }
 
 void team_abort(const struct team *team, int code)

@@ -93,7 +93,7 @@ def _measure_like(
     return Measure(
         ops=(row.op,),
         **given,
-        threads=threads or 1,
+        threads=threads or row.threads,
         params={**row.params, **_params(params)},
         omp=read_omp_words(omp),
     )

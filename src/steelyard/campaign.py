@@ -30,12 +30,13 @@ from steelyard.launch import plan_launch
 from steelyard.machine import Machine, read_machine
 from steelyard.observations import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.placement import NOWHERE
-from steelyard.plan import MOST_SECONDS, Ops, Plan, budget_seconds, is_same_plan, plan_document, point_line
+from steelyard.plan import MOST_SECONDS, Plan, budget_seconds, is_same_plan, plan_document
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
 from steelyard.reading import read_folder
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
-from steelyard.results import write_whole
+from steelyard.resolve import Ops, point_line
+from steelyard.results_files import write_whole
 from steelyard.settings import read_settings
 from steelyard.tail import Tail
 from steelyard.topology import Topology, read_topology

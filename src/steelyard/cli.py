@@ -28,8 +28,9 @@ from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.plan import Ops, Plan, clock_lacks, needs_mpi, ops_of, read_plan, resolve
+from steelyard.plan import Plan, read_plan
 from steelyard.progress import listening
+from steelyard.resolve import Ops, clock_lacks, needs_mpi, ops_of, resolve
 from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 app = typer.Typer(
@@ -213,7 +214,7 @@ def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
 
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
     from steelyard.report import write_report
-    from steelyard.results import results_document, write_results
+    from steelyard.results_files import results_document, write_results
     from steelyard.tables import results_tables
 
     machine = read_machine()
@@ -362,7 +363,7 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
 ) -> None:
     """The results as a table."""
-    from steelyard.results import results_csv, results_document
+    from steelyard.results_files import results_csv, results_document
     from steelyard.tables import results_tables
 
     rows, found = _rows_and_doubts(_results_folder(folder))

@@ -24,6 +24,7 @@ class Like:
     """A test of another suite, and the op of ours that is nearest to it.
 
     `bytes` is None for an op without a size. `differs` says in a few words what is not the same.
+    `threads` of each rank, where nobody says another number.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Like:
     bytes: str | None = None
     params: Mapping[str, Value] = field(default_factory=dict)
     differs: str = ""
+    threads: int = 1
 
 
 _OSU_P2P, _OSU_COLL, _OSU_SUMS = "1..4Mi", "1..1Mi", "8..1Mi"
@@ -71,6 +73,21 @@ _MPIBENCH = (
     "reduce",
     "scatter",
 )
+_IMB_MT = (
+    "BarrierMT",
+    "BcastMT",
+    "ReduceMT",
+    "AllReduceMT",
+    "ReduceScatterMT",
+    "ScatterMT",
+    "ScattervMT",
+    "GatherMT",
+    "GathervMT",
+    "AllgatherMT",
+    "AllgathervMT",
+    "AlltoallMT",
+    "AlltoallvMT",
+)
 _NEIGHBOR = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 
@@ -92,6 +109,7 @@ def _osu() -> Iterator[Like]:
     yield Like("osu_bw_fan_in", "mpi.pattern.fan_in", _OSU_P2P, {"kind": "window"})
     yield Like("osu_bw_fan_out", "mpi.pattern.fan_out", _OSU_P2P, {"kind": "window"})
     yield Like("osu_partitioned_latency", "mpi.part.pingpong", _OSU_P2P)
+    yield Like("osu_latency_mt", "mpi.mt.serve", _OSU_P2P, threads=2)
     for base in _OSU_COLLECTIVES:
         sizes = _sizes(base, _OSU_COLL, _OSU_SUMS)
         differs = _DOUBLES if base in _SUMS else ""
@@ -129,6 +147,7 @@ def _imb() -> Iterator[Like]:
     yield Like("Stencil3D", "mpi.halo.3d7", _IMB)
     yield Like("ndim_halo", "mpi.halo.3d7", _IMB)
     yield Like("Reduce_local", "mpi.reduce_local", "8..4Mi", {}, _DOUBLES)
+    yield from _imb_mt()
     blocking = (*(base for base in _OSU_COLLECTIVES if base != "alltoallw"),)
     for base in blocking:
         sizes = _sizes(base, _IMB, _IMB_SUMS)
@@ -139,6 +158,22 @@ def _imb() -> Iterator[Like]:
             yield Like(f"I{base}_pure", f"mpi.i{base}", sizes, {}, differs)
             yield Like(f"{base.capitalize()}_persist", f"mpi.{base}_init", sizes, {}, _OVERLAP)
             yield Like(f"{base.capitalize()}_persist_pure", f"mpi.{base}_init", sizes, {}, differs)
+
+
+def _imb_mt() -> Iterator[Like]:
+    theirs = "theirs has one communicator for each thread as well; its number is OMP_NUM_THREADS"
+    for name, op, params in (
+        ("PingPongMT", "pingpong", {}),
+        ("PingPingMT", "pingping", {}),
+        ("SendRecvMT", "pattern.ring", {"kind": "send"}),
+        ("ExchangeMT", "pattern.ring", {"kind": "exchange"}),
+        ("UniBandMT", "pattern.bisection", {"kind": "window"}),
+        ("BiBandMT", "pattern.bisection", {"kind": "biwindow"}),
+    ):
+        yield Like(name, f"mpi.mt.{op}", _IMB, params, theirs, threads=2)
+    for name in _IMB_MT:
+        base = {"AllReduceMT": "allreduce", "ReduceScatterMT": "reduce_scatter"}.get(name, name[:-2].lower())
+        yield Like(name, f"mpi.mt.{base}", _sizes(base, _IMB, _IMB_SUMS), {}, theirs, threads=2)
 
 
 def _skampi() -> Iterator[Like]:
@@ -174,6 +209,11 @@ def _skampi() -> Iterator[Like]:
     late: dict[str, Value] = {"arrival": "late"}
     yield Like("delayed_Alltoall", "mpi.alltoall", "1..1Mi", late)
     yield Like("delayed_Gather", "mpi.gather", "1..1Mi", late)
+    composed = "mpi.allreduce_by_reduce_bcast"
+    yield Like("Allreduce_using_Reduce_Bcast", composed, "8..1Mi", {}, _DOUBLES)
+    waits = "a barrier after the waits, which show as its skew; theirs has no operation"
+    yield Like("waitpattern_up", "mpi.barrier", None, {"arrival": "ramp"}, waits)
+    yield Like("waitpattern_down", "mpi.barrier", None, {"arrival": "ramp_down"}, waits)
     yield Like("Wtime", "mpi.wtime")
 
 
@@ -198,6 +238,7 @@ def _mpich() -> Iterator[Like]:
     yield Like("mpich_netmpi", "mpi.pingpong", "1..4Mi")
     yield Like("mpich_p2p_bw", "mpi.bandwidth", "1..4Mi")
     yield Like("mpich_p2p_one", "mpi.bandwidth", "1..4Mi")
+    yield Like("mt_pt2pt_msgrate", "mpi.mt.bandwidth", "1..4Mi", threads=2)
     yield Like("mpich_p2p_self", "mpi.self", "1..4Mi")
     for base in ("barrier", "bcast", "allreduce"):
         yield Like(f"mpich_{base}", f"mpi.{base}", _sizes(base, "1..1Mi", "8..1Mi"))
@@ -328,6 +369,7 @@ def like_page() -> str:
         lines += [f"## {suite}", "", "| theirs | ours | sizes | what differs |", "| --- | --- | --- | --- |"]
         for row in rows:
             given = f" `{format_values(row.params)}`" if row.params else ""
+            given += f" `--threads {row.threads}`" if row.threads > 1 else ""
             sizes = f"`{row.bytes}`" if row.bytes else "none"
             lines.append(f"| {row.name} | `{row.op}`{given} | {sizes} | {row.differs} |")
         lines.append("")

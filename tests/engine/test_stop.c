@@ -92,6 +92,8 @@ int main(void)
     const double p90[] = {3, 1000, 5, 0.9, -1};
     CHECK(feed("quantile", p90, 0, constant, 100000, &stop) == 12800 && stop == STOP_SETTLED);
     CHECK(feed("quantile", p90, 10, constant, 100000, &stop) == 12800 && stop == STOP_SETTLED);
+    const double at_least[] = {2, 5, 3, 2, -1}; /* 5 s at least, which outweigh 2 s at most */
+    CHECK(feed("median", at_least, 0, wild, 100000, &stop) == 5000 && stop == STOP_TIME);
     CHECK(feed("quantile", short_time, 0, wild, 100000, &stop) == 2000 && stop == STOP_TIME);
     double q90[PARAMS_MAX];
     param_defaults(stop_find("quantile")->params, q90);

@@ -15,8 +15,9 @@ from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
-from steelyard.plan import Measure, Plan, ops_of, resolve
+from steelyard.plan import Measure, Plan
 from steelyard.records import JobFile
+from steelyard.resolve import ops_of, resolve
 
 Orphans = Callable[[], list[int]]
 

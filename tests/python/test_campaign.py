@@ -28,8 +28,9 @@ from steelyard.campaign import (
 from steelyard.errors import InputError
 from steelyard.machine import read_machine
 from steelyard.observations import CampaignFile, PlannedPoint
-from steelyard.plan import Measure, Plan, resolve
+from steelyard.plan import Measure, Plan
 from steelyard.reading import read_folder
+from steelyard.resolve import resolve
 from steelyard.results import results
 
 _MACHINE = read_machine()

@@ -14,9 +14,11 @@ from steelyard.errors import InputError
 from steelyard.floor import TCP, efficiencies, ratio_interval, transport_of
 from steelyard.groups import Item, layer_group
 from steelyard.observations import load
-from steelyard.plan import Measure, Plan, needs_mpi, ops_of, resolve
+from steelyard.plan import Measure, Plan
 from steelyard.report import write_report
-from steelyard.results import results_document, rows_of
+from steelyard.resolve import needs_mpi, ops_of, resolve
+from steelyard.results import rows_of
+from steelyard.results_files import results_document
 from steelyard.row import Row
 from steelyard.tables import results_tables
 

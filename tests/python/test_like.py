@@ -12,7 +12,7 @@ from steelyard.engine import describe, mpi_engine, solo_engine
 from steelyard.errors import InputError
 from steelyard.like import SUITES, find_like, like_page
 from steelyard.mpi import choose_mpi
-from steelyard.plan import Ops, ops_of, resolve
+from steelyard.resolve import Ops, ops_of, resolve
 
 _CORES = 8
 _AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None}

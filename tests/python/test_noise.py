@@ -32,7 +32,8 @@ from steelyard.process import run
 from steelyard.reading import read_records
 from steelyard.records import End, Obs
 from steelyard.report import write_report
-from steelyard.results import results_csv, rows_of
+from steelyard.results import rows_of
+from steelyard.results_files import results_csv
 from steelyard.stats import spectrum, spectrum_peaks
 from steelyard.wording import core_cells
 

@@ -14,7 +14,8 @@ from steelyard.engine import describe, solo_engine
 from steelyard.errors import InputError
 from steelyard.openmp import omp_axis, omp_launch, read_omp_words
 from steelyard.overhead import overhead, with_overheads
-from steelyard.plan import Measure, Plan, ops_of, resolve
+from steelyard.plan import Measure, Plan
+from steelyard.resolve import ops_of, resolve
 from steelyard.row import Row, RowLaunch
 from steelyard.stats import block_interval, difference_interval
 from steelyard.stats.interval import Estimate

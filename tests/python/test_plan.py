@@ -7,17 +7,8 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.observations import PlannedPoint
-from steelyard.plan import (
-    Measure,
-    Plan,
-    budget_seconds,
-    needs_mpi,
-    ops_of,
-    plan_document,
-    point_line,
-    resolve,
-    select_ops,
-)
+from steelyard.plan import Measure, Plan, budget_seconds, plan_document
+from steelyard.resolve import needs_mpi, ops_of, point_line, resolve, select_ops
 
 Row = dict[str, Any]
 

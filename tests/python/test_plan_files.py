@@ -13,16 +13,8 @@ from steelyard.engine import describe, engine_folder, mpi_engine, solo_engine
 from steelyard.errors import InputError, SteelyardError
 from steelyard.machine import read_machine
 from steelyard.mpi import choose_mpi
-from steelyard.plan import (
-    Measure,
-    Ops,
-    Plan,
-    budget_seconds,
-    ops_of,
-    point_line,
-    read_plan,
-    resolve,
-)
+from steelyard.plan import Measure, Plan, budget_seconds, read_plan
+from steelyard.resolve import Ops, ops_of, point_line, resolve
 
 
 def _file(folder: Path, text: str) -> Path:

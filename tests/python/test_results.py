@@ -15,7 +15,8 @@ from make_records import COST_NS, FakePoint, regimes, steady, write_folder
 from steelyard.errors import InputError
 from steelyard.observations import load
 from steelyard.records import End, append_records
-from steelyard.results import results, results_csv, results_document, rows_of, write_results
+from steelyard.results import results, rows_of
+from steelyard.results_files import results_csv, results_document, write_results
 from steelyard.row import Row
 from test_records import LINES, text_of
 

@@ -20,10 +20,11 @@ from steelyard.evidence_noise import neighbours
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.observations import Measured, load
-from steelyard.plan import Measure, Plan, resolve
+from steelyard.plan import Measure, Plan
 from steelyard.process import Child
 from steelyard.reading import read_records
 from steelyard.records import Busy, Obs, State, Watch, append_records
+from steelyard.resolve import resolve
 from steelyard.results import rows_of
 from steelyard.tail import Tail
 from steelyard.watch import Watcher, family, processes

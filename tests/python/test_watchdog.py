@@ -21,7 +21,8 @@ from steelyard.engine import Engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.observations import CampaignFile
-from steelyard.plan import Plan, resolve
+from steelyard.plan import Plan
+from steelyard.resolve import resolve
 from steelyard.results import results
 
 

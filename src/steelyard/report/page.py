@@ -36,7 +36,8 @@ from steelyard.plots import (
 )
 from steelyard.report.layers import Made, layers_of, macro_made
 from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
-from steelyard.results import rows_of, write_whole
+from steelyard.results import rows_of
+from steelyard.results_files import write_whole
 from steelyard.row import Row
 from steelyard.units import format_bytes, format_mops
 from steelyard.wording import (

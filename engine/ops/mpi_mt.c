@@ -1,0 +1,293 @@
+/* mpi.mt.*: an MPI op that several threads of each rank do at once, under MPI_THREAD_MULTIPLE. Thread t of a
+ * rank talks to thread t of the others, each with buffers of its own.
+ *
+ * Each is another op, done by as many threads as are asked for: an op joins by its name in the table below.
+ * A repetition begins when the threads are let go and ends when the last has done its own. What threads share
+ * in MPI is `channel`: with a communicator each they can be told apart before a message is matched; with tags
+ * alone all of them match in one list. */
+#include "ops/families.h"
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "ops/mpi_compat.h"
+#include "ops/mpi_mt.h"
+#include "team/team_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum channel { COMMS, TAGS };
+static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
+
+/* Of ops whose messages have a tag by op_env.lane. The row stands before those of the op itself, whose values
+ * follow it. */
+static const struct param channel_row =
+    PARAM_WORDS("channel", "what tells the threads' messages apart: a communicator or a tag each", channels);
+
+static const struct row {
+    const char *name; /* of the op that each thread does */
+    bool tagged;      /* has `channel` */
+} rows[] = {
+    {"mpi.pingpong", true},
+    {"mpi.pingping", true},
+    {"mpi.sendrecv", true},
+    {"mpi.bandwidth", true},
+    {"mpi.bibandwidth", true},
+    {"mpi.message_rate", false},
+    {"mpi.pattern.neighbours", false},
+    {"mpi.pattern.bisection", false},
+    {"mpi.pattern.ring", false},
+    {"mpi.pattern.all", false},
+    {"mpi.barrier", false},
+    {"mpi.bcast", false},
+    {"mpi.reduce", false},
+    {"mpi.allreduce", false},
+    {"mpi.gather", false},
+    {"mpi.gatherv", false},
+    {"mpi.scatter", false},
+    {"mpi.scatterv", false},
+    {"mpi.allgather", false},
+    {"mpi.allgatherv", false},
+    {"mpi.alltoall", false},
+    {"mpi.alltoallv", false},
+    {"mpi.alltoallw", false},
+    {"mpi.reduce_scatter", false},
+    {"mpi.reduce_scatter_block", false},
+    {"mpi.scan", false},
+    {"mpi.exscan", false},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* Where the ops of the table are. */
+static const struct op_family *const homes[] = {&mpi_p2p_pingpong_ops, &mpi_p2p_exchange_ops,
+                                                &mpi_p2p_window_ops,   &mpi_p2p_rate_ops,
+                                                &mpi_pattern_ops,      &mpi_coll_ops};
+
+/* What each thread does, and all parameters of the op: those of `alone` and ours. */
+static struct base {
+    struct op alone;
+    bool tagged;
+    struct param params[PARAMS_MAX + 1];
+} bases[ROWS];
+
+/* One thread, on cache lines of its own. */
+struct lane {
+    _Alignas(128) void *state; /* of `alone` */
+    struct team team;
+    struct op_env env;
+    int err;
+    char why[ERR_TEXT_MAX];
+};
+
+struct threads {
+    const struct op *alone;
+    struct pool *pool;
+    int count;
+    int64_t reps; /* of this run */
+    struct lane *lanes;
+};
+
+static const struct base *base_of(const struct op_env *env)
+{
+    return env->op->row;
+}
+
+/* As one thread of it sees the point. */
+static struct op_env env_alone(const struct op_env *env)
+{
+    const struct base *base = base_of(env);
+    struct op_env alone = *env;
+    alone.op = &base->alone;
+    alone.threads = 1;
+    alone.params = env->params + base->tagged;
+    return alone;
+}
+
+/* The first error of any thread, said again by the caller. */
+static int first_error(const struct threads *s)
+{
+    for (int t = 0; t < s->count; ++t)
+        if (s->lanes[t].err)
+            return err_say((enum err)s->lanes[t].err, "thread %d: %.230s", t, s->lanes[t].why);
+    return 0;
+}
+
+static void note(struct lane *lane, int err)
+{
+    lane->err = err;
+    if (err)
+        snprintf(lane->why, sizeof lane->why, "%s", err_text());
+}
+
+static void run_one(void *state, int t)
+{
+    const struct threads *s = state;
+    note(&s->lanes[t], s->alone->run(s->lanes[t].state, s->reps));
+}
+
+static int run(void *state, int64_t reps)
+{
+    struct threads *s = state;
+    s->reps = reps;
+    pool_run(s->pool, run_one, s);
+    return first_error(s);
+}
+
+static void verify_one(void *state, int t)
+{
+    const struct threads *s = state;
+    note(&s->lanes[t], s->alone->verify(s->lanes[t].state));
+}
+
+static int verify(void *state)
+{
+    struct threads *s = state;
+    pool_run(s->pool, verify_one, s);
+    return first_error(s);
+}
+
+static void teardown(void *state)
+{
+    struct threads *s = state;
+    pool_close(s->pool);
+    for (int t = 0; t < s->count; ++t) {
+        if (s->lanes[t].state)
+            s->alone->teardown(s->lanes[t].state);
+        team_lane_close(&s->lanes[t].team);
+    }
+    free(s->lanes);
+    free(s);
+}
+
+int mt_allowed(const struct op_env *env)
+{
+    int level = MPI_THREAD_SINGLE;
+    int err = team_mpi_err(MPI_Query_thread(&level), "MPI_Query_thread");
+    if (!err && env->threads > 1 && level < MPI_THREAD_MULTIPLE)
+        err = err_say(ERR_UNSUPPORTED,
+                      "%s calls MPI from %d threads at once, which this launch does not allow; give "
+                      "--thread-level multiple, or take an MPI that provides it",
+                      env->op->name, env->threads);
+    return err;
+}
+
+/* Threads that share a communicator must not take each other's messages. */
+static int check_match(const struct op_env *env, bool by_tag)
+{
+    const char *const word = "match";
+    const int at = param_find(env->op->params, word);
+    const char *match = at < 0 ? "exact" : env->op->params[at].words[(int)env->params[at]];
+    if (by_tag && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
+        return err_say(ERR_INPUT,
+                       "channel=tags tells threads apart by their tags, which match=%s does not look at; "
+                       "give channel=comms",
+                       match);
+    return 0;
+}
+
+/* All ranks do it for one thread after the other, in the same order. */
+static int open_lanes(const struct op_env *env, struct threads *s, bool by_tag)
+{
+    int err = 0;
+    for (int t = 0; t < env->threads && !err; ++t) {
+        err = team_lane_open(env->team, !by_tag, &s->lanes[t].team);
+        s->count += !err;
+    }
+    for (int t = 0; t < s->count && !err; ++t) {
+        struct lane *lane = &s->lanes[t];
+        lane->env = env_alone(env);
+        lane->env.team = &lane->team;
+        lane->env.lane = by_tag ? t : 0;
+        lane->env.planted = env->planted && t == env->threads - 1;
+        err = s->alone->setup(&lane->env, &lane->state);
+    }
+    return err;
+}
+
+static int setup(const struct op_env *env, void **state)
+{
+    const struct base *base = base_of(env);
+    const bool by_tag = base->tagged && (int)env->params[0] == TAGS;
+    int err = mt_allowed(env);
+    err = err ? err : check_match(env, by_tag);
+    if (err)
+        return err;
+    struct threads *s = calloc(1, sizeof *s);
+    struct lane *lanes = aligned_alloc(_Alignof(struct lane), (size_t)env->threads * sizeof *lanes);
+    if (!s || !lanes) {
+        free(s);
+        free(lanes);
+        return err_say(ERR_NOMEM, "no memory for %d threads of %s", env->threads, env->op->name);
+    }
+    memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
+    *s = (struct threads){.alone = &base->alone, .lanes = lanes};
+    err = open_lanes(env, s, by_tag);
+    err = err ? err : pool_open(env->threads, &s->pool);
+    if (err)
+        teardown(s);
+    else
+        *state = s;
+    return err;
+}
+
+static enum op_flow flow_at(const struct op_env *env)
+{
+    const struct op_env alone = env_alone(env);
+    return alone.op->flow_at ? alone.op->flow_at(&alone) : alone.op->flow;
+}
+
+/* Of all threads together. */
+
+static double moved(const struct op_env *env)
+{
+    const struct op_env alone = env_alone(env);
+    return env->threads * alone.op->moved(&alone);
+}
+
+static double work(const struct op_env *env)
+{
+    const struct op_env alone = env_alone(env);
+    return env->threads * alone.op->work(&alone);
+}
+
+static void find(const char *name, struct op *op)
+{
+    for (size_t f = 0; f < sizeof homes / sizeof homes[0]; ++f)
+        for (size_t i = 0; i < homes[f]->count; ++i) {
+            homes[f]->op_at(i, op);
+            if (strcmp(op->name, name) == 0)
+                return;
+        }
+    *op = (struct op){.missing = "no op has the name that the table of mpi.mt gives"};
+}
+
+static void op_at(size_t i, struct op *op)
+{
+    struct base *base = &bases[i];
+    find(rows[i].name, &base->alone);
+    base->tagged = rows[i].tagged;
+    if (base->tagged)
+        base->params[0] = channel_row;
+    memcpy(base->params + base->tagged, base->alone.params,
+           param_count(base->alone.params) * sizeof base->params[0]);
+    *op = base->alone;
+    snprintf(op->name, sizeof op->name, "mpi.mt.%s", rows[i].name + strlen("mpi."));
+    op->family = "mt";
+    op->missing = op->missing ? op->missing : THREADS_MISSING;
+    op->threaded = true;
+    op->thread_level = "multiple";
+    op->params = base->params;
+    op->row = base;
+    op->setup = setup;
+    op->run = run;
+    op->verify = verify;
+    op->teardown = teardown;
+    op->flow_at = flow_at;
+    op->turn = NULL; /* messages of several threads have no one order */
+    op->partner = NULL;
+    op->moved = base->alone.moved ? moved : NULL;
+    op->work = base->alone.work ? work : NULL;
+}
+
+const struct op_family mpi_mt_ops = {.count = ROWS, .op_at = op_at};

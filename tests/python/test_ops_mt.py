@@ -1,0 +1,89 @@
+"""Several threads of each rank in MPI at once: every op of them, in many numbers of ranks and of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from campaigns import plan_of, run_plan, setup_of
+from steelyard.engine import describe
+from steelyard.mpi import Mpi
+from steelyard.reading import read_folder
+from steelyard.records import End
+from test_ops import _engine, _measure
+
+_CHANNELS = ("pingpong", "pingping", "sendrecv", "bandwidth", "bibandwidth")
+
+
+def _lines(mpi: Mpi) -> list[str]:
+    """A point of each op of the family, and of each way to tell threads apart."""
+    ops = [op for op in describe(_engine(mpi))["ops"] if op["family"] == "mt"]
+    assert len(ops) > 25
+    assert {op["thread_level"] for op in ops} == {"multiple"}
+    lines = [f"op={op['name']} bytes=24" if op["sized"] else f"op={op['name']}" for op in ops]
+    lines += [f"op=mpi.mt.{name} bytes=9 channel=tags" for name in _CHANNELS]
+    lines += ["op=mpi.mt.pingpong bytes=9 channel=tags match=any_source", "op=mpi.mt.pingpong bytes=100001"]
+    lines += ["op=mpi.mt.pingpong bytes=9 match=any recv=irecv", "op=mpi.mt.allreduce bytes=24 operator=user"]
+    return lines
+
+
+def _ends(tmp_path: Path, mpi: Mpi, ranks: int, threads: int, lines: Sequence[str]) -> list[End]:
+    lines = [f"{line} threads={threads} method=batch reps=2 rule=fixed count=1" for line in lines]
+    records = _measure(_engine(mpi), ranks, threads, lines, tmp_path / "out.jsonl")
+    return sorted((record for record in records if isinstance(record, End)), key=lambda end: end.point)
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 3), (2, 1), (2, 2), (2, 3), (3, 2), (5, 2)])
+def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, threads: int) -> None:
+    lines = _lines(mpi)
+    ends = _ends(tmp_path, mpi, ranks, threads, lines)
+    for line, end in zip(lines, ends, strict=True):
+        if end.status == "skipped":
+            assert ranks == 1, (line, end.why)
+            assert "needs 2 ranks" in (end.why or "")
+        else:
+            assert (end.status, end.why, end.verified) == ("ok", None, True), line
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
+    """What the last of three threads received is spoilt."""
+    lines = _lines(mpi)
+    ends = _ends(tmp_path, mpi, 2, 3, [f"{line} plant={rank}" for line in lines])
+    receives_at = {"reduce": 0, "gather": 0, "gatherv": 0, "bcast": 1, "exscan": 1, "bandwidth": 1}
+    receives_at |= {"message_rate": 1}
+    for line, end in zip(lines, ends, strict=True):
+        name = line.split()[0].removeprefix("op=mpi.mt.")
+        if name == "barrier" or receives_at.get(name, rank) != rank:
+            assert (end.status, end.verified) == ("ok", True), line
+            continue
+        assert (end.status, end.verified) == ("failed", False), line
+        assert (end.why or "").startswith(f"wrong: rank {rank}: "), line
+        if name != "serve":
+            assert "thread 2: " in (end.why or ""), line
+
+
+def test_threads_that_share_tags_are_refused_together(tmp_path: Path, mpi: Mpi) -> None:
+    lines = [f"op=mpi.mt.pingpong bytes=8 channel=tags match={match}" for match in ("any_tag", "any")]
+    for end in _ends(tmp_path, mpi, 2, 2, lines):
+        assert end.status == "skipped"
+        assert "give channel=comms" in (end.why or "")
+
+
+def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:
+    """Nobody names it: multiple; somebody names a lower one: the point is skipped and says why."""
+    plan = plan_of("mpi.mt.pingpong", ranks=2, mpi=(mpi.name,))
+    for level, status, words in ((None, "ok", ""), ("funneled", "skipped", "give --thread-level multiple")):
+        measure = msgspec.structs.replace(plan.measure[0], bytes=8, threads=2, thread_level=level)
+        out = tmp_path / str(level)
+        run_plan(out, msgspec.structs.replace(plan, measure=(measure,)), setup_of(mpi))
+        ((file, run),) = [(file, run) for file in read_folder(out) for run in file.points]
+        assert run.end is not None
+        assert file.launch is not None
+        assert file.launch.mpi is not None
+        assert file.launch.mpi.thread_level == (level or "multiple")
+        assert run.end.status == status
+        assert words in (run.end.why or "")

@@ -6,7 +6,7 @@ NPtcp is of NetPIPE 3, built by its user. Each tool measures one size for half a
 process, the least of seven trials, each a mean; ours in five launches, whose median is the figure, as it is
 of a user's run. The like of NetPIPE's is formed too: the least of seven parts, each a mean. Printed for
 each size: NetPIPE's time as a ratio to our median, with the interval of the ratio over rounds; and how far
-the figures of each tool spread, (max - min) / median, which says whose number repeats better.
+the figures of each tool spread, the middle half of them and all, relative to their median.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ def launch(engine: str, cpus: tuple[str, str], size: int, seconds: float) -> dic
         return values_of(path)[0]
 
 
-def spread(values: list[float]) -> float:
-    """How far launches lie apart, relative to their median."""
-    return (max(values) - min(values)) / float(np.median(values))
+def spread(values: list[float]) -> str:
+    """How far figures lie apart, relative to their median: the middle half of them, and all."""
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+    return f"{100 * (high - low) / middle:.1f} %, {100 * (max(values) - min(values)) / middle:.1f} %"
 
 
 def show(size: int, theirs: list[float], ours: list[dict[str, float]]) -> None:
@@ -85,9 +86,7 @@ def show(size: int, theirs: list[float], ours: list[dict[str, float]]) -> None:
         ("sock.tcp, least of 7", least),
         ("sock.tcp, median", medians),
     ):
-        print(
-            f"  {name:<24} {format_time(float(np.median(values))):>9}   spread {100 * spread(values):.1f} %"
-        )
+        print(f"  {name:<24} {format_time(float(np.median(values))):>9}   spread {spread(values)}")
     print(f"  NetPIPE / sock.tcp       {np.median(ratios):9.3f}{bounds}")
 
 

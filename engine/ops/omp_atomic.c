@@ -3,12 +3,15 @@
 #include "ops/families.h"
 #include "ops/omp_team.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ATOMIC_FORM = 1, ATOMIC_ORDER, ATOMIC_USE };
-enum { FORM_READ, FORM_WRITE, FORM_UPDATE, FORM_CAPTURE, FORM_COMPARE, FORMS };
+enum { FORM_READ, FORM_WRITE, FORM_UPDATE, FORM_CAPTURE, FORM_COMPARE, FORM_DOUBLE, FORMS };
 enum { USE_SHARED, USE_OWN };
-static const char *const form_words[] = {"read", "write", "update", "capture", "compare", NULL};
+static const char *const form_words[] = {"read",    "write",         "update", "capture",
+                                         "compare", "update_double", NULL};
 static const char *const order_words[] = {"relaxed", "seq_cst", NULL};
 static const char *const use_words[] = {"shared", "own", NULL};
 
@@ -73,6 +76,11 @@ ATOMIC_LOOP(capture_seq, , _Pragma("omp atomic capture seq_cst"), v = (*x)++)
 ATOMIC_LOOP(compare, v = 1, OMP_ATOMIC_COMPARE, *x = *x < i + 1 ? i + 1 : *x)
 ATOMIC_LOOP(compare_seq, v = 1, OMP_ATOMIC_COMPARE_SEQ, *x = *x < i + 1 ? i + 1 : *x)
 
+/* The targets hold doubles, of whole numbers, which no processor can add to at once: it compares and swaps.
+ */
+ATOMIC_LOOP(update_double, v = 1, _Pragma("omp atomic update"), *(double *)x += 1)
+ATOMIC_LOOP(update_double_seq, v = 1, _Pragma("omp atomic update seq_cst"), *(double *)x += 1)
+
 static int atomic_pick(const struct op_env *env)
 {
     return 2 * (int)env->params[ATOMIC_FORM] + (int)env->params[ATOMIC_ORDER];
@@ -109,6 +117,7 @@ static int64_t target_after(int form, int64_t before, int64_t reps, int64_t writ
         return before;
     case FORM_UPDATE:
     case FORM_CAPTURE:
+    case FORM_DOUBLE:
         return before + reps * writers;
     default:
         return reps; /* written last, or the greatest */
@@ -129,10 +138,16 @@ static int atomic_check(struct omp *o, int64_t reps)
     for (int i = 0; i < o->threads; ++i)
         seen += o->slots[i].value;
     const int64_t after = target_after(form, before, reps, writers);
-    for (int i = 0; i < (t->shared ? 1 : o->threads); ++i)
+    for (int i = 0; i < (t->shared ? 1 : o->threads); ++i) {
+        if (form == FORM_DOUBLE) {
+            double sum = 0;
+            memcpy(&sum, &t->slots[i].value, sizeof sum);
+            t->slots[i].value = llround(sum);
+        }
         if (t->slots[i].value != after)
             return err_say(ERR_WRONG, "%lld atomic %ss by %d threads left %lld, not %lld", (long long)reps,
                            form_words[form], writers, (long long)t->slots[i].value, (long long)after);
+    }
     const int64_t all = reps * writers, captured = all * (all - 1) / 2 * (t->shared ? 1 : o->threads);
     const int64_t expected = form == FORM_READ      ? BEFORE * reps * o->threads
                              : form == FORM_CAPTURE ? captured
@@ -147,7 +162,8 @@ static const struct omp_row rows[] = {
      .summary = "an atomic construct by each thread",
      .reference = "omp.reference_update",
      .loops = OMP_LOOPS(read_loop, read_seq_loop, write_loop, write_seq_loop, update_loop, update_seq_loop,
-                        capture_loop, capture_seq_loop, compare_loop, compare_seq_loop),
+                        capture_loop, capture_seq_loop, compare_loop, compare_seq_loop, update_double_loop,
+                        update_double_seq_loop),
      .params = atomic_params,
      .inside = true,
      .pick = atomic_pick,

@@ -304,8 +304,9 @@ def _epcc() -> Iterator[Like]:
     yield Like("epcc_for", "omp.for", None, _EPCC_DELAY)
     yield Like("epcc_lock_contended", "omp.lock", None, _EPCC_DELAY)
     yield Like("epcc_lock_uncontended", "omp.lock", None, {**_EPCC_DELAY, "use": "own"})
-    yield Like("epcc_atomic", "omp.atomic", None, {}, _FOR_ONE)
-    yield Like("epcc_atomic_seq_cst", "omp.atomic", None, {"order": "seq_cst"}, _FOR_ONE)
+    double: dict[str, Value] = {"form": "update_double"}
+    yield Like("epcc_atomic", "omp.atomic", None, double, _FOR_ONE)
+    yield Like("epcc_atomic_seq_cst", "omp.atomic", None, {**double, "order": "seq_cst"}, _FOR_ONE)
     yield Like("epcc_reduction", "omp.reduction", None, _EPCC_DELAY)
     loop: dict[str, Value] = {**_EPCC_DELAY, "iterations": 1024.0}
     whole = "of the whole loop, as theirs"

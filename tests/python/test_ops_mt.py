@@ -36,8 +36,10 @@ def _ends(tmp_path: Path, mpi: Mpi, ranks: int, threads: int, lines: Sequence[st
     return sorted((record for record in records if isinstance(record, End)), key=lambda end: end.point)
 
 
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 3), (2, 1), (2, 2), (2, 3), (3, 2), (5, 2)])
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 2), (2, 1), (2, 2), (3, 2), (5, 2)])
 def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, threads: int) -> None:
+    if ranks > 3 and mpi.family == "mpich":
+        pytest.skip("slow where ranks take turns on a core; done with the other libraries")
     lines = _lines(mpi)
     ends = _ends(tmp_path, mpi, ranks, threads, lines)
     for line, end in zip(lines, ends, strict=True):

@@ -431,7 +431,7 @@ def test_failing_rows_come_with_the_worst_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clock", "skew", "stated"), [(None, None, 1.5), (10.0, None, 11.5), (10.0, 3.0, 14.5)]
+    ("clock", "skew", "stated"), [(None, None, 1.5), (10.0, None, 11.5), (10.0, 3.0, 20.5)]
 )
 def test_stated_error(clock: float | None, skew: float | None, stated: float) -> None:
     assert math.isclose(stated_error(0.5, 1.0, clock, skew), stated)

@@ -219,7 +219,13 @@ def test_a_flipped_bit_in_what_a_rank_received_is_found(tmp_path: Path, mpi: Mpi
 
 def _receivers(name: str) -> tuple[int, ...]:
     """Which of two ranks receive something that can be wrong."""
-    base = name.removeprefix("mpi.").removeprefix("overlap.").removeprefix("i").removesuffix("_init")
+    base = (
+        name.removeprefix("mpi.")
+        .removeprefix("overlap.")
+        .removeprefix("mt.")
+        .removeprefix("i")
+        .removesuffix("_init")
+    )
     return next((ranks for names, ranks in _RECEIVERS.items() if name in names or base in names), (0, 1))
 
 

@@ -26,7 +26,7 @@ _CHOICES = (
     ("mpi.reduce_scatter_block operator=band type=byte inplace=yes", 1),
     ("mpi.reduce_scatter_block operator=user type=long arrival=late late_rank=0 delay_us=20", 1),
     ("mpi.scan operator=bor type=long inplace=yes", 1),
-    ("mpi.scan operator=user", 1),
+    ("mpi.scan operator=user arrival=ramp_down delay_us=20", 1),
     ("mpi.exscan operator=user inplace=yes type=int", 1),
     ("mpi.iexscan operator=bxor type=byte groups=3 split=cyclic", 3),
     ("mpi.exscan operator=lxor type=bool", 1),
@@ -194,13 +194,13 @@ def test_nobody_leaves_before_the_late_rank_has_come(tmp_path: Path, mpi: Mpi) -
     delay_us = 3000
     lines = [
         f"op=mpi.barrier rule=fixed count=3 method=barrier arrival={pattern} delay_us={delay_us}"
-        for pattern in ("late", "ramp", "random")
+        for pattern in ("late", "ramp", "ramp_down", "random")
     ]
     lines.append("op=mpi.barrier rule=fixed count=3 method=barrier")
     records = _measure(_engine(mpi), 2, 1, lines, tmp_path / "out.jsonl")
     # Rank 0 may start later than rank 1 by what the method's own barrier leaves; not by half of the delay.
     for record in records:
-        if isinstance(record, Obs) and record.point < 3:
+        if isinstance(record, Obs) and record.point < 4:
             last = [max(stops) for stops in zip(*record.stop_ns, strict=True)]
             first = [min(starts) for starts in zip(*record.start_ns, strict=True)]
             assert all(b - a > delay_us * 1000 / 2 for a, b in zip(first, last, strict=True))

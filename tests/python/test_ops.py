@@ -157,7 +157,10 @@ def test_every_op_gives_right_answers_without_mpi(tmp_path: Path, threads: int) 
 def test_ops_with_threads_run_in_ranks(tmp_path: Path, mpi: Mpi) -> None:
     engine = _engine(mpi)
     ops = _ops(engine)
-    lines = [line for op in ops.values() if not op["max_threads"] for line in _words(op, 2)]
+    suited = (op for op in ops.values() if not op["max_threads"])
+    lines = [
+        line for op in suited for line in _words(op, 2, few=op["family"] == "mt")
+    ]  # as in test_ops_mt.py
     _check(_measure(engine, 2, 2, lines, tmp_path / "out.jsonl"), lines, ops, 2)
 
 

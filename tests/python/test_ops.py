@@ -158,9 +158,7 @@ def test_ops_with_threads_run_in_ranks(tmp_path: Path, mpi: Mpi) -> None:
     engine = _engine(mpi)
     ops = _ops(engine)
     suited = (op for op in ops.values() if not op["max_threads"])
-    lines = [
-        line for op in suited for line in _words(op, 2, few=op["family"] == "mt")
-    ]  # as in test_ops_mt.py
+    lines = [line for op in suited for line in _words(op, 2, few=op["family"] == "mt")]
     _check(_measure(engine, 2, 2, lines, tmp_path / "out.jsonl"), lines, ops, 2)
 
 

@@ -172,17 +172,27 @@ int mt_allowed(const struct op_env *env)
     return err;
 }
 
-/* Threads that share a communicator must not take each other's messages. */
-static int check_match(const struct op_env *env, bool by_tag)
+/* The word of a parameter; "" where the op has none of that name. */
+static const char *word_of(const struct op_env *env, const char *name)
 {
-    const char *const word = "match";
-    const int at = param_find(env->op->params, word);
-    const char *match = at < 0 ? "exact" : env->op->params[at].words[(int)env->params[at]];
+    const int at = param_find(env->op->params, name);
+    return at < 0 ? "" : env->op->params[at].words[(int)env->params[at]];
+}
+
+/* Threads that share a communicator must not take each other's messages, nor all of them one buffer. */
+static int check_words(const struct op_env *env, bool by_tag)
+{
+    const char *match = word_of(env, "match");
     if (by_tag && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
         return err_say(ERR_INPUT,
                        "channel=tags tells threads apart by their tags, which match=%s does not look at; "
                        "give channel=comms",
                        match);
+    if (env->threads > 1 && strcmp(word_of(env, "send"), "bsend") == 0)
+        return err_say(ERR_INPUT,
+                       "send=bsend has one buffer for the whole process, not one for each of %d "
+                       "threads; give another call",
+                       env->threads);
     return 0;
 }
 
@@ -210,7 +220,7 @@ static int setup(const struct op_env *env, void **state)
     const struct base *base = base_of(env);
     const bool by_tag = base->tagged && (int)env->params[0] == TAGS;
     int err = mt_allowed(env);
-    err = err ? err : check_match(env, by_tag);
+    err = err ? err : check_words(env, by_tag);
     if (err)
         return err;
     struct threads *s = calloc(1, sizeof *s);

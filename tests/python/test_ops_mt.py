@@ -73,11 +73,18 @@ def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: in
             assert "thread 2: " in (end.why or ""), line
 
 
-def test_threads_that_share_tags_are_refused_together(tmp_path: Path, mpi: Mpi) -> None:
-    lines = [f"op=mpi.mt.pingpong bytes=8 channel=tags match={match}" for match in ("any_tag", "any")]
-    for end in _ends(tmp_path, mpi, 2, 2, lines):
-        assert end.status == "skipped"
-        assert "give channel=comms" in (end.why or "")
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("channel=tags match=any_tag", "give channel=comms"),
+        ("channel=tags match=any", "give channel=comms"),
+        ("send=bsend", "one buffer for the whole process, not one for each of 2 threads; give another call"),
+    ],
+)
+def test_what_threads_cannot_share_is_refused(tmp_path: Path, mpi: Mpi, words: str, sentence: str) -> None:
+    (end,) = _ends(tmp_path, mpi, 2, 2, [f"op=mpi.mt.pingpong bytes=8 {words}"])
+    assert end.status == "skipped"
+    assert sentence in (end.why or "")
 
 
 def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:

@@ -1,12 +1,14 @@
 """sock.tcp beside NetPIPE's NPtcp: same two cores, loopback, interleaved in random order.
 
     python benchmarks/netpipe_tcp.py PATH/TO/NPtcp [--bytes 1,64,1Ki,64Ki,1Mi] [--rounds 10] [--cpus 0,1]
+        [--launches 10] [--seconds 0.1]
 
 NPtcp is of NetPIPE 3, built by its user. A figure of each tool is what its user gets by default: NetPIPE's
 the least of seven trials in one process, each a mean, half a second in all; ours the median over ten
-launches of 0.1 s. The like of NetPIPE's is formed too: the least of seven parts of a launch, each a mean.
-Printed for each size: NetPIPE's time as a ratio to our median, with the interval of the ratio over rounds;
-and how far the figures of each tool spread, the middle half of them and all, relative to their median.
+launches of 0.1 s, or of so many and so long ones as are asked for. The like of NetPIPE's is formed too: the
+least of seven parts of a launch, each a mean. Printed for each size: NetPIPE's time as a ratio to our median,
+with the interval of the ratio over rounds; and how far the figures of each tool spread, the middle half of
+them and all, relative to their median.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from steelyard.units import format_bytes, format_time, parse_sizes
 
 SECONDS = 300.0  # more than either takes
 LISTENING = 0.5  # s, after which the receiver waits for a connection
-LAUNCHES = 10  # of ours for a figure, as by default
 
 
 def measure_netpipe(path: str, cpus: tuple[str, str], size: int) -> float:
@@ -47,17 +48,19 @@ def measure_netpipe(path: str, cpus: tuple[str, str], size: int) -> float:
             return netpipe_latency(done.out, scratch, size)
 
 
-def measure_ours(engine: str, cpus: tuple[str, str], size: int) -> dict[str, float]:
+def measure_ours(
+    engine: str, cpus: tuple[str, str], size: int, launches: int, seconds: float
+) -> dict[str, float]:
     """Our statistics, one way in ns, each the median over launches."""
-    launches = [launch(engine, cpus, size) for _ in range(LAUNCHES)]
-    return {name: float(np.median([one[name] for one in launches])) for name in launches[0]}
+    found = [launch(engine, cpus, size, seconds) for _ in range(launches)]
+    return {name: float(np.median([one[name] for one in found])) for name in found[0]}
 
 
-def launch(engine: str, cpus: tuple[str, str], size: int) -> dict[str, float]:
+def launch(engine: str, cpus: tuple[str, str], size: int, seconds: float) -> dict[str, float]:
     """The statistics of one launch."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
-        point = ["op=sock.tcp", f"bytes={size}", "least_seconds=0.1"]
+        point = ["op=sock.tcp", f"bytes={size}", f"least_seconds={seconds}"]
         ranks = ["--ranks", "2", "--cpus", "/".join(cpus)]
         done = run([engine, "run", *ranks, "--out", str(path), *point], timeout=SECONDS)
         if done.code != 0:
@@ -97,6 +100,8 @@ def main() -> None:
     parser.add_argument("--bytes", default="1,64,1Ki,8Ki,64Ki,1Mi")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--cpus", default="0,1")
+    parser.add_argument("--launches", type=int, default=10, help="of ours for a figure")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of each of them at least")
     options = parser.parse_args()
     first, second = options.cpus.split(",")
     engine = solo_engine().path
@@ -106,7 +111,9 @@ def main() -> None:
         for _ in range(options.rounds):
             for is_ours in random.sample((True, False), 2):
                 if is_ours:
-                    ours.append(measure_ours(engine, (first, second), size))
+                    ours.append(
+                        measure_ours(engine, (first, second), size, options.launches, options.seconds)
+                    )
                 else:
                     theirs.append(measure_netpipe(options.netpipe, (first, second), size))
         show(size, theirs, ours)

@@ -54,6 +54,7 @@ static const struct op_family *const families[] = {
     &mpi_part_ops,
     &mpi_mt_ops,
     &mpi_mt_serve_ops,
+    &mpi_mt_short_ops,
     &mpi_overlap_p2p_ops,
     &mpi_overlap_coll_ops,
     &mpi_overlap_nbr_ops,

@@ -64,7 +64,7 @@ static void *lane_main(void *arg)
     }
 }
 
-static void start_round(struct pool *pool, void (*work)(void *arg, int lane), void *arg)
+void pool_begin(struct pool *pool, void (*work)(void *arg, int lane), void *arg)
 {
     pool->work = work;
     pool->arg = arg;
@@ -134,7 +134,7 @@ void pool_close(struct pool *pool)
 {
     if (!pool)
         return;
-    start_round(pool, NULL, NULL);
+    pool_begin(pool, NULL, NULL);
     for (int i = 1; i < pool->lanes; ++i)
         pthread_join(pool->lane[i].thread, NULL);
     if (pool->moves_caller)
@@ -142,11 +142,16 @@ void pool_close(struct pool *pool)
     free(pool);
 }
 
-void pool_run(struct pool *pool, void (*work)(void *arg, int lane), void *arg)
+void pool_end(struct pool *pool)
 {
     int polls = 0;
-    start_round(pool, work, arg);
-    work(arg, 0);
     while (atomic_load_explicit(&pool->running, memory_order_acquire) > 0)
         pause_a_little(&polls);
+}
+
+void pool_run(struct pool *pool, void (*work)(void *arg, int lane), void *arg)
+{
+    pool_begin(pool, work, arg);
+    work(arg, 0);
+    pool_end(pool);
 }

@@ -18,4 +18,8 @@ void pool_close(struct pool *pool);
 /* Every lane calls work(arg, lane) once; returns when all have. */
 void pool_run(struct pool *pool, void (*work)(void *arg, int lane), void *arg);
 
+/* The same for lanes 1, 2, ... alone, while the caller goes on with something else: from begin to end. */
+void pool_begin(struct pool *pool, void (*work)(void *arg, int lane), void *arg);
+void pool_end(struct pool *pool);
+
 #endif

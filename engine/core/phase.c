@@ -18,6 +18,11 @@ void phases_reset(struct phases *p)
     *p = (struct phases){.clock = old.clock, .rows = old.rows, .count = old.count, .memory = old.memory};
 }
 
+void phases_none(struct phases *p)
+{
+    p->count = 0;
+}
+
 void phase_begin(struct phases *p)
 {
     if (p)
@@ -26,9 +31,17 @@ void phase_begin(struct phases *p)
 
 void phase_end(struct phases *p, int phase)
 {
-    if (!p)
-        return;
-    int64_t now = clock_now(p->clock);
+    if (p)
+        phase_end_at(p, phase, clock_now(p->clock));
+}
+
+int64_t phase_now(const struct phases *p)
+{
+    return clock_now(p->clock);
+}
+
+void phase_end_at(struct phases *p, int phase, int64_t now)
+{
     p->ns[phase] += now - p->began_ns;
     ++p->calls[phase];
     p->began_ns = now;

@@ -33,6 +33,9 @@ struct phases {
 void phases_open(struct phases *phases, const struct clock *clock, const struct phase *rows);
 void phases_reset(struct phases *phases);
 
+/* For an op's setup, on all ranks alike: nobody asked, and no record is to say that there was nothing. */
+void phases_none(struct phases *phases);
+
 /* The same as columns: ns of each phase, calls of each, and what phase_counters[] names. Returns how many, at
  * most PHASE_COLUMNS. */
 enum { PHASE_COUNTERS = 6, PHASE_COLUMNS = 2 * PHASES_MAX + PHASE_COUNTERS };
@@ -43,5 +46,9 @@ int phases_columns(const struct phases *phases, int64_t columns[PHASE_COLUMNS]);
  * other beginning. */
 void phase_begin(struct phases *phases);
 void phase_end(struct phases *phases, int phase);
+
+/* The same for threads, each of which looks at the clock and leaves the stamp to one of them. */
+int64_t phase_now(const struct phases *phases);
+void phase_end_at(struct phases *phases, int phase, int64_t now_ns);
 
 #endif

@@ -19,11 +19,22 @@
 
 enum channel { COMMS, TAGS };
 static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
+enum { OFF, ON };
+static const char *const off_on[] = {[OFF] = "off", [ON] = "on", NULL};
 
-/* Of ops whose messages have a tag by op_env.lane. The row stands before those of the op itself, whose values
- * follow it. */
-static const struct param channel_row =
-    PARAM_WORDS("channel", "what tells the threads' messages apart: a communicator or a tag each", channels);
+/* CHANNEL is of ops whose messages have a tag by op_env.lane; the others have as many rows as stand before.
+ */
+enum { PHASES, CHANNEL, OWN };
+static const struct param own[OWN] = {
+    [PHASES] =
+        PARAM_WORDS("phases", "whether to stamp when the first thread is done and when the last", off_on),
+    [CHANNEL] = PARAM_WORDS("channel", "what tells the threads' messages apart: a communicator or a tag each",
+                            channels),
+};
+
+/* How alike the threads are served: the first in all, 1 where they end together. */
+enum { ALL, SOME };
+static const struct phase phases[] = {[ALL] = {"first thread", true}, [SOME] = {"last thread", true}, {0}};
 
 static const struct row {
     const char *name; /* of the op that each thread does */
@@ -64,18 +75,14 @@ static const struct op_family *const homes[] = {&mpi_p2p_pingpong_ops, &mpi_p2p_
                                                 &mpi_p2p_window_ops,   &mpi_p2p_rate_ops,
                                                 &mpi_pattern_ops,      &mpi_coll_ops};
 
-/* What each thread does, and all parameters of the op: those of `alone` and ours. */
-static struct base {
-    struct op alone;
-    bool tagged;
-    struct param params[PARAMS_MAX + 1];
-} bases[ROWS];
+static struct mt_base bases[ROWS];
 
 /* One thread, on cache lines of its own. */
 struct lane {
     _Alignas(128) void *state; /* of `alone` */
     struct team team;
     struct op_env env;
+    int64_t done_ns; /* when it was, of phases */
     int err;
     char why[ERR_TEXT_MAX];
 };
@@ -83,24 +90,19 @@ struct lane {
 struct threads {
     const struct op *alone;
     struct pool *pool;
+    struct phases *phases; /* NULL: phases=off */
     int count;
     int64_t reps; /* of this run */
     struct lane *lanes;
 };
 
-static const struct base *base_of(const struct op_env *env)
+struct op_env mt_env_alone(const struct op_env *env)
 {
-    return env->op->row;
-}
-
-/* As one thread of it sees the point. */
-static struct op_env env_alone(const struct op_env *env)
-{
-    const struct base *base = base_of(env);
+    const struct mt_base *base = env->op->row;
     struct op_env alone = *env;
     alone.op = &base->alone;
     alone.threads = 1;
-    alone.params = env->params + base->tagged;
+    alone.params = env->params + base->own;
     return alone;
 }
 
@@ -124,13 +126,30 @@ static void run_one(void *state, int t)
 {
     const struct threads *s = state;
     note(&s->lanes[t], s->alone->run(s->lanes[t].state, s->reps));
+    if (s->phases)
+        s->lanes[t].done_ns = phase_now(s->phases);
+}
+
+static void stamp(const struct threads *s)
+{
+    int64_t first = s->lanes[0].done_ns, last = first;
+    for (int t = 1; t < s->count; ++t) {
+        const int64_t done = s->lanes[t].done_ns;
+        first = done < first ? done : first;
+        last = done > last ? done : last;
+    }
+    phase_end_at(s->phases, ALL, first);
+    phase_end_at(s->phases, SOME, last);
 }
 
 static int run(void *state, int64_t reps)
 {
     struct threads *s = state;
     s->reps = reps;
+    phase_begin(s->phases);
     pool_run(s->pool, run_one, s);
+    if (s->phases)
+        stamp(s);
     return first_error(s);
 }
 
@@ -206,7 +225,7 @@ static int open_lanes(const struct op_env *env, struct threads *s, bool by_tag)
     }
     for (int t = 0; t < s->count && !err; ++t) {
         struct lane *lane = &s->lanes[t];
-        lane->env = env_alone(env);
+        lane->env = mt_env_alone(env);
         lane->env.team = &lane->team;
         lane->env.lane = by_tag ? t : 0;
         lane->env.planted = env->planted && t == env->threads - 1;
@@ -217,8 +236,8 @@ static int open_lanes(const struct op_env *env, struct threads *s, bool by_tag)
 
 static int setup(const struct op_env *env, void **state)
 {
-    const struct base *base = base_of(env);
-    const bool by_tag = base->tagged && (int)env->params[0] == TAGS;
+    const struct mt_base *base = env->op->row;
+    const bool by_tag = base->own > CHANNEL && (int)env->params[CHANNEL] == TAGS;
     int err = mt_allowed(env);
     err = err ? err : check_words(env, by_tag);
     if (err)
@@ -232,6 +251,10 @@ static int setup(const struct op_env *env, void **state)
     }
     memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
     *s = (struct threads){.alone = &base->alone, .lanes = lanes};
+    if ((int)env->params[PHASES] == ON)
+        s->phases = env->phases;
+    else
+        phases_none(env->phases);
     err = open_lanes(env, s, by_tag);
     err = err ? err : pool_open(env->threads, &s->pool);
     if (err)
@@ -243,7 +266,7 @@ static int setup(const struct op_env *env, void **state)
 
 static enum op_flow flow_at(const struct op_env *env)
 {
-    const struct op_env alone = env_alone(env);
+    const struct op_env alone = mt_env_alone(env);
     return alone.op->flow_at ? alone.op->flow_at(&alone) : alone.op->flow;
 }
 
@@ -251,13 +274,13 @@ static enum op_flow flow_at(const struct op_env *env)
 
 static double moved(const struct op_env *env)
 {
-    const struct op_env alone = env_alone(env);
+    const struct op_env alone = mt_env_alone(env);
     return env->threads * alone.op->moved(&alone);
 }
 
 static double work(const struct op_env *env)
 {
-    const struct op_env alone = env_alone(env);
+    const struct op_env alone = mt_env_alone(env);
     return env->threads * alone.op->work(&alone);
 }
 
@@ -272,23 +295,33 @@ static void find(const char *name, struct op *op)
     *op = (struct op){.missing = "no op has the name that the table of mpi.mt gives"};
 }
 
-static void op_at(size_t i, struct op *op)
+void mt_base_make(struct mt_base *base, const char *name, size_t count, const struct param *params)
 {
-    struct base *base = &bases[i];
-    find(rows[i].name, &base->alone);
-    base->tagged = rows[i].tagged;
-    if (base->tagged)
-        base->params[0] = channel_row;
-    memcpy(base->params + base->tagged, base->alone.params,
+    find(name, &base->alone);
+    base->own = count;
+    memcpy(base->params, params, count * sizeof *params);
+    memcpy(base->params + count, base->alone.params,
            param_count(base->alone.params) * sizeof base->params[0]);
+}
+
+void mt_op(struct mt_base *base, struct op *op)
+{
     *op = base->alone;
-    snprintf(op->name, sizeof op->name, "mpi.mt.%s", rows[i].name + strlen("mpi."));
     op->family = "mt";
     op->missing = op->missing ? op->missing : THREADS_MISSING;
     op->threaded = true;
     op->thread_level = "multiple";
     op->params = base->params;
     op->row = base;
+}
+
+static void op_at(size_t i, struct op *op)
+{
+    struct mt_base *base = &bases[i];
+    mt_base_make(base, rows[i].name, rows[i].tagged ? OWN : CHANNEL, own);
+    mt_op(base, op);
+    snprintf(op->name, sizeof op->name, "mpi.mt.%s", rows[i].name + strlen("mpi."));
+    op->phases = phases;
     op->setup = setup;
     op->run = run;
     op->verify = verify;

@@ -145,6 +145,8 @@ def _phase_tables(rows: Sequence[Row]) -> list[Table]:
     for column in ("what", "communication", "imbalance", "messages", "bytes", "collectives", "memory"):
         ranks.add_column(column, justify="left" if column == "what" else "right", no_wrap=False)
     for row, inside in told:
+        if not inside.memory:  # it names its phases, and does not count what it sends
+            continue
         ranks.add_row(
             _kernel_words(row),
             f"{100 * inside.communication:.1f} %",
@@ -154,7 +156,7 @@ def _phase_tables(rows: Sequence[Row]) -> list[Table]:
             f"{inside.collectives:.4g}",
             format_bytes(inside.memory),
         )
-    return [table, ranks]
+    return [table, ranks] if ranks.rows else [table]
 
 
 def _kernel_words(row: Row) -> str:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from campaigns import plan_of, run_plan, setup_of
 from steelyard.engine import describe
 from steelyard.mpi import Mpi
+from steelyard.phases import summarise
 from steelyard.reading import read_folder
-from steelyard.records import End
+from steelyard.records import End, Obs, Phases
 from test_ops import _engine, _measure
 from test_ops_coll import _is_slow
 
@@ -28,6 +30,7 @@ def _lines(mpi: Mpi) -> list[str]:
     lines += [f"op=mpi.mt.{name} bytes=9 channel=tags" for name in _CHANNELS]
     lines += ["op=mpi.mt.pingpong bytes=9 channel=tags match=any_source", "op=mpi.mt.pingpong bytes=100001"]
     lines += ["op=mpi.mt.pingpong bytes=9 match=any recv=irecv", "op=mpi.mt.allreduce bytes=24 operator=user"]
+    lines += ["op=mpi.mt.short bytes=8 other_bytes=3", "op=mpi.mt.pingpong bytes=8 phases=on"]
     return lines
 
 
@@ -69,8 +72,42 @@ def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: in
             continue
         assert (end.status, end.verified) == ("failed", False), line
         assert (end.why or "").startswith(f"wrong: rank {rank}: "), line
-        if name != "serve":
+        if name not in ("serve", "short"):
             assert "thread 2: " in (end.why or ""), line
+
+
+def test_long_messages_of_other_threads_are_checked(tmp_path: Path, mpi: Mpi) -> None:
+    """Rank 2 receives nothing else, in both of its other threads; the last message is spoilt."""
+    long = "op=mpi.mt.short bytes=8 other_bytes=100001 other_to=third"
+    tmp_path.joinpath("few").mkdir()
+    good, bad = _ends(tmp_path, mpi, 3, 3, [long, f"{long} plant=2"])
+    assert (good.status, good.verified) == ("ok", True)
+    assert (bad.status, bad.verified) == ("failed", False)
+    assert (bad.why or "").startswith("wrong: rank 2: ")
+    (few,) = _ends(tmp_path.joinpath("few"), mpi, 2, 2, [long])
+    assert few.status == "skipped"
+    assert "other_to=third sends long messages to rank 2; give 3 ranks, not 2" in (few.why or "")
+
+
+def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
+    """Two stamps in a repetition: when the first thread is done, and when the last; only if asked for."""
+    words = "op=mpi.mt.pingpong bytes=8 threads=2 method=batch reps=10 rule=fixed count=4"
+    lines = [f"{words} phases=on", words]
+    records = _measure(_engine(mpi), 2, 2, lines, tmp_path / "out.jsonl")
+    found = [record for record in records if isinstance(record, Phases)]
+    assert {record.point for record in found} == {0}
+    row = summarise(found, 10)
+    assert row is not None
+    first, last = row.phases
+    assert (first.name, last.name) == ("first thread", "last thread")
+    assert first.calls == last.calls == pytest.approx(0.1)
+    assert first.median > 0
+    assert last.median >= 0
+    took = [
+        np.subtract(one.stop_ns, one.start_ns) for one in records if isinstance(one, Obs) and one.point == 0
+    ]
+    inside = [np.sum([phase.ns for phase in one.phases], axis=0) for one in found]
+    assert all((chunk.sum(axis=1) >= spent).all() for chunk, spent in zip(took, inside, strict=True))
 
 
 @pytest.mark.parametrize(

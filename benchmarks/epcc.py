@@ -1,12 +1,13 @@
 """Overheads beside EPCC's syncbench and schedbench: same threads on the same cores, launches interleaved.
 
     python benchmarks/epcc.py [--syncbench PATH] [--schedbench PATH] [--threads 2] [--launches 8] [--test T]
+                              [--ours 1]
 
 PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. Each launch runs
 one test of theirs in a process, as theirs is run, and our construct and its reference in another, in random
-order. Printed are both overheads, in us, with their spread over launches, and the ratio of ours to theirs
-with the interval of that ratio. Their reference is one thread and ours all, so on cores that run faster alone
-theirs is larger.
+order; --ours 10 makes our figure of ten launches, as it is by default. Printed are both overheads, in us,
+with their spread, the ratio of ours to theirs with its interval, and how wide the middle half of each tool's
+figures is. Their reference is one thread and ours all, so on cores that run faster alone theirs is larger.
 """
 
 from __future__ import annotations
@@ -89,13 +90,13 @@ def theirs(path: str, pair: Pair, environment: dict[str, str]) -> float:
     return overhead_us(done.out, pair.name)
 
 
-def ours(pair: Pair, threads: int, seed: int) -> float:
-    """One launch of our construct and its reference. In us."""
+def ours(pair: Pair, threads: int, seed: int, launches: int) -> float:
+    """A figure of our construct less its reference, of so many launches. In us."""
     row, engine, machine = find_like(pair.like), solo_engine(), read_machine()
     ops = ops_of(describe(engine), None)
     chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
     measure = Measure(ops=(row.op,), threads=threads, params={**row.params, **chunk})
-    plan = Plan(measure=(measure,), launches=1, name="epcc", seed=seed)
+    plan = Plan(measure=(measure,), launches=launches, name="epcc", seed=seed)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "r"
         campaign = open_folder(folder, plan, resolve(plan, ops, [], len(machine.cores)), machine)
@@ -111,14 +112,22 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.median(values):.3f} us ({min(values):.3f} to {max(values):.3f})"
 
 
-def compare(pair: Pair, path: str, threads: int, launches: int, environment: dict[str, str]) -> None:
+def middle_half(values: Sequence[float]) -> float:
+    """How far apart the quartiles are."""
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(high - low)
+
+
+def compare(
+    pair: Pair, path: str, threads: int, launches: int, of_ours: int, environment: dict[str, str]
+) -> None:
     """Measure a pair and print its line."""
     their_us, our_us = list[float](), list[float]()
     for launch in range(launches):
         steps = [
             lambda: their_us.append(theirs(path, pair, environment)),
             lambda launch=launch: our_us.append(
-                ours(pair, threads, launch) / (threads if pair.per_thread else 1)
+                ours(pair, threads, launch, of_ours) / (threads if pair.per_thread else 1)
             ),
         ]
         random.shuffle(steps)
@@ -129,6 +138,7 @@ def compare(pair: Pair, path: str, threads: int, launches: int, environment: dic
     if len(ratios) > 1:
         ratio = launch_interval(ratios)
         line += f" ratio {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f}, {100 * ratio.level:.0f} %)"
+    line += f" middle half {1e3 * middle_half(their_us):.1f} and {1e3 * middle_half(our_us):.1f} ns"
     print(line, flush=True)
 
 
@@ -139,6 +149,7 @@ def main() -> None:
     parser.add_argument("--schedbench")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--ours", type=int, default=1, help="launches that make a figure of ours")
     parser.add_argument("--test", action="append", help='PARALLEL, "DYNAMIC 8", ...; all if not given')
     asked = parser.parse_args()
     launch = plan_launch(solo_engine(), 1, asked.threads, read_machine())
@@ -146,7 +157,7 @@ def main() -> None:
     for pair in PAIRS:
         path = asked.schedbench if pair.asked else asked.syncbench
         if path and (asked.test is None or pair.name in asked.test):
-            compare(pair, path, asked.threads, asked.launches, environment)
+            compare(pair, path, asked.threads, asked.launches, asked.ours, environment)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* steelyard-mpi, steelyard-solo: run | list | describe. */
+/* steelyard-mpi, steelyard-solo: run | list | describe; spawned, by the op mpi.spawn alone. */
 #define _GNU_SOURCE
 #include "base/crash.h"
 #include "base/delays.h"
@@ -375,6 +375,8 @@ int main(int argc, char **argv)
         code = list(ops, count);
     else if (strcmp(command, "describe") == 0)
         code = describe(ops, count);
+    else if (strcmp(command, "spawned") == 0 && argc == 3)
+        code = registry_spawned(argv[2]);
     else
         code = usage(strcmp(command, "help") == 0 ? stdout : stderr,
                      strcmp(command, "help") == 0 ? 0 : EXIT_INPUT);

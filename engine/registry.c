@@ -4,8 +4,12 @@
 #include "base/err.h"
 #include "kernels/families.h"
 #include "ops/families.h"
+#if STEELYARD_MPI
+#include "ops/mpi_dynamic.h"
+#endif
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct op_family *const families[] = {
     &self_ops,
@@ -49,6 +53,7 @@ static const struct op_family *const families[] = {
     &mpi_victim_ops,
     &mpi_halo_ops,
     &mpi_comm_ops,
+    &mpi_dynamic_ops,
     &mpi_win_ops,
     &mpi_local_ops,
     &mpi_part_ops,
@@ -76,4 +81,14 @@ int registry_ops(struct op **out, size_t *count)
     *out = ops;
     *count = n;
     return 0;
+}
+
+int registry_spawned(const char *word)
+{
+#if STEELYARD_MPI
+    return mpi_spawned(strcmp(word, "greet") == 0);
+#else
+    (void)word;
+    return 1;
+#endif
 }

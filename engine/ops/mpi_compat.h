@@ -58,6 +58,13 @@
 #define COMM_IDUP_MISSING NULL
 #endif
 
+/* SimGrid declares what makes processes meet, and ends the simulation when it is called. */
+#ifdef SMPI_H
+#define DYNAMIC_MISSING "SimGrid has no processes but those that it begins with"
+#else
+#define DYNAMIC_MISSING NULL
+#endif
+
 /* A simulated rank is a thread of the simulation. */
 #ifdef SMPI_H
 #define THREADS_MISSING "ranks that are simulated have one thread each"

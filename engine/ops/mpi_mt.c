@@ -22,8 +22,7 @@ static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL}
 enum { OFF, ON };
 static const char *const off_on[] = {[OFF] = "off", [ON] = "on", NULL};
 
-/* CHANNEL is of ops whose messages have a tag by op_env.lane; the others have as many rows as stand before.
- */
+/* CHANNEL is of ops whose messages have a tag by op_env.lane; others have the rows before it. */
 enum { PHASES, CHANNEL, OWN };
 static const struct param own[OWN] = {
     [PHASES] =
@@ -32,7 +31,7 @@ static const struct param own[OWN] = {
                             channels),
 };
 
-/* How alike the threads are served: the first in all, 1 where they end together. */
+/* How alike the threads are served: the share of the first phase is 1 where they end together. */
 enum { ALL, SOME };
 static const struct phase phases[] = {[ALL] = {"first thread", true}, [SOME] = {"last thread", true}, {0}};
 

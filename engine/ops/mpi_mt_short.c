@@ -133,8 +133,7 @@ static int check_long(struct shorts *s)
     return err;
 }
 
-/* A short message under long ones, and the last of these; what is measured after that is under long ones too.
- */
+/* A short message under long ones, and the last of these; what is measured next is under long ones too. */
 static int verify(void *state)
 {
     struct shorts *s = state;

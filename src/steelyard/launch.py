@@ -188,6 +188,7 @@ _MPICH_SHARING = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAV
 _OPENMPI_SHARING = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 _OPENMPI_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
+# Hydra binds nothing unless it is told to; after `-bind-to none` it aborts when ranks spawn others.
 _MPICH4_NOTE = (
     "MPICH 4 may have been built so that a waiting rank never gives its core away (Debian's is): then each "
     "message between ranks that share one takes milliseconds; Open MPI and MPICH 5 do not"
@@ -208,17 +209,13 @@ _FAMILIES = {
     ),
     "mpich4": _Family(
         bound=_bind_hydra,
-        oversubscribed=_Settings(
-            ("-bind-to", "none"),
-            _MPICH_SHARING,
-            (_MPICH4_NOTE,),
-        ),
-        free=_Settings(("-bind-to", "none")),
+        oversubscribed=_Settings((), _MPICH_SHARING, (_MPICH4_NOTE,)),
+        free=_Settings(),
     ),
     "mpich5": _Family(
         bound=_bind_hydra,
-        oversubscribed=_Settings(("-bind-to", "none"), _MPICH_SHARING),
-        free=_Settings(("-bind-to", "none")),
+        oversubscribed=_Settings((), _MPICH_SHARING),
+        free=_Settings(),
     ),
     # Intel MPI gives way by itself.
     "intel": _Family(

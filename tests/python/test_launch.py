@@ -103,7 +103,7 @@ def test_a_core_for_each_thread_of_each_rank(
         ),
         (
             _engine("mpich", "5.0.2"),
-            ["-bind-to", "none"],
+            [],
             {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
         ),
         (_engine("intel", "2021.18.1"), [], {"I_MPI_PIN": "0"}),

@@ -16,13 +16,14 @@ struct bench {
     void *state;
     const struct team *team;
     const struct clock *clock;
-    const double *params; /* the method's */
-    int64_t reps;         /* repetitions in one observation; begin() decides, the same on all ranks */
-    int64_t lead_in;      /* untimed repetitions before each; begin() decides */
-    int64_t warm_up_reps; /* repetitions before the first observation, which are in no record */
-    struct sync *sync;    /* open where the method is synchronised, NULL elsewhere */
-    uint64_t seed;        /* the same on all ranks */
-    struct windows {      /* when observations are to start, in reference time */
+    struct phases *phases; /* of an op that has some; NULL elsewhere */
+    const double *params;  /* the method's */
+    int64_t reps;          /* repetitions in one observation; begin() decides, the same on all ranks */
+    int64_t lead_in;       /* untimed repetitions before each; begin() decides */
+    int64_t warm_up_reps;  /* repetitions before the first observation, which are in no record */
+    struct sync *sync;     /* open where the method is synchronised, NULL elsewhere */
+    uint64_t seed;         /* the same on all ranks */
+    struct windows {       /* when observations are to start, in reference time */
         int64_t first_ns, width_ns, least_ns;
         int64_t next, late; /* of this block: observations so far, those that started late on this rank */
         int64_t block;      /* blocks so far */

@@ -374,8 +374,12 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             .store = &r.store,
                             .delays = p->delays,
                             .work_per_us = p->work_per_us};
-    r.bench = (struct bench){
-        .op = p->op, .team = team, .clock = clock, .params = p->method_params, .seed = p->seed};
+    r.bench = (struct bench){.op = p->op,
+                             .team = team,
+                             .clock = clock,
+                             .params = p->method_params,
+                             .phases = r.env.phases,
+                             .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";

@@ -34,25 +34,19 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
 }
 
-static __attribute__((noinline, optimize("O0"))) void add_in_memory(void)
-{
-    const int last = additions;
-    float sum = 0;
-    for (int i = 0; i < last; i++)
-        sum += i;
-    if (sum < 0)
-        printf("%f\n", sum);
-}
-
-static __attribute__((noinline)) void add(void)
-{
-    const int last = additions;
-    float sum = 0;
-    for (int i = 0; i < last; i++)
-        sum += i;
-    if (sum < 0)
-        printf("%f\n", sum);
-}
+/* The same loop twice, for it is how it is compiled that differs. */
+#define ADDITIONS(name, ...)                                                                                 \
+    static __attribute__((noinline, ##__VA_ARGS__)) void name(void)                                          \
+    {                                                                                                        \
+        const int last = additions;                                                                          \
+        float sum = 0;                                                                                       \
+        for (int i = 0; i < last; i++)                                                                       \
+            sum += i;                                                                                        \
+        if (sum < 0)                                                                                         \
+            printf("%f\n", sum);                                                                             \
+    }
+ADDITIONS(add_in_memory, optimize("O0"))
+ADDITIONS(add)
 
 static __attribute__((noinline)) void wait_for_instant(void)
 {

@@ -188,7 +188,6 @@ _MPICH_SHARING = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAV
 _OPENMPI_SHARING = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 _OPENMPI_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
-# Hydra binds nothing unless it is told to; after `-bind-to none` it aborts when ranks spawn others.
 _MPICH4_NOTE = (
     "MPICH 4 may have been built so that a waiting rank never gives its core away (Debian's is): then each "
     "message between ranks that share one takes milliseconds; Open MPI and MPICH 5 do not"
@@ -207,6 +206,7 @@ _FAMILIES = {
         free=_Settings(("--map-by", ":hwtcpus", "--bind-to", "none")),
         as_root=_OPENMPI_ROOT,
     ),
+    # Hydra binds nothing unless it is told to; after `-bind-to none` it aborts when ranks spawn others.
     "mpich4": _Family(
         bound=_bind_hydra,
         oversubscribed=_Settings((), _MPICH_SHARING, (_MPICH4_NOTE,)),

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard.floor import Efficiency, efficiencies
-from steelyard.macro import macro_of
+from steelyard.macro import is_kernel, macro_of
 from steelyard.overlap import Curve, curves, own_params
 from steelyard.pairs import PairTable, pair_tables
 from steelyard.records import Params
@@ -145,7 +145,7 @@ def _phase_tables(rows: Sequence[Row]) -> list[Table]:
     for column in ("what", "communication", "imbalance", "messages", "bytes", "collectives", "memory"):
         ranks.add_column(column, justify="left" if column == "what" else "right", no_wrap=False)
     for row, inside in told:
-        if not inside.memory:  # it names its phases, and does not count what it sends
+        if not is_kernel(row):  # others name phases, and do not count what they send
             continue
         ranks.add_row(
             _kernel_words(row),

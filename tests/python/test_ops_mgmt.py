@@ -120,9 +120,7 @@ def test_every_choice_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) 
     _all_went_well(mpi, _ends(tmp_path, mpi, ranks, lines), ranks)
 
 
-def _skip_what_cannot_meet(mpi: Mpi, op: str) -> None:
-    if mpi.family == "mpich" and (op == "connect" or mpi.version.startswith("4.")):
-        pytest.skip("an address of UCX is longer than MPICH's names of ports; its 4.0 spawns nothing either")
+def _skip_what_hangs(mpi: Mpi, op: str) -> None:
     if mpi.family == "openmpi" and mpi.version.startswith("4.") and op.startswith("spawn"):
         pytest.skip("in Open MPI 4.1 one child of some 60 does not come out of MPI_Init")
 
@@ -144,13 +142,16 @@ def _meet(tmp_path: Path, mpi: Mpi, ranks: int, line: str, placement: Placement 
         else:
             break
     (end,) = (record for record in records if isinstance(record, End))
+    why = end.why or ""
+    if mpi.family == "mpich" and ("MPI_Open_port failed" in why or "MPI_Comm_spawn failed" in why):
+        pytest.skip(f"this library cannot: {why[:200]}")
     return end
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
 @pytest.mark.parametrize("op", ["spawn children=2", "connect"])
 def test_processes_come_together(tmp_path: Path, mpi: Mpi, ranks: int, op: str) -> None:
-    _skip_what_cannot_meet(mpi, op)
+    _skip_what_hangs(mpi, op)
     end = _meet(tmp_path, mpi, ranks, f"op=mpi.{op}", Placement(UNBOUND) if ranks < 3 else None)
     if ranks == 1 and op == "connect":
         assert "needs 2 ranks" in (end.why or "")
@@ -161,7 +162,7 @@ def test_processes_come_together(tmp_path: Path, mpi: Mpi, ranks: int, op: str) 
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("op", ["spawn", "connect"])
 def test_a_bit_flipped_in_what_others_said_is_found(tmp_path: Path, mpi: Mpi, rank: int, op: str) -> None:
-    _skip_what_cannot_meet(mpi, op)
+    _skip_what_hangs(mpi, op)
     end = _meet(tmp_path, mpi, 2, f"op=mpi.{op} plant={rank}", Placement(UNBOUND))
     assert (end.status, end.verified) == ("failed", False)
     assert (end.why or "").startswith(f"wrong: rank {rank}: ")

@@ -182,6 +182,8 @@ def _bind_intel(groups: Sequence[Cores], restricted: bool) -> _Settings:
     return _Settings(environment={"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{','.join(masks)}]"})
 
 
+# By the variable and not by `-bind-to none`, after which Hydra aborts when ranks spawn others.
+_HYDRA_FREE = {"HYDRA_BINDING": "none"}
 # MPICH's collectives within a node spin on shared memory, whoever waits for the core; those over messages
 # yield, and with HEAVY_YIELD they sleep for a moment: some 50 times faster with 4 ranks on 2 cores.
 _MPICH_SHARING = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
@@ -206,16 +208,15 @@ _FAMILIES = {
         free=_Settings(("--map-by", ":hwtcpus", "--bind-to", "none")),
         as_root=_OPENMPI_ROOT,
     ),
-    # Hydra binds nothing unless it is told to; after `-bind-to none` it aborts when ranks spawn others.
     "mpich4": _Family(
         bound=_bind_hydra,
-        oversubscribed=_Settings((), _MPICH_SHARING, (_MPICH4_NOTE,)),
-        free=_Settings(),
+        oversubscribed=_Settings((), _MPICH_SHARING | _HYDRA_FREE, (_MPICH4_NOTE,)),
+        free=_Settings(environment=_HYDRA_FREE),
     ),
     "mpich5": _Family(
         bound=_bind_hydra,
-        oversubscribed=_Settings((), _MPICH_SHARING),
-        free=_Settings(),
+        oversubscribed=_Settings((), _MPICH_SHARING | _HYDRA_FREE),
+        free=_Settings(environment=_HYDRA_FREE),
     ),
     # Intel MPI gives way by itself.
     "intel": _Family(

@@ -170,8 +170,8 @@ _HERE = msgspec.structs.replace(_MACHINE, cpus=(0, 1, 2, 3), online=(0, 1, 2, 3)
 _FREE = {
     ("openmpi", "4.1.4"): (["--use-hwthread-cpus", "--bind-to", "none"], {}),
     ("openmpi", "5.0.11"): (["--map-by", ":hwtcpus", "--bind-to", "none"], {}),
-    ("mpich", "4.0.2"): ([], {}),
-    ("mpich", "5.0.2"): ([], {}),
+    ("mpich", "4.0.2"): ([], {"HYDRA_BINDING": "none"}),
+    ("mpich", "5.0.2"): ([], {"HYDRA_BINDING": "none"}),
     ("intel", "2021.18.1"): ([], {"I_MPI_PIN": "0"}),
 }
 

@@ -6,8 +6,9 @@
 PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. Each launch runs
 one test of theirs in a process, as theirs is run, and our construct and its reference in another, in random
 order; --ours 10 makes our figure of ten launches, as it is by default. Printed are both overheads, in us,
-with their spread, the ratio of ours to theirs with its interval, and how wide the middle half of each tool's
-figures is. Their reference is one thread and ours all, so on cores that run faster alone theirs is larger.
+with their spread over launches and the uncertainty that theirs states (the median of its "+/-"), the ratio of
+ours to theirs with its interval, and how wide the middle half of each tool's figures is. Their reference is
+one thread and ours all, so on cores that run faster alone theirs is larger.
 """
 
 from __future__ import annotations
@@ -70,18 +71,22 @@ PAIRS = (
 )
 
 
-def overhead_us(text: str, name: str) -> float:
-    """Their overhead in us, `BARRIER median_ovrhd = 0.123 microseconds`; else that of means."""
-    printed = name.replace("_", "[_ ]")
-    lines = (rf"^\s*{printed}\s+{word}\s*=\s*(-?[\d.eE+-]+)" for word in ("median_ovrhd", "overhead"))
-    match = next((found for line in lines if (found := re.search(line, text, re.MULTILINE))), None)
-    if match is None:
+def overhead_us(text: str, name: str) -> tuple[float, float]:
+    """Their overhead and its uncertainty, in us.
+
+    `BARRIER median_ovrhd = 0.123 microseconds`; else that of means, `BARRIER overhead = 0.12 microseconds +/-
+    0.01`, which has the uncertainty.
+    """
+    printed, number = name.replace("_", "[_ ]"), r"(-?[\d.eE+-]+)"
+    mean = re.search(rf"^\s*{printed}\s+overhead\s*=\s*{number}\D+{number}", text, re.MULTILINE)
+    median = re.search(rf"^\s*{printed}\s+median_ovrhd\s*=\s*{number}", text, re.MULTILINE)
+    if mean is None:
         raise SystemExit(f"there is no overhead of {name} in what it printed:\n{text[-500:]}")
-    return float(match[1])
+    return float((median or mean)[1]), float(mean[2])
 
 
-def theirs(path: str, pair: Pair, environment: dict[str, str]) -> float:
-    """One launch of one of their tests. In us."""
+def theirs(path: str, pair: Pair, environment: dict[str, str]) -> tuple[float, float]:
+    """One launch of one of their tests: the overhead and its uncertainty, in us."""
     argv = [path, "--outer-repetitions", "20", "--delay-time", DELAY_US, "--measureonly"]
     argv += [pair.asked or pair.name]
     done = run(argv, env=environment, timeout=SECONDS)
@@ -122,10 +127,10 @@ def compare(
     pair: Pair, path: str, threads: int, launches: int, of_ours: int, environment: dict[str, str]
 ) -> None:
     """Measure a pair and print its line."""
-    their_us, our_us = list[float](), list[float]()
+    stated, our_us = list[tuple[float, float]](), list[float]()
     for launch in range(launches):
         steps = [
-            lambda: their_us.append(theirs(path, pair, environment)),
+            lambda: stated.append(theirs(path, pair, environment)),
             lambda launch=launch: our_us.append(
                 ours(pair, threads, launch, of_ours) / (threads if pair.per_thread else 1)
             ),
@@ -133,11 +138,13 @@ def compare(
         random.shuffle(steps)
         for step in steps:
             step()
-    line = f"{pair.name:<14} EPCC {spread(their_us):<30} Steelyard {spread(our_us):<30}"
+    their_us = [overhead for overhead, _ in stated]
+    uncertain = float(np.median([uncertainty for _, uncertainty in stated]))
+    line = f"{pair.name:<16} EPCC {spread(their_us)} +/- {uncertain:.3f}; Steelyard {spread(our_us)};"
     ratios = [mine / other for mine, other in zip(our_us, their_us, strict=True) if other > 0]
     if len(ratios) > 1:
         ratio = launch_interval(ratios)
-        line += f" ratio {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f}, {100 * ratio.level:.0f} %)"
+        line += f" ratio {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f}, {100 * ratio.level:.0f} %);"
     line += f" middle half {1e3 * middle_half(their_us):.1f} and {1e3 * middle_half(our_us):.1f} ns"
     print(line, flush=True)
 

@@ -24,8 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.campaign import Setup, open_folder, run_campaign
+from steelyard.campaign import run_campaign
 from steelyard.engine import describe, solo_engine
+from steelyard.folder import open_folder
+from steelyard.jobs import Setup
 from steelyard.launch import plan_launch
 from steelyard.like import find_like
 from steelyard.machine import read_machine

@@ -19,8 +19,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from steelyard.campaign import Setup, open_folder, run_campaign
+from steelyard.campaign import run_campaign
 from steelyard.engine import describe, solo_engine
+from steelyard.folder import open_folder
+from steelyard.jobs import Setup
 from steelyard.machine import read_machine
 from steelyard.overhead import overhead
 from steelyard.plan import Measure, Plan

@@ -1,21 +1,16 @@
 """A campaign: a plan becomes jobs, each one launch of an engine; what is finished is never measured again.
 
-DIR/campaign.json is written once, before the first launch. DIR/records holds a file for each job, to which
-the engine appends; a job that was cut short goes on in another file. A watchdog ends a launch that hangs and
-carries on with the next point: hangs, crashes and wrong answers are results.
+DIR/campaign.json is written once, before the first launch (folder.py). DIR/records holds a file for each job
+(jobs.py), to which the engine appends; a job that was cut short goes on in another file. A watchdog ends a
+launch that hangs and carries on with the next point: hangs, crashes and wrong answers are results.
 """
 
 from __future__ import annotations
 
-import datetime
-import fcntl
 import os
-import random
-import re
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +19,19 @@ from msgspec import Struct
 
 from steelyard.arrivals import arrival_lines
 from steelyard.engine import Engine
-from steelyard.errors import InputError
+from steelyard.folder import finished
+from steelyard.jobs import PlannedJob, Setup, plan_jobs
 from steelyard.launch import Launch as LaunchPlan
 from steelyard.launch import plan_launch
-from steelyard.machine import Machine, read_machine
-from steelyard.observations import CampaignFile, Placement, PlannedPoint, read_campaign
-from steelyard.placement import NOWHERE
-from steelyard.plan import MOST_SECONDS, Plan, budget_seconds, is_same_plan, plan_document
+from steelyard.machine import read_machine
+from steelyard.observations import CampaignFile, PlannedPoint
+from steelyard.plan import MOST_SECONDS, Plan, budget_seconds
 from steelyard.postmortem import cause_of_death, held_ranks, never_began
 from steelyard.process import Child
-from steelyard.reading import read_folder
 from steelyard.records import SCHEMA, End, Job, JobFile, JobMpi, append_records
-from steelyard.resolve import Ops, point_line
-from steelyard.results_files import write_whole
+from steelyard.resolve import point_line
 from steelyard.settings import read_settings
 from steelyard.tail import Tail
-from steelyard.topology import Topology, read_topology
 from steelyard.units import parse_seconds
 from steelyard.watch import Watcher
 
@@ -49,35 +41,6 @@ _LASTING = (
 )
 _LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
-
-
-class Setup(Struct, frozen=True):
-    """What jobs need besides the plan: engines by MPI name (None: solo), what they can do, the machine."""
-
-    engines: dict[str | None, Engine]
-    ops: Ops
-    machine: Machine
-
-
-class Group(Struct, frozen=True):
-    """Points that one launch can measure: all that a launch has but one of is the same."""
-
-    mpi: str | None
-    ranks: int
-    threads: int
-    thread_level: str | None
-    omp: tuple[tuple[str, str], ...]
-    placement: Placement | None
-    points: tuple[PlannedPoint, ...]
-
-
-class PlannedJob(Struct, frozen=True):
-    """One launch to come: its points in the order in which it measures them."""
-
-    launch: int
-    name: str
-    group: Group
-    points: tuple[PlannedPoint, ...]
 
 
 class PointEnded(Struct, frozen=True):
@@ -98,130 +61,6 @@ class JobStarted(Struct, frozen=True):
 
 Event = PointEnded | JobStarted
 Listener = Callable[[Event], None]
-
-
-def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
-    """The points by what a launch shares, in the order of the plan."""
-    groups: dict[Group, list[PlannedPoint]] = {}
-    for point in points:
-        omp = tuple(sorted(point.omp.items()))
-        key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
-        groups.setdefault(key, []).append(point)
-    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
-
-
-def job_name(launch: int, group: Group) -> str:
-    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
-    engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
-    threads = f"-t{group.threads}" if group.threads > 1 else ""
-    level = f"-{group.thread_level}" if group.thread_level else ""
-    omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
-    place = f"-{group.placement.name}" if group.placement else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}{place}"
-
-
-def topology_for(folder: Path, plan: Plan) -> Topology:
-    """What placements are made from: what those of the folder were made from, else this machine, if any are.
-
-    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
-    """
-    if all(measure.placement is None for measure in plan.measure):
-        return NOWHERE
-    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
-        return msgspec.convert(known, Topology)
-    return read_topology()
-
-
-def open_folder(
-    folder: Path,
-    plan: Plan,
-    points: tuple[PlannedPoint, ...],
-    machine: Machine,
-    topology: Topology = NOWHERE,
-) -> CampaignFile:
-    """The campaign of a results folder: begun, or taken up again when it is the same one.
-
-    Raises InputError when the folder is a file, holds something else, or holds another campaign.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(
-            f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder"
-        )
-    document = plan_document(plan)
-    if (folder / "campaign.json").exists():
-        campaign = read_campaign(folder)
-        if campaign.points != points or not is_same_plan(campaign.plan, document):
-            raise InputError(
-                f"'{folder}' holds another campaign ('{campaign.name}', {len(campaign.points)} points); "
-                "results are never overwritten; give --out another name, or the same command to go on with it"
-            )
-        here = msgspec.to_builtins(machine)
-        for fact in ("host", "cpu_model"):
-            if campaign.machine.get(fact) != here[fact]:
-                raise InputError(
-                    f"'{folder}' was measured on another machine ({fact} {campaign.machine.get(fact)!r}, "
-                    f"here {here[fact]!r}); give --out another name"
-                )
-        return campaign
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
-    seed = plan.seed if plan.seed is not None else random.SystemRandom().randrange(2**31)
-    campaign = CampaignFile(
-        schema=SCHEMA,
-        name=plan.name,
-        seed=seed,
-        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        plan=document,
-        points=points,
-        machine=msgspec.to_builtins(machine),
-        topology=msgspec.to_builtins(topology) if topology.cpus else None,
-    )
-    try:
-        (folder / "records").mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
-    except OSError as error:
-        raise InputError(
-            f"'{folder}' cannot be written: {error.strerror}; give --out another place"
-        ) from None
-    return campaign
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Only one steelyard at a time measures into a folder. Raises InputError when another does."""
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"another steelyard is measuring into '{folder}'; wait for it to end") from None
-        yield
-
-
-def finished(folder: Path) -> dict[tuple[str, int], End]:
-    """The ends of all points so far, by job name and point."""
-    return {
-        (file.job.job, run.index): run.end
-        for file in read_folder(
-            folder, visit=lambda *_: None
-        )  # ends alone: observations are let go as they are read
-        for run in file.points
-        if run.end is not None
-    }
-
-
-def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
-    """What is still to be measured: launch after launch, jobs and their points shuffled within it."""
-    jobs = []
-    for launch in range(1, launches + 1):
-        groups = list(groups_of(campaign.points))
-        random.Random(f"{campaign.seed} {launch}").shuffle(groups)
-        for group in groups:
-            name = job_name(launch, group)
-            points = [point for point in group.points if (name, point.point) not in done]
-            random.Random(f"{campaign.seed} {name}").shuffle(points)
-            if points:
-                jobs.append(PlannedJob(launch, name, group, tuple(points)))
-    return jobs
 
 
 def run_campaign(folder: Path, plan: Plan, campaign: CampaignFile, setup: Setup, listener: Listener) -> None:
@@ -420,14 +259,3 @@ def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str)
     append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
     for file in tail.advance()[0]:
         job.listener(PointEnded(point, file))
-
-
-def default_folder(plan: Plan) -> Path:
-    """results/NAME-DATE-TIME, free."""
-    now = datetime.datetime.now().astimezone()
-    base = Path("results") / f"{plan.name}-{now:%Y%m%d-%H%M%S}"
-    folder, part = base, 2
-    while folder.exists():
-        folder = base.with_name(f"{base.name}.{part}")
-        part += 1
-    return folder

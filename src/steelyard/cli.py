@@ -13,24 +13,17 @@ from rich.console import Console
 from steelyard import __version__
 from steelyard.arrivals import read_arrivals
 from steelyard.asked import asked_plan, shipped_plans
-from steelyard.campaign import (
-    Setup,
-    default_folder,
-    finished,
-    groups_of,
-    locked,
-    open_folder,
-    run_campaign,
-    topology_for,
-)
-from steelyard.engine import Engine, describe, mpi_engine, solo_engine
+from steelyard.campaign import run_campaign
+from steelyard.engine import describe, mpi_engine, solo_engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
+from steelyard.folder import default_folder, finished, locked, open_folder, topology_for
+from steelyard.jobs import groups_of, setup_for
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan import Plan, read_plan
 from steelyard.progress import listening
-from steelyard.resolve import Ops, clock_lacks, needs_mpi, ops_of, resolve
+from steelyard.resolve import resolve
 from steelyard.units import parse_counts, parse_seconds, parse_sizes
 
 app = typer.Typer(
@@ -63,7 +56,7 @@ JsonFlag = Annotated[
 def main() -> None:
     """Run the command line; what is wrong becomes one sentence on stderr and an exit code."""
     try:
-        app()
+        app(prog_name="steelyard")
     except SteelyardError as error:
         err.print(f"steelyard: {error}", markup=False)
         sys.exit(error.exit_code)
@@ -188,44 +181,19 @@ def run(
         ) from None
 
 
-def _engines(plan: Plan) -> tuple[dict[str | None, Engine], Ops]:
-    """The engines that take part, by MPI name, and what they can do."""
-    solo = solo_engine()
-    engines: dict[str | None, Engine] = {None: solo}
-    solo_description = describe(solo)
-    not_in_solo = clock_lacks(plan, solo_description)
-    syncs = [row["name"] for row in solo_description["sync_algorithms"]]
-    if plan.sync is not None and plan.sync not in syncs:
-        raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
-    descriptions = []
-    if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
-        for choice in plan.mpi or (None,):
-            mpi = choose_mpi(choice)
-            if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
-                where = mpi.prefix or Path(mpi.mpiexec).parent
-                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            engines[mpi.name] = mpi_engine(mpi)
-            descriptions.append(describe(engines[mpi.name]))
-            if why := clock_lacks(plan, descriptions[-1]):
-                raise InputError(why)
-    ops = ops_of(solo_description, descriptions[0] if descriptions else None)
-    return engines, msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
-
-
 def _measure(plan: Plan, folder: Path, json: bool) -> None:
     from steelyard.report import write_report
     from steelyard.results_files import results_document, write_results
     from steelyard.tables import results_tables
 
     machine = read_machine()
-    engines, ops = _engines(plan)
+    setup = setup_for(plan, machine)
     topology = topology_for(folder, plan)
-    mpis = [name for name in engines if name is not None]
-    points = resolve(plan, ops, mpis, len(machine.cores), topology)
-    setup = Setup(engines, ops, machine)
+    mpis = [name for name in setup.engines if name is not None]
+    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
         plan_launch(
-            engines[group.mpi],
+            setup.engines[group.mpi],
             group.ranks,
             group.threads,
             machine,

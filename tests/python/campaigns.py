@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from steelyard.campaign import Event, PointEnded, Setup, open_folder, run_campaign, topology_for
+from steelyard.campaign import Event, PointEnded, run_campaign
 from steelyard.engine import Engine, describe, mpi_engine, solo_engine
 from steelyard.errors import InputError
+from steelyard.folder import open_folder, topology_for
+from steelyard.jobs import Setup
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.plan import Measure, Plan

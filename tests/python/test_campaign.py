@@ -12,20 +12,10 @@ import pytest
 
 from campaigns import Orphans, bytes_of, ended, plan_of, run_plan, setup_of, watch_orphans
 from conftest import script
-from steelyard.campaign import (
-    Event,
-    JobStarted,
-    PointEnded,
-    default_folder,
-    finished,
-    groups_of,
-    job_name,
-    locked,
-    open_folder,
-    plan_jobs,
-    run_campaign,
-)
+from steelyard.campaign import Event, JobStarted, PointEnded, run_campaign
 from steelyard.errors import InputError
+from steelyard.folder import default_folder, finished, locked, open_folder
+from steelyard.jobs import groups_of, job_name, plan_jobs
 from steelyard.machine import read_machine
 from steelyard.observations import CampaignFile, PlannedPoint
 from steelyard.plan import Measure, Plan

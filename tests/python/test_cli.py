@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import steelyard.cli as module
+import steelyard.jobs as jobs
 from campaigns import bytes_of
 from commands import FIXED, Said, Steelyard, steelyard_of
 from steelyard import __version__
@@ -237,10 +238,10 @@ def test_two_builds_of_one_version_are_two_mpis(monkeypatch: pytest.MonkeyPatch)
     def choose(prefix: str | None) -> Mpi:
         return Mpi("mpich-5.0.2", "mpich", "5.0.2", None, f"{prefix}/bin/mpiexec", prefix, True, "given")
 
-    monkeypatch.setattr(module, "choose_mpi", choose)
-    monkeypatch.setattr(module, "mpi_engine", lambda mpi: Engine(solo_engine().path, "mpi", mpi))
+    monkeypatch.setattr(jobs, "choose_mpi", choose)
+    monkeypatch.setattr(jobs, "mpi_engine", lambda mpi: Engine(solo_engine().path, "mpi", mpi))
     plan = Plan(measure=(Measure(ops=("self.empty",)),), mpi=("/a", "/b", "/a"))
-    engines, _ = module._engines(plan)
+    engines = jobs.setup_for(plan, read_machine()).engines
     assert [name for name in engines if name] == ["mpich-5.0.2", "mpich-5.0.2@/b"]
 
 

@@ -243,7 +243,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "postmortem": (("postmortem",), ("base", "records", "process")),
     "campaign": (
-        ("campaign",),
+        ("campaign", "jobs", "folder"),
         (
             *("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
             *("watch", "topology", "placement"),
@@ -258,7 +258,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 # What one module may have besides, and why.
 _EXCEPTIONS = {
-    ("campaign", "results_files.write_whole"): "replaces a file at once, and knows nothing of statistics",
+    ("folder", "results_files.write_whole"): "replaces a file at once, and knows nothing of statistics",
     ("progress", ".print"): "on the console that cli.py gives",
     ("process", "SystemExit"): "how SIGTERM becomes an exception, so that no rank is left behind",
 }
@@ -368,7 +368,7 @@ def test_each_layer_has_a_module() -> None:
         ("results.py", "from steelyard.checks import doubts", "imports steelyard.checks.doubts"),
         ("results.py", "def f():\n    from steelyard.report import page", "imports steelyard.report.page"),
         ("checks.py", "from steelyard.plots import draw", "imports steelyard.plots.draw"),
-        ("report/page.py", "from steelyard.campaign import finished", "imports steelyard.campaign.finished"),
+        ("report/page.py", "from steelyard.folder import finished", "imports steelyard.folder.finished"),
         ("machine.py", "from steelyard.engine import describe", "imports steelyard.engine.describe"),
         ("engine.py", "from steelyard.launch import plan_launch", "imports steelyard.launch.plan_launch"),
         ("launch.py", "from steelyard.plan import Plan", "imports steelyard.plan.Plan"),
@@ -404,7 +404,7 @@ def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: st
         ("cli.py", "import sys\nfrom steelyard.report import write_report\nprint('x')\nsys.exit(0)"),
         ("process.py", "import subprocess\nraise SystemExit(143)"),
         ("progress.py", "from rich.console import Console\ndef f(out: Console):\n    out.print(1)"),
-        ("campaign.py", "from steelyard import __version__\nfrom steelyard.results_files import write_whole"),
+        ("folder.py", "from steelyard import __version__\nfrom steelyard.results_files import write_whole"),
         ("checks.py", "from steelyard.row import Row\nfrom steelyard.evidence import Evidence"),
         ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),
     ],

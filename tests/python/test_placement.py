@@ -15,10 +15,12 @@ from campaigns import bytes_of, ended, plan_of, run_plan, setup_of
 from commands import FIXED, Steelyard, steelyard_of
 from conftest import script
 from make_records import FakePoint, steady, write_folder
-from steelyard.campaign import JobStarted, groups_of, job_name, open_folder, topology_for
+from steelyard.campaign import JobStarted
 from steelyard.checks import doubts
 from steelyard.engine import Engine, solo_engine
 from steelyard.errors import InputError
+from steelyard.folder import open_folder, topology_for
+from steelyard.jobs import groups_of, job_name
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi

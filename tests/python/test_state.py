@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from campaigns import plan_of, setup_of
 from make_records import MACHINE, FakePoint, steady, write_folder
-from steelyard.campaign import Event, PointEnded, open_folder, run_campaign
+from steelyard.campaign import Event, PointEnded, run_campaign
 from steelyard.checks import Doubt, doubts
 from steelyard.evidence_noise import neighbours
+from steelyard.folder import open_folder
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi
 from steelyard.observations import Measured, load

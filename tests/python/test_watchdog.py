@@ -16,9 +16,10 @@ import pytest
 
 from campaigns import Orphans, ended, plan_of, run_plan, setup_of, watch_orphans
 from conftest import script
-from steelyard.campaign import Setup, finished, plan_jobs
 from steelyard.engine import Engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
+from steelyard.folder import finished
+from steelyard.jobs import Setup, plan_jobs
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.observations import CampaignFile
 from steelyard.plan import Plan

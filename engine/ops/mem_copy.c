@@ -65,7 +65,7 @@ static int setup(const struct op_env *env, void **state)
     if (!c)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     *c = (struct copy){.bytes = env->bytes,
-                       .stride = (env->bytes + LINE - 1) / LINE * LINE,
+                       .stride = env->bytes > 0 ? (env->bytes + LINE - 1) / LINE * LINE : LINE,
                        .rank = env->team->rank,
                        .buffers = (int)env->params[BUFFERS],
                        .planted = env->planted};

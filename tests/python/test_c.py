@@ -49,6 +49,13 @@ def _solo(folder: Path, *words: str) -> Done:
         "op=pthread.create",
         "op=omp.parallel threads=2",
         "op=omp.barrier threads=3 method=barrier",
+        "op=mem.copy bytes=0",
+        "op=mem.copy bytes=100",
+        "--ranks 2 op=sock.tcp bytes=1000",
+        "--ranks 2 op=sock.udp bytes=0",
+        "--ranks 2 op=shm.flag bytes=1000",
+        "--ranks 2 op=shm.cma.stream bytes=1000",
+        *(f"--ranks 2 op=npb.{name} threads=2 class=S" for name in "ep is cg mg ft bt sp lu".split()),
     ],
 )
 def test_a_point_is_clean(folder: Path, words: str) -> None:

@@ -32,6 +32,9 @@ def test_the_tests_in_c_are_clean(folder: Path) -> None:
     assert f"100% tests passed, 0 tests failed out of {len(sources)}" in done.out
 
 
+_KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
+
+
 def _solo(folder: Path, *words: str) -> Done:
     return run([folder / "steelyard-solo", *words], timeout=60)
 
@@ -55,7 +58,7 @@ def _solo(folder: Path, *words: str) -> Done:
         "--ranks 2 op=sock.udp bytes=0",
         "--ranks 2 op=shm.flag bytes=1000",
         "--ranks 2 op=shm.cma.stream bytes=1000",
-        *(f"--ranks 2 op=npb.{name} threads=2 class=S" for name in "ep is cg mg ft bt sp lu".split()),
+        *(f"--ranks 2 op=npb.{name} threads=2 class=S" for name in _KERNELS),
     ],
 )
 def test_a_point_is_clean(folder: Path, words: str) -> None:

@@ -99,22 +99,34 @@ static int64_t reading_ns(void)
     return mean > 0 ? mean : 1;
 }
 
-static int gauge(int64_t ns, struct spin *out)
+/* How long a wait lasts by this spin, back to back. */
+static int64_t wait_ns(const struct spin *spin)
 {
-    const int64_t tried_ns = 1000;
-    struct spin spin = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
     int64_t took[BATCHES];
     for (int b = 0; b < BATCHES; ++b) {
         const int64_t start = now_ns();
         for (int i = 0; i < REPS; ++i)
-            spin_wait(&spin);
+            spin_wait(spin);
         took[b] = now_ns() - start;
     }
-    const int64_t beyond = middle_mean(took) - tried_ns;
+    return middle_mean(took);
+}
+
+/* First with a distance that no time that is asked for can be too short for, then with the one that follows
+ * from it: a core foresees the end of a short wait and not that of a long one. */
+static int gauge(int64_t ns, struct spin *out)
+{
+    const int64_t tried_ns = 1000;
+    struct spin spin = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
+    const int64_t beyond = wait_ns(&spin) - tried_ns;
     if (ns < beyond)
         return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the readings that end it",
                        (long long)ns, (long long)beyond);
     spin.distance_ns = ns - beyond;
+    if (ns < tried_ns) {
+        const int64_t late = wait_ns(&spin) - ns;
+        spin.distance_ns -= late < spin.distance_ns ? late : spin.distance_ns;
+    }
     *out = spin;
     return 0;
 }

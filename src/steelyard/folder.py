@@ -111,12 +111,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def finished(folder: Path) -> dict[tuple[str, int], End]:
-    """The ends of all points so far, by job name and point."""
+    """The ends of all points so far, by job name and point; observations are let go as they are read."""
     return {
         (file.job.job, run.index): run.end
-        for file in read_folder(
-            folder, visit=lambda *_: None
-        )  # ends alone: observations are let go as they are read
+        for file in read_folder(folder, visit=lambda *_: None)
         for run in file.points
         if run.end is not None
     }

@@ -1,4 +1,4 @@
-"""The engine under the address and undefined-behaviour sanitizers: its tests in C, and real runs of it."""
+"""The engine under the sanitizers: its tests in C and real runs of it; threads under that of threads."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ from steelyard.engine import engine_folder
 from steelyard.process import Done, run
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
-    """The build of the preset `asan`."""
-    trial = tmp_path_factory.mktemp("trial")
+def _build(preset: str, sanitizers: str, compiler: str, trial: Path) -> Path:
+    """The build of a preset, if programs with those sanitizers can be built and run here."""
     (trial / "trial.c").write_text("int main(void) { return 0; }\n")
-    flags = ["-fsanitize=address,undefined", "-o", str(trial / "trial")]
+    flags = [f"-fsanitize={sanitizers}", "-o", str(trial / "trial")]
     for argv in ([compiler, str(trial / "trial.c"), *flags], [str(trial / "trial")]):
         done = run(argv, timeout=60)
         if done.code != 0:
-            pytest.skip(f"the C compiler has no sanitizers: {done.err.strip().splitlines()[-1]}")
-    return built("asan")
+            pytest.skip(f"no sanitizers {sanitizers} here: {done.err.strip().splitlines()[-1]}")
+    return built(preset)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
+    """The build of the preset `asan`."""
+    return _build("asan", "address,undefined", compiler, tmp_path_factory.mktemp("trial"))
+
+
+@pytest.fixture(scope="module")
+def threads_folder(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
+    """The build of the preset `tsan`."""
+    return _build("tsan", "thread", compiler, tmp_path_factory.mktemp("trial"))
 
 
 def test_the_tests_in_c_are_clean(folder: Path) -> None:
@@ -70,6 +80,25 @@ def test_a_point_is_clean(folder: Path, words: str) -> None:
     assert records.pop()["record"] == "state"  # of the machine, after each point
     status = {"kind=3": "failed", "kind=5": "skipped"}.get(words.split()[-1], "ok")
     assert (records[-1]["record"], records[-1]["status"]) == ("end", status)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "op=self.empty",
+        "op=pthread.create.chain",
+        *(f"op=pthread.{name} threads=2" for name in ("mutex", "rwlock", "spin", "barrier")),
+        *(f"op=pthread.{name}.pingpong threads=2" for name in ("mutex", "cond", "sem", "futex")),
+        "op=pthread.cond.broadcast threads=3",
+        "op=atomic.pingpong threads=2",
+        "op=mem.stream.triad threads=2 bytes=64Ki",
+    ],
+)
+def test_threads_race_nowhere(threads_folder: Path, words: str) -> None:
+    """Ours and the system's; a library of OpenMP would have to be built with the sanitizer."""
+    done = _solo(threads_folder, "run", "--seed", "1", *words.split(), "rule=fixed", "count=3")
+    assert (done.code, done.err) == (0, "")
+    assert '"status":"ok"' in done.out
 
 
 def test_many_points_from_a_file_are_clean(folder: Path, tmp_path: Path) -> None:

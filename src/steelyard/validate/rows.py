@@ -86,9 +86,9 @@ def stated_error(
     much where each message has a path of its own, for had all started with the first, none would have
     finished later; by more where messages share a link, for one that comes late holds up others. In an
     alltoall of 1 MiB on 16 ranks it was 2.8 times the skew, so three times are stated; on 64 ranks it can
-    be ten, on 256 eighty. Both stamps are cut to the clock's tick, and their difference is off by less than one. To it
-    comes half the width of the interval that the scatter of the observations leaves. A method that compares
-    no clocks states the last two alone, and so says nothing of its bias.
+    be ten, on 256 eighty. Both stamps are cut to the clock's tick, and their difference is off by less than
+    one. To it comes half the width of the interval that the scatter of the observations leaves. A method that
+    compares no clocks states the last two alone, and so says nothing of its bias.
     """
     return (clock_error_ns or 0.0) + SKEW_COUNTS * (skew_ns or 0.0) + tick_ns + half_width_ns
 

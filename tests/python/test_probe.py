@@ -55,7 +55,8 @@ def test_two_bound_ranks_hand_a_line_to_each_other(mpi: Mpi, tmp_path: Path) -> 
     assert all(len(chunk.noise) == 2 and 0 <= min(chunk.noise) <= max(chunk.noise) < 1 for chunk in looks)
     assert any(chunk.canary_ns is not None and chunk.canary_ns > 0 for chunk in looks)
     assert all(chunk.canary_ns is None for chunk in chunks if not chunk.noise)
-    left = set(Path("/dev/shm").glob("steelyard-*")) - before  # others, that run now, have theirs for a moment
+    # others, that run now, have theirs for a moment
+    left = set(Path("/dev/shm").glob("steelyard-*")) - before
     deadline = time.monotonic() + 60
     while any(path.exists() for path in left) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -131,21 +131,27 @@ static int gauge(int64_t ns, struct spin *out)
     return 0;
 }
 
-/* What was gauged last is given again: a gauge is off by a ns or two, and so would be the difference of two
- * points that wait by two gauges. */
+/* What was gauged before is given again: a gauge is off by a ns or two, and so would be the difference of two
+ * points that wait by two gauges. A plan has a few delays; of more, the oldest make room. */
 int spin_gauge(int64_t ns, struct spin *out)
 {
+    enum { REMEMBERED = 16 };
     static struct {
         int64_t ns; /* 0: nothing yet */
         struct spin spin;
-    } last;
-    if (ns <= 0 || last.ns != ns) {
-        int err = gauge(ns, &last.spin);
-        if (err)
-            return err;
-        last.ns = ns;
-    }
-    *out = last.spin;
+    } table[REMEMBERED];
+    static int next;
+    for (int i = 0; ns > 0 && i < REMEMBERED; ++i)
+        if (table[i].ns == ns) {
+            *out = table[i].spin;
+            return 0;
+        }
+    int err = gauge(ns, out);
+    if (err)
+        return err;
+    table[next].ns = ns;
+    table[next].spin = *out;
+    next = (next + 1) % REMEMBERED;
     return 0;
 }
 

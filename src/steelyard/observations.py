@@ -127,12 +127,12 @@ class Taken:
     `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick` is
     the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
     (any,). `slowest[r]` counts the observations in which rank r was last, shape (ranks,); `rank_medians` and
-    `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skew` and
-    `imbalance` are the median spreads of starts and stops in ns. `windows` are the widths of its windows,
-    chunk by chunk. Where pairs of ranks exchange messages at once, each observation is one value of each of
-    `pairs`, side by side. `yields` counts sched_yield of all ranks over `operations` operations. `looks` are
-    those at the machine, in the order taken, and `cpus` those that each rank was then seen on; `spun` is
-    what waits for windows saw.
+    `rank_means` are of each rank's own durations, shape (ranks,). Of a synchronised method, `skews` are the
+    spreads of starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops.
+    `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
+    each observation is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
+    over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
+    each rank was then seen on; `spun` is what waits for windows saw.
     """
 
     ranks: int
@@ -143,7 +143,7 @@ class Taken:
     slowest: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rank_medians: FloatArray = field(default_factory=lambda: np.empty(0))
     rank_means: FloatArray = field(default_factory=lambda: np.empty(0))
-    skew: float | None = None
+    skews: FloatArray | None = None
     imbalance: float | None = None
     windows: tuple[int, ...] = ()
     yields: int | None = None
@@ -153,6 +153,11 @@ class Taken:
     cpus: tuple[frozenset[int], ...] = ()
     spun: Spun | None = None
     series: Series | None = None
+
+    @property
+    def skew(self) -> float | None:
+        """The median spread of starts, in ns."""
+        return None if self.skews is None else float(np.median(self.skews))
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +326,7 @@ def _taken(file: JobFile, run: PointRun) -> Taken:
         slowest=np.bincount(found.slowest, minlength=local.shape[0]).astype(np.int64),
         rank_medians=np.median(local, axis=1),
         rank_means=local.mean(axis=1),
-        skew=None if found.skew is None else float(np.median(found.skew)),
+        skews=found.skew,
         imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,

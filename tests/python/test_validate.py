@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -37,7 +38,7 @@ from steelyard.validate import (
     user_machine,
 )
 from steelyard.validate.design import BARRIERS, place_ranks, point_lines
-from steelyard.validate.rows import is_inside
+from steelyard.validate.rows import is_inside, skew_counts
 from steelyard.validate.simulator import failure_reason
 
 _KEYS = {  # tools rest on these
@@ -349,7 +350,7 @@ def _row(**changes: Any) -> Row:
         "platform": "flat", "truth_ns": 1000.0, "noise": False, "asymmetric": False, "ranks_per_host": 1,
         "seed": 1,
         "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
-        "skew_ns": 1.0, "count": 64, "rejected": 0,
+        "skew_ns": 1.0, "skew_counts": 3.0, "count": 64, "rejected": 0,
     }  # fmt: skip
     known |= changes
     estimate = known["truth_ns"] + error
@@ -435,6 +436,18 @@ def test_failing_rows_come_with_the_worst_first() -> None:
 )
 def test_stated_error(clock: float | None, skew: float | None, stated: float) -> None:
     assert math.isclose(stated_error(0.5, 1.0, clock, skew), stated)
+
+
+def test_skew_counts_as_the_windows_show_and_thrice_at_least() -> None:
+    skews = np.linspace(20.0, 40.0, 16)
+    scatter = np.tile([-3.0, 1.0, 3.0, -1.0], 4)
+    assert 9.5 < skew_counts(5000.0 + 10 * skews + scatter, skews) < 11.0
+    assert skew_counts(5000.0 + skews, skews) == 3.0  # grows by less
+    assert skew_counts(5000.0 + 100 * scatter, skews) == 3.0  # nothing is sure
+    assert skew_counts(5000.0 - 10 * skews, skews) == 3.0
+    assert skew_counts(5000.0 + scatter, np.full(16, 7.0)) == 3.0  # no two differ
+    assert skew_counts(5000.0 + scatter, None) == 3.0  # a method without a clock
+    assert math.isclose(stated_error(0.5, 1.0, 10.0, 3.0, counts=10.0), 41.5)
 
 
 @pytest.mark.parametrize(

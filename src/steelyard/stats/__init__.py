@@ -10,7 +10,7 @@ from steelyard.stats.interval import (
     launch_interval,
     with_tick,
 )
-from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit
+from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
 from steelyard.stats.modes import Mode, drifts, find_modes
 from steelyard.stats.quantile import median, quantile
 from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, ranks_above
@@ -43,6 +43,7 @@ __all__ = [
     "rank_sum_p",
     "ranks_above",
     "relative_fit",
+    "slope_interval",
     "spectrum",
     "spectrum_peaks",
     "with_tick",

@@ -14,7 +14,8 @@ from msgspec import Struct
 from steelyard.observations import Cell, cell_of
 from steelyard.reading import read_job
 from steelyard.records import JobFile, PointRun
-from steelyard.stats import block_interval
+from steelyard.stamps import FloatArray
+from steelyard.stats import block_interval, slope_interval
 from steelyard.stats.interval import Estimate
 from steelyard.validate.design import Simulation
 from steelyard.validate.simulator import Ran
@@ -28,8 +29,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
     `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
-    taken after the methods, None where the simulation ended before. `asymmetric`: some paths take longer in
-    one direction, which no exchange of messages can see.
+    taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
+    counts in the stated error. `asymmetric`: some paths take longer in one direction, which no exchange of
+    messages can see.
     """
 
     op: str
@@ -55,6 +57,7 @@ class Row(Struct, frozen=True, kw_only=True):
     truth_again_ns: float | None
     clock_error_ns: float | None
     skew_ns: float | None
+    skew_counts: float
     count: int
     rejected: int
 
@@ -73,24 +76,41 @@ class NotRun(Struct, frozen=True, kw_only=True):
     kind: Literal["slow", "failed", "skipped"]
 
 
-SKEW_COUNTS = 3.0  # times in the stated error
+SKEW_COUNTS = 3.0  # how many ns a ns of skew is stated to cost, where observations do not show more
+
+
+def skew_counts(values: FloatArray, skews: FloatArray | None) -> float:
+    """How many ns the latency may grow with each ns by which ranks start apart.
+
+    Had all started with the first, none would have finished later: by up to 1 where each message has a path
+    of its own. By more where messages share a link, for one that comes late holds up others: in an alltoall
+    of 1 MiB on 16 ranks 3, on 64 ranks 10. An operation's own windows show it, for their skews differ: what
+    is stated is the upper end of the slope of `values` over `skews`, shape (count,) each, where it is surely
+    above 0, and `SKEW_COUNTS` at least.
+    """
+    slope = None if skews is None else slope_interval(skews, values, LEVEL)
+    return max(SKEW_COUNTS, slope.high) if slope is not None and slope.low > 0 else SKEW_COUNTS
 
 
 def stated_error(
-    half_width_ns: float, tick_ns: float, clock_error_ns: float | None, skew_ns: float | None
+    half_width_ns: float,
+    tick_ns: float,
+    clock_error_ns: float | None,
+    skew_ns: float | None,
+    counts: float = SKEW_COUNTS,
 ) -> float:
     """How far an estimate may be off by what its method knows, in ns.
 
     A latency is the stop of one rank minus the start of another, which the clocks may make wrong by
-    `clock_error_ns`. Ranks that start `skew_ns` apart, as seen on those clocks, make it longer: by up to so
-    much where each message has a path of its own, for had all started with the first, none would have
-    finished later; by more where messages share a link, for one that comes late holds up others. In an
-    alltoall of 1 MiB on 16 ranks it was 2.8 times the skew, so three times are stated; on 64 ranks it can
-    be ten, on 256 eighty. Both stamps are cut to the clock's tick, and their difference is off by less than
-    one. To it comes half the width of the interval that the scatter of the observations leaves. A method that
-    compares no clocks states the last two alone, and so says nothing of its bias.
+    `clock_error_ns`. Ranks that start `skew_ns` apart, as seen on those clocks, make it longer by up to
+    `counts` of that (`skew_counts`). Both stamps are cut to the clock's tick, and their difference is off by
+    less than one. To it comes half the width of the interval that the scatter of the observations leaves. A
+    method that compares no clocks states the last two alone, and so says nothing of its bias.
+
+    Not in it: an operation that takes longer as soon as ranks start a few ns apart and no longer when they
+    start more so. No skews of its windows show that, and no ranks of a real machine start at one instant.
     """
-    return (clock_error_ns or 0.0) + SKEW_COUNTS * (skew_ns or 0.0) + tick_ns + half_width_ns
+    return (clock_error_ns or 0.0) + counts * (skew_ns or 0.0) + tick_ns + half_width_ns
 
 
 def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
@@ -193,7 +213,8 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
     estimate = seen.estimate
     truth = _seen([one for one in (first, later) if one is not None]).estimate
     error = estimate.value - truth.value
-    stated = stated_error(_half_width(estimate), seen.tick, seen.clock_error, seen.skew)
+    counts = skew_counts(cell.values, cell.taken.skews)
+    stated = stated_error(_half_width(estimate), seen.tick, seen.clock_error, seen.skew, counts)
     truth_error = _half_width(truth)
     return Row(
         op=simulation.op,
@@ -219,6 +240,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         truth_again_ns=_seen([later]).estimate.value if later else None,
         clock_error_ns=seen.clock_error,
         skew_ns=seen.skew,
+        skew_counts=counts,
         count=int(cell.values.size),
         rejected=cell.rejected,
     )

@@ -1,14 +1,24 @@
-"""Overheads beside EPCC's syncbench and schedbench: same threads on the same cores, launches interleaved.
+"""Overheads beside EPCC's syncbench and schedbench: same threads on the same cores, taken in turn.
 
-    python benchmarks/epcc.py [--syncbench PATH] [--schedbench PATH] [--threads 2] [--launches 8] [--test T]
-                              [--ours 1]
+    python benchmarks/epcc.py [--syncbench PATH] [--schedbench PATH] [--threads 2] [--figures 10] [--test T]
+                              [--launches 10] [--out FILE]
 
-PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. Each launch runs
-one test of theirs in a process, as theirs is run, and our construct and its reference in another, in random
-order; --ours 10 makes our figure of ten launches, as it is by default. Printed are both overheads, in us,
-with their spread over launches and the uncertainty that theirs states (the median of its "+/-"), the ratio of
-ours to theirs with its interval, and how wide the middle half of each tool's figures is. Their reference is
-one thread and ours all, so on cores that run faster alone theirs is larger.
+PATH is an executable of EPCC's OpenMP micro-benchmarks (version 4), built by its user. A figure of theirs is
+what a process of theirs prints of one test, one of ours the overhead over so many launches of our construct
+and its reference, as many as by default. They are taken in pairs, in random order.
+
+What two threads take to hand a cache line to and fro (`atomic.pingpong`) is measured before, between and
+behind the two. Where it has modes, as on a virtual machine whose cores lie in one cache at one time and in
+two at another, a construct of some 0.2 us has them too, and figures of different modes say nothing of a
+tool. So pairs are taken until as many as asked for lie in one mode of the canary, three times so many at
+most, and these are compared. The choice rests on the canary alone; FILE gets all pairs, as JSON.
+
+Printed are both overheads, in us: the median figure, the least and the greatest, which are the spread, and
+the uncertainty that theirs states (the median of its "+/-"); the ratio of ours to theirs with its interval;
+how wide the spread and its middle half are; and the canary's mode. Their reference is one thread and ours
+all, so on cores that run faster alone theirs is larger. The last lines count, over all tests of the run, how
+often our median figure lies inside their spread and how often ours is the narrower, and say who else ran on
+the cores.
 """
 
 from __future__ import annotations
@@ -18,27 +28,35 @@ import os
 import random
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from steelyard.campaign import run_campaign
 from steelyard.engine import describe, solo_engine
+from steelyard.evidence_noise import neighbours
 from steelyard.folder import open_folder
 from steelyard.jobs import Setup
 from steelyard.launch import plan_launch
 from steelyard.like import find_like
 from steelyard.machine import read_machine
-from steelyard.plan import Measure, Plan
+from steelyard.observations import load
+from steelyard.plan import Measure, Plan, Value
 from steelyard.process import run
 from steelyard.resolve import ops_of, resolve
 from steelyard.results import results
+from steelyard.row import Row
 from steelyard.stats import launch_interval
 
 SECONDS = 600.0  # more than any of these commands takes
 DELAY_US = "0.1"
+MODES_APART = 1.5  # a factor, as the checks have it for the probe's canary
+MOST_SHOWN = 20  # sentences about who else ran
 
 
 @dataclass(frozen=True)
@@ -97,21 +115,46 @@ def theirs(path: str, pair: Pair, environment: dict[str, str]) -> tuple[float, f
     return overhead_us(done.out, pair.name)
 
 
-def ours(pair: Pair, threads: int, seed: int, launches: int) -> float:
-    """A figure of our construct less its reference, of so many launches. In us."""
-    row, engine, machine = find_like(pair.like), solo_engine(), read_machine()
-    ops = ops_of(describe(engine), None)
-    chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
-    measure = Measure(ops=(row.op,), threads=threads, params={**row.params, **chunk})
+def measured(
+    op: str, params: Mapping[str, Value], threads: int, launches: int, seed: int
+) -> tuple[Row, list[str]]:
+    """A row of ours, and who else was seen on its cores."""
+    engine, machine = solo_engine(), read_machine()
+    measure = Measure(ops=(op,), threads=threads, params=dict(params))
     plan = Plan(measure=(measure,), launches=launches, name="epcc", seed=seed)
+    campaign_of = resolve(plan, ops_of(describe(engine), None), [], len(machine.cores))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "r"
-        campaign = open_folder(folder, plan, resolve(plan, ops, [], len(machine.cores)), machine)
-        run_campaign(folder, plan, campaign, Setup({None: engine}, ops, machine), lambda _: None)
-        found = results(folder)[0]
-    if found.corrected is None:
-        raise SystemExit(f"{row.op} was not measured: {found.why}")
-    return found.corrected / 1e3
+        campaign = open_folder(folder, plan, campaign_of, machine)
+        setup = Setup({None: engine}, ops_of(describe(engine), None), machine)
+        run_campaign(folder, plan, campaign, setup, lambda _: None)
+        row = results(folder)[0]
+        return row, list(neighbours(load(folder).files))
+
+
+def ours(pair: Pair, threads: int, seed: int, launches: int) -> tuple[float, list[str]]:
+    """A figure of our construct less its reference, in us, and who else was seen on its cores."""
+    like = find_like(pair.like)
+    chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
+    row, seen = measured(like.op, {**like.params, **chunk}, threads, launches, seed)
+    if row.corrected is None:
+        raise SystemExit(f"{like.op} was not measured: {row.why}")
+    return row.corrected / 1e3 / (threads if pair.per_thread else 1), seen
+
+
+def canary(threads: int, seed: int) -> float:
+    """What a cache line takes from one thread to the other now, in ns; 1 where there is one thread."""
+    if threads < 2:
+        return 1.0
+    row, _ = measured("atomic.pingpong", {}, 2, 1, seed)
+    if row.median is None:
+        raise SystemExit(f"atomic.pingpong was not measured: {row.why}")
+    return row.median
+
+
+def full_width(values: Sequence[float]) -> float:
+    """How far apart the least and the greatest are."""
+    return max(values) - min(values)
 
 
 def spread(values: Sequence[float]) -> str:
@@ -125,30 +168,87 @@ def middle_half(values: Sequence[float]) -> float:
     return float(high - low)
 
 
-def compare(
-    pair: Pair, path: str, threads: int, launches: int, of_ours: int, environment: dict[str, str]
-) -> None:
-    """Measure a pair and print its line."""
-    stated, our_us = list[tuple[float, float]](), list[float]()
-    for launch in range(launches):
-        steps = [
-            lambda: stated.append(theirs(path, pair, environment)),
-            lambda launch=launch: our_us.append(
-                ours(pair, threads, launch, of_ours) / (threads if pair.per_thread else 1)
-            ),
-        ]
-        random.shuffle(steps)
-        for step in steps:
-            step()
-    their_us = [overhead for overhead, _ in stated]
-    uncertain = float(np.median([uncertainty for _, uncertainty in stated]))
-    line = f"{pair.name:<16} EPCC {spread(their_us)} +/- {uncertain:.3f}; Steelyard {spread(our_us)};"
-    ratios = [mine / other for mine, other in zip(our_us, their_us, strict=True) if other > 0]
+class Figures(Struct, frozen=True):
+    """A pair: both tools' figures in us, what theirs states, the canary before, between and behind, in ns."""
+
+    test: str
+    theirs: float
+    stated: float
+    ours: float
+    canary: tuple[float, ...]
+    neighbours: tuple[str, ...]  # a sentence for each that was seen beside ours
+
+
+def take(asked: argparse.Namespace, pair: Pair, path: str, environment: dict[str, str], seed: int) -> Figures:
+    """One figure of each tool, in random order."""
+    found: dict[str, tuple[Any, ...]] = {}
+    steps = [
+        lambda: found.update(theirs=theirs(path, pair, environment)),
+        lambda: found.update(ours=ours(pair, asked.threads, seed, asked.launches)),
+    ]
+    random.shuffle(steps)
+    canaries = [canary(asked.threads, seed)]
+    for step in steps:
+        step()
+        canaries.append(canary(asked.threads, seed))
+    figure, seen = found["ours"]
+    return Figures(pair.name, *found["theirs"], figure, tuple(canaries), tuple(seen))
+
+
+def largest_mode(pairs: Sequence[Figures]) -> list[Figures]:
+    """The pairs whose canaries all lie in one mode, of the mode that has most of them.
+
+    Modes are where the sorted canaries of all pairs lie closer to each other than by `MODES_APART`.
+    """
+    canaries = np.sort([value for pair in pairs for value in pair.canary])
+    edges = canaries[1:][canaries[1:] > MODES_APART * canaries[:-1]]
+    modes: dict[int, list[Figures]] = {}
+    for pair in pairs:
+        lies = set(np.searchsorted(edges, pair.canary, side="right").tolist())
+        if len(lies) == 1:
+            modes.setdefault(lies.pop(), []).append(pair)
+    return max(modes.values(), key=len, default=[])
+
+
+WIDTHS = (full_width, middle_half)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What both tools said of one test, in us."""
+
+    theirs: tuple[float, ...]
+    ours: tuple[float, ...]
+
+    @property
+    def is_inside(self) -> bool:
+        """Does the median figure of ours lie in their spread?"""
+        return bool(min(self.theirs) <= np.median(self.ours) <= max(self.theirs))
+
+    def is_narrower(self, width: Callable[[Sequence[float]], float]) -> bool:
+        """Are ours nearer to each other?"""
+        return width(self.ours) < width(self.theirs)
+
+
+def compare(pairs: Sequence[Figures]) -> Compared:
+    """Print the line of a test, of which all pairs are given."""
+    kept = largest_mode(pairs)
+    found = Compared(tuple(pair.theirs for pair in kept), tuple(pair.ours for pair in kept))
+    uncertain = np.median([pair.stated for pair in kept])
+    line = f"{pairs[0].test:<16} EPCC {spread(found.theirs)} +/- {uncertain:.3f}; "
+    line += f"Steelyard {spread(found.ours)};"
+    ratios = [mine / other for mine, other in zip(found.ours, found.theirs, strict=True) if other > 0]
     if len(ratios) > 1:
         ratio = launch_interval(ratios)
         line += f" ratio {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f}, {100 * ratio.level:.0f} %);"
-    line += f" middle half {1e3 * middle_half(their_us):.1f} and {1e3 * middle_half(our_us):.1f} ns"
-    print(line, flush=True)
+    wide = [f"{1e3 * width(who):.1f}" for width in WIDTHS for who in (found.theirs, found.ours)]
+    lines = np.median([value for pair in kept for value in pair.canary])
+    print(
+        f"{line} spread {wide[0]} and {wide[1]} ns, middle half {wide[2]} and {wide[3]}; "
+        f"canary {lines:.0f} ns, {len(kept)} of {len(pairs)} pairs",
+        flush=True,
+    )
+    return found
 
 
 def main() -> None:
@@ -157,16 +257,37 @@ def main() -> None:
     parser.add_argument("--syncbench")
     parser.add_argument("--schedbench")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--launches", type=int, default=10)
-    parser.add_argument("--ours", type=int, default=1, help="launches that make a figure of ours")
+    parser.add_argument("--figures", type=int, default=10)
+    parser.add_argument("--launches", type=int, default=10, help="that make a figure of ours")
+    parser.add_argument("--out", type=Path, help="a file for all pairs")
     parser.add_argument("--test", action="append", help='PARALLEL, "DYNAMIC 8", ...; all if not given')
     asked = parser.parse_args()
     launch = plan_launch(solo_engine(), 1, asked.threads, read_machine())
     environment = {**os.environ, **launch.environment, "OMP_NUM_THREADS": str(asked.threads)}
+    everything, found = list[Figures](), list[Compared]()
     for pair in PAIRS:
         path = asked.schedbench if pair.asked else asked.syncbench
-        if path and (asked.test is None or pair.name in asked.test):
-            compare(pair, path, asked.threads, asked.launches, asked.ours, environment)
+        if not path or (asked.test is not None and pair.name not in asked.test):
+            continue
+        pairs: list[Figures] = []
+        while len(largest_mode(pairs)) < asked.figures and len(pairs) < 3 * asked.figures:
+            pairs.append(take(asked, pair, path, environment, len(pairs)))
+            everything.append(pairs[-1])
+            if asked.out:
+                asked.out.write_bytes(msgspec.json.encode(everything))
+        if len(largest_mode(pairs)) < 2:
+            print(f"{pair.name:<16} the canary was never steady: nothing to compare")
+            continue
+        found.append(compare(pairs))
+    narrower = [sum(one.is_narrower(width) for one in found) for width in WIDTHS]
+    print(
+        f"of {len(found)} tests: {sum(one.is_inside for one in found)} inside their spread; ours narrower in "
+        f"{narrower[0]} by the spread, in {narrower[1]} by its middle half"
+    )
+    seen = [sentence for one in everything for sentence in one.neighbours]
+    print(f"others on the cores of {len(everything)} figures of ours: {len(seen)}")
+    for sentence in sorted(set(seen))[:MOST_SHOWN]:
+        print(f"  {sentence}")
 
 
 if __name__ == "__main__":

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from make_records import FakePoint, steady, write_folder
+from placed import placed_point, tables_text
 from steelyard.observations import Placement
 from steelyard.pairs import MOST_LINES, pair_tables, pictured
 from steelyard.plots import matrix_figure
 from steelyard.report import write_report
 from steelyard.results import results
-from test_placement import _placed, _shown
 
 
 def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
     points = [
-        *(_placed(0, 1, time=200.0, taking=(1,)), _placed(0, 2, kind="same-core", time=50.0)),
-        _placed(3, 3, kind="same-cpu", time=9000.0),
+        *(placed_point(0, 1, time=200.0, taking=(1,)), placed_point(0, 2, kind="same-core", time=50.0)),
+        placed_point(3, 3, kind="same-cpu", time=9000.0),
         FakePoint("mpi.pingpong", steady(210.0, count=200)),
         FakePoint("mpi.barrier", steady(400.0, count=200), bytes=0),
     ]
@@ -36,7 +36,7 @@ def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
         "same CPU",
     ]
     assert set(table.pairs) == {(0, 1), (0, 2), (3, 3)}
-    text = _shown(folder)
+    text = tables_text(folder)
     assert "shared L3, CPU 1 takes the interrupts" in text
     page = write_report([folder], tmp_path / "report.html").read_text("utf-8")
     assert page.count("From CPU to CPU <span") == 1
@@ -44,7 +44,7 @@ def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
 
 
 def test_records_alone_tell_where_points_were(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "out", [_placed(0, 1), _placed(1, 0)], launches=2)
+    folder = write_folder(tmp_path / "out", [placed_point(0, 1), placed_point(1, 0)], launches=2)
     (folder / "campaign.json").unlink()
     placed = {row.point: row.placed for row in results(folder)}
     assert placed == {0: Placement("shared-l3", (0, 1)), 1: Placement("shared-l3", (1, 0))}
@@ -52,8 +52,8 @@ def test_records_alone_tell_where_points_were(tmp_path: Path) -> None:
 
 def test_the_matrix_has_a_cell_for_each_pair_and_its_mirror(tmp_path: Path) -> None:
     pairs = list(combinations((0, 1, 5, 7), 2))
-    points = [_placed(a, b, time=100.0 * (a + b), taking=(7,) if b == 7 else ()) for a, b in pairs]
-    points.append(_placed(5, 0, time=900.0))
+    points = [placed_point(a, b, time=100.0 * (a + b), taking=(7,) if b == 7 else ()) for a, b in pairs]
+    points.append(placed_point(5, 0, time=900.0))
     (table,) = pair_tables(results(write_folder(tmp_path / "out", points, launches=1)))
     plot = matrix_figure(table)
     assert plot is not None
@@ -70,7 +70,7 @@ def test_the_matrix_has_a_cell_for_each_pair_and_its_mirror(tmp_path: Path) -> N
 
 
 def test_no_matrix_without_two_cpus(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "out", [_placed(1, 1, kind="same-cpu")], launches=1)
+    folder = write_folder(tmp_path / "out", [placed_point(1, 1, kind="same-cpu")], launches=1)
     (table,) = pair_tables(results(folder))
     assert matrix_figure(table) is None
 
@@ -78,7 +78,7 @@ def test_no_matrix_without_two_cpus(tmp_path: Path) -> None:
 def test_of_many_pairs_the_lines_show_one_of_each_class(tmp_path: Path) -> None:
     """The matrix and its table have them all."""
     pairs = list(combinations(range(8), 2))
-    points = [_placed(a, b, kind="same-core" if b == a + 4 else "shared-l3") for a, b in pairs]
+    points = [placed_point(a, b, kind="same-core" if b == a + 4 else "shared-l3") for a, b in pairs]
     points.append(FakePoint("mpi.barrier", steady(400.0, count=200), bytes=0))
     folder = write_folder(tmp_path / "out", points, launches=1)
     rows = results(folder)
@@ -89,7 +89,7 @@ def test_of_many_pairs_the_lines_show_one_of_each_class(tmp_path: Path) -> None:
 
 
 def test_a_large_matrix_is_an_image(tmp_path: Path) -> None:
-    points = [_placed(0, other) for other in range(1, 80)]
+    points = [placed_point(0, other) for other in range(1, 80)]
     (table,) = pair_tables(results(write_folder(tmp_path / "out", points, launches=1)))
     plot = matrix_figure(table)
     assert plot is not None

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from bokeh.models import Scatter
 
+from macro_rows import row
 from steelyard.plots import scaling_figures
 from steelyard.row import Row
 from steelyard.scaling import Curve, fit_speedup, scaling_curves
 from steelyard.stats import relative_fit, slope_interval
 from steelyard.tables import results_tables
 from steelyard.tables_macro import curve_names, scaling_sheets
-from test_macro import row
 
 WORK = 1e3  # millions of operations of class S; W has twice, A four times as much
 CLASSES = {"S": 1.0, "W": 2.0, "A": 4.0}

@@ -1,11 +1,9 @@
-"""Every method against simulated ground truth: the quick form end to end, and its parts on made-up rows."""
+"""Every method against simulated ground truth, end to end: the quick form, platforms, failures, bad input."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import io
-import math
 import shutil
 import signal
 import subprocess
@@ -13,33 +11,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
-from rich.console import Console
 
 from commands import Said, Steelyard, steelyard_of
 from steelyard.engine import describe, solo_engine
-from steelyard.errors import InputError
-from steelyard.validate import (
-    CLAIMS,
-    Machine,
-    NotRun,
-    Row,
-    Simulation,
-    Wishes,
-    biases,
-    check_claims,
-    report_lines,
-    simulations,
-    stated_error,
-    user_machine,
-)
-from steelyard.validate.design import BARRIERS, place_ranks, point_lines
-from steelyard.validate.rows import is_inside, skew_counts
-from steelyard.validate.simulator import failure_reason
 
 _KEYS = {  # tools rest on these
     "op", "method", "bytes", "ranks", "selector", "barrier", "platform", "truth_ns", "estimate_ns",
@@ -57,9 +34,6 @@ def simgrid() -> None:
     for program in ("smpicc", "smpirun", "g++"):
         if shutil.which(program) is None:
             pytest.skip(f"nothing can be simulated: there is no {program}")
-
-
-# ---- end to end --------------------------------------------------------------------------------------------
 
 
 _QUICK = ("epoch", "batch", "barrier", "bisected-ack", "trigger", "trigger-ack")  # the quick ones
@@ -225,265 +199,3 @@ def _simulating(out: Path) -> bool:
             if link.resolve() == out:
                 return True
     return False
-
-
-# ---- the matrix --------------------------------------------------------------------------------------------
-
-
-def _op(
-    name: str, *, sized: bool = True, op_class: str = "collective", available: bool = True
-) -> dict[str, Any]:
-    methods = ["batch", "barrier", "epoch", "truth"]
-    return {
-        "name": name, "class": op_class, "sized": sized, "available": available, "methods": methods,
-    }  # fmt: skip
-
-
-_DESCRIPTION = {
-    "ops": [
-        *(_op(f"mpi.{name}") for name in ("bcast", "alltoall", "scan", "allreduce", "iscan")),
-        _op("mpi.barrier", sized=False),
-        _op("mpi.pingpong", op_class="p2p"),
-        _op("mpi.scan_init", available=False),
-    ],
-    "methods": [{"name": name, "available": True} for name in ("batch", "barrier", "epoch", "truth")],
-}
-
-
-def test_the_full_matrix_crosses_what_matters() -> None:
-    planned = simulations(Wishes(full=True), _DESCRIPTION)
-    assert {one.ranks for one in planned} == {2, 4, 16, 60, 64, 256, 1024}
-    assert {one.op for one in planned} == {
-        f"mpi.{n}" for n in ("bcast", "alltoall", "scan", "allreduce", "barrier")
-    }
-    assert max(one.ranks for one in planned if one.op == "mpi.scan") == 64
-    many = [one for one in planned if one.ranks == 1024]
-    assert {one.selector for one in many} == {"default"}
-    assert all(one.algorithms for one in many)
-    assert {one.op for one in many} == {"mpi.bcast", "mpi.allreduce", "mpi.barrier"}
-    assert {one.op for one in planned if one.barrier} == {"mpi.barrier"}  # no method here calls the library's
-    assert {one.barrier for one in planned} == {None, *BARRIERS}
-    assert {one.machine.name for one in planned} == {
-        "flat",
-        "fat-tree",
-        "torus",
-        "dragonfly",
-        "flat with noise",
-    }
-    titles = [(one.title, one.sizes) for one in planned]
-    assert len(set(titles)) == len(titles)
-    assert all(one.per_host == (4 if one.ranks == 60 else 1) for one in planned)
-
-
-def test_a_method_that_calls_the_librarys_barrier_meets_all_barriers() -> None:
-    ops = [dict(op, methods=[*op["methods"], "library-barrier"]) for op in _DESCRIPTION["ops"]]
-    methods = [*_DESCRIPTION["methods"], {"name": "library-barrier", "available": True}]
-    planned = simulations(Wishes(full=True), {"ops": ops, "methods": methods})
-    crossed = [one for one in planned if one.barrier and one.op == "mpi.bcast"]
-    assert {one.barrier for one in crossed} == set(BARRIERS)
-    assert {one.methods for one in crossed} == {("library-barrier",)}
-
-
-def test_wishes_restrict_the_quick_form() -> None:
-    wishes = Wishes(ops=("mpi.b*",), methods=("epoch",), ranks=(3,), sizes=(16,), selectors=("impi",))
-    planned = simulations(wishes, _DESCRIPTION)
-    assert {(one.op, one.sizes) for one in planned} == {("mpi.bcast", (16,)), ("mpi.barrier", (0,))}
-    assert {one.methods for one in planned} == {("epoch",)}
-    assert {(one.ranks, one.selector) for one in planned} == {(3, "impi")}
-
-
-def test_truth_and_methods_stand_side_by_side() -> None:
-    simulation = Simulation(
-        "mpi.bcast", 4, 1, Machine("m"), "mpich", None, (8, 64), ("epoch", "batch"), seed=1
-    )
-    words = [dict(word.split("=") for word in line.split()) for line in point_lines(simulation)]
-    assert [word["method"] for word in words] == ["truth", "epoch", "batch", "truth"] * 2
-    assert [word["bytes"] for word in words] == ["8"] * 4 + ["64"] * 4
-    assert [word["point"] for word in words] == [str(i) for i in range(8)]
-    assert words[2]["reps"] == "32"
-
-
-def test_ranks_fill_hosts() -> None:
-    assert place_ranks(("a", "b", "c"), 5, 2) == ("a", "a", "b", "b", "c")
-    with pytest.raises(InputError, match="has 2 hosts and 5 ranks with 2 on each need 3"):
-        place_ranks(("a", "b"), 5, 2)
-
-
-@pytest.mark.parametrize(
-    ("code", "text", "reason"),
-    [
-        (0, "", None),
-        (0, "a warning\n", None),
-        (
-            0,
-            "x\nsteelyard: rank 3: 7 is not 8\n[0.1] [root/CRITICAL] y",
-            "code 0: steelyard: rank 3: 7 is not 8",
-        ),
-        (
-            0,
-            "[0.1] [ker_engine/CRITICAL] Oops! Deadlock detected",
-            "code 0: [0.1] [ker_engine/CRITICAL] Oops!",
-        ),
-        (139, "", "code 139: it said nothing"),
-        (1, "first\nlast\n", "code 1: last"),
-    ],
-)
-def test_what_the_simulator_says_is_wrong(code: int, text: str, reason: str | None) -> None:
-    said = failure_reason(code, text)
-    assert said == reason if reason is None else (said or "").startswith(reason)
-
-
-def test_words_of_a_platform_that_make_noise() -> None:
-    assert user_machine("topology=torus jitter=0.1").noise
-    assert not user_machine("topology=torus").noise
-
-
-# ---- claims and tables on made-up rows ---------------------------------------------------------------------
-
-
-def _row(**changes: Any) -> Row:
-    """A row whose estimate is the truth, 1000 ns; `error` is put on top."""
-    error = changes.pop("error", 0.0)
-    stated = changes.pop("stated", 10.0)
-    known: dict[str, Any] = {
-        "op": "mpi.bcast", "method": "epoch", "bytes": 8, "ranks": 16, "selector": "mpich", "barrier": None,
-        "platform": "flat", "truth_ns": 1000.0, "noise": False, "asymmetric": False, "ranks_per_host": 1,
-        "seed": 1,
-        "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
-        "skew_ns": 1.0, "skew_counts": 3.0, "count": 64, "rejected": 0,
-    }  # fmt: skip
-    known |= changes
-    estimate = known["truth_ns"] + error
-    computed = {
-        "estimate_ns": estimate,
-        "error_pct": 100 * error / known["truth_ns"],
-        "stated_error_ns": stated,
-        "inside_stated_error": is_inside(error, stated, known["truth_error_ns"]),
-        "low_ns": estimate - changes.get("half", 0.5),
-        "high_ns": estimate + changes.get("half", 0.5),
-    }
-    known.pop("half", None)
-    return Row(**{**computed, **known})
-
-
-_HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
-_BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
-
-
-@pytest.mark.parametrize(
-    ("claim", "rows", "holds"),
-    [
-        ("truth-repeats", [_row(truth_again_ns=1001.0)], True),
-        ("truth-repeats", [_row(), _row(truth_again_ns=1020.0)], False),
-        ("truth-repeats", [_row(truth_again_ns=1020.0, noise=True)], None),
-        ("truth-repeats", [_row(truth_again_ns=None)], None),
-        ("epoch-exact", [_row(error=-10.0, stated=1.0)], True),
-        ("epoch-exact", [_row(error=15.0, stated=16.0)], True),
-        ("epoch-exact", [_row(), _row(error=15.0, stated=1.0)], False),
-        ("epoch-exact", [_row(error=15.0, stated=1.0, noise=True)], None),
-        ("epoch-honest", [_row()] * 99 + [_row(error=11.0)], True),
-        ("epoch-honest", [_row()] * 98 + [_row(error=11.0)] * 2, False),
-        ("epoch-sharp", [_row(stated=500.0)], True),
-        ("epoch-sharp", [_row(stated=501.0)], False),
-        ("epoch-sharp", [_row(stated=3000.0, truth_ns=1e5)], True),
-        ("epoch-sharp", [_row(stated=501.0, asymmetric=True)], None),
-        ("epoch-in-time", [_row(count=95, rejected=5)], True),
-        ("epoch-in-time", [_row(count=90, rejected=10)], False),
-        ("epoch-noise", [_row(error=19.0, stated=1.0, noise=True)], True),
-        ("epoch-noise", [_row(error=25.0, stated=20.0, truth_error_ns=20.0, noise=True)], True),
-        ("epoch-noise", [_row(error=25.0, stated=1.0, noise=True)], False),
-        ("batch-overlaps", [_row(method="batch"), _row(method="batch", error=-600.0)], True),
-        ("batch-overlaps", [_row(method="batch", error=-400.0)], False),
-        ("batch-overlaps", [_row(method="batch", op="mpi.allreduce")], None),
-        ("batch-overlaps", [_row(method="batch", ranks=2)], None),
-        ("barrier-skews", [_row(method="barrier", error=-80.0, **_HOST4)], True),
-        ("barrier-skews", [_row(method="barrier", error=40.0, **_HOST4)], False),
-        ("barrier-skews", [_row(method="barrier", error=80.0)], None),
-        ("clock-free-exact", [_row(method="trigger", error=-20.0)], True),
-        ("clock-free-exact", [_row(method="bisected-ack", error=-21.0)], False),
-        ("clock-free-exact", [_row(method="bisected-ack", error=-21.0, **_HOST4)], None),
-        ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
-        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus")], None),
-        ("clock-free-exact", [_row(method="trigger", error=-21.0, selector="impi")], None),
-        ("clock-free-below", [_row(method="trigger", error=1.9, stated=1.0)], True),
-        ("clock-free-below", [_row(method="trigger", error=2.1, stated=1.0)], False),
-        ("clock-free-below", [_row(method="trigger", error=9.0, stated=1.0, asymmetric=True)], None),
-        ("bounds-above", [_row(method="bounds", high_ns=1200.0)], True),
-        ("bounds-above", [_row(method="bounds", error=-30.0, stated=1.0, high_ns=980.0)], False),
-        ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 19 + [_BOUND_ABOVE], True),
-        ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 18 + [_BOUND_ABOVE], False),
-    ],
-)
-def test_claims(claim: str, rows: Sequence[Row], holds: bool | None) -> None:
-    verdict = next(one for one in check_claims(rows) if one.name == claim)
-    assert verdict.holds is holds
-    assert bool(verdict.failing) <= (holds is False)
-
-
-def test_claims_have_names_of_their_own_and_no_rows_decide_nothing() -> None:
-    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
-    assert {verdict.holds for verdict in check_claims([])} == {None}
-
-
-def test_failing_rows_come_with_the_worst_first() -> None:
-    rows = [_row(error=20.0, stated=1.0), _row(error=-90.0, stated=1.0), _row()]
-    verdict = next(one for one in check_claims(rows) if one.name == "epoch-exact")
-    assert [row.error_pct for row in verdict.failing] == [-9.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    ("clock", "skew", "stated"), [(None, None, 1.5), (10.0, None, 11.5), (10.0, 3.0, 20.5)]
-)
-def test_stated_error(clock: float | None, skew: float | None, stated: float) -> None:
-    assert math.isclose(stated_error(0.5, 1.0, clock, skew), stated)
-
-
-def test_skew_counts_as_the_windows_show_and_thrice_at_least() -> None:
-    skews = np.linspace(20.0, 40.0, 16)
-    scatter = np.tile([-3.0, 1.0, 3.0, -1.0], 4)
-    assert 9.5 < skew_counts(5000.0 + 10 * skews + scatter, skews) < 11.0
-    assert skew_counts(5000.0 + skews, skews) == 3.0  # grows by less
-    assert skew_counts(5000.0 + 100 * scatter, skews) == 3.0  # nothing is sure
-    assert skew_counts(5000.0 - 10 * skews, skews) == 3.0
-    assert skew_counts(5000.0 + scatter, np.full(16, 7.0)) == 3.0  # no two differ
-    assert skew_counts(5000.0 + scatter, None) == 3.0  # a method without a clock
-    assert math.isclose(stated_error(0.5, 1.0, 10.0, 3.0, counts=10.0), 41.5)
-
-
-@pytest.mark.parametrize(
-    ("error", "stated", "truth", "inside"),
-    [(5.0, 5.0, 0.0, True), (5.1, 5.0, 0.0, False), (-5.0, 3.0, 4.0, True), (7.0, 3.0, 4.0, False)],
-)
-def test_inside(error: float, stated: float, truth: float, inside: bool) -> None:
-    assert is_inside(error, stated, truth) is inside
-
-
-def test_biases_keep_noise_and_hosts_apart() -> None:
-    rows = [_row(error=error, stated=5.0) for error in (-10.0, 0.0, 4.0)]
-    rows += [_row(error=100.0, noise=True), _row(error=300.0, **_HOST4)]
-    quiet, four, noisy = biases(rows)
-    assert (quiet.min_pct, quiet.median_pct, quiet.max_pct) == (-1.0, 0.0, 0.4)
-    assert math.isclose(quiet.inside_share, 2 / 3)
-    assert (four.ranks_per_host, four.max_pct) == ("4", 30.0)
-    assert (noisy.noise, noisy.rows) == (True, 1)
-
-
-def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
-    rows = [_row(error=90.0, stated=1.0)]
-    missing = [
-        NotRun(
-            op="mpi.scan", method=method, bytes=8, ranks=64, selector="ompi", barrier=None, platform="flat",
-            why="too slow: not done within 5 s", kind="slow",
-        )
-        for method in ("batch", "epoch")
-    ]  # fmt: skip
-    console = Console(width=120, record=True, file=io.StringIO())
-    for line in report_lines(rows, missing, check_claims(rows)):
-        console.print(line, markup=False, soft_wrap=isinstance(line, str))
-    text = console.export_text()
-    assert "FAILS epoch-exact" in text
-    assert (
-        "epoch-exact: mpi.bcast 8 B, 16 ranks, 1 per host, flat, mpich, epoch: 1090.0 ns, truth 1000.0"
-        in text
-    )
-    assert "not run: mpi.scan 8 B, 64 ranks, flat, ompi: too slow: not done within 5 s (2 methods)" in text

@@ -1,0 +1,237 @@
+"""Ranks and threads are where they were asked to be, by the kernel's word; what was not so is named."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from campaigns import bytes_of, ended, plan_of, run_plan, setup_of
+from commands import FIXED, Steelyard, steelyard_of
+from conftest import script
+from make_records import write_folder
+from placed import placed_point, tables_text
+from steelyard.campaign import JobStarted
+from steelyard.checks import doubts
+from steelyard.engine import Engine, solo_engine
+from steelyard.machine import read_machine
+from steelyard.mpi import Mpi
+from steelyard.observations import load
+from steelyard.placement import cpu_words, placements_of
+from steelyard.process import run
+from steelyard.reading import read_folder
+from steelyard.results import results, rows_of
+from steelyard.topology import Topology, classes_of, read_topology
+
+_MACHINE = read_machine()
+
+# ---- where they were ---------------------------------------------------------------------------------------
+
+
+def _places(folder: Path) -> dict[str, list[str]]:
+    """Where the ranks, or the threads of one rank, of each job were, as the kernel said."""
+    found = {}
+    for file in read_folder(folder):
+        assert file.launch is not None
+        places = sorted(file.launch.places, key=lambda place: place.rank)
+        found[file.job.placement or "default"] = [*places[0].lanes] or [place.cpus for place in places]
+    return found
+
+
+def _need_two_cpus() -> None:
+    if len(_MACHINE.cpus) < 2:
+        pytest.skip("this process may use one CPU alone")
+
+
+def _expected(topology: Topology, words: tuple[str, ...]) -> dict[str, list[str]]:
+    """What `each` and `all` must give on this machine, from its classes."""
+    pairs = [one.pair for one in classes_of(topology)] if "each" in words else []
+    pairs += list(combinations([cpu.number for cpu in topology.cpus], 2)) if "all" in words else []
+    placed = (placements_of([f"{a},{b}"], 2, "", topology)[0] for a, b in dict.fromkeys(pairs))
+    return {one.text: [str(cpu) for cpu in one.cpus] for one in placed if one}
+
+
+def _few(topology: Topology) -> Topology:
+    """Of a big machine some CPUs: a launch for each of all pairs would take long."""
+    cpus = topology.cpus[:3]
+    return msgspec.structs.replace(topology, cpus=cpus)
+
+
+def test_ranks_are_on_each_pair_and_on_all(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _need_two_cpus()
+    topology = _few(read_topology())
+    monkeypatch.setattr("campaigns.topology_for", lambda *_: topology)
+    words = ("each", "all") if mpi.family == "openmpi" or mpi.origin == "embedded" else ("0,1;1,0",)
+    folder = tmp_path / "out"
+    plan = plan_of("mpi.pingpong", ranks=2, bytes=8, placement=";".join(("unbound", *words)), launches=1)
+    if words[0] != "each" and not {0, 1} <= set(_MACHINE.cpus):
+        pytest.skip("this process may not use CPUs 0 and 1")
+    events = run_plan(folder, plan, setup_of(mpi))
+    assert {status for _, status in ended(events)} == {"ok"}
+    places = _places(folder)
+    unbound = places.pop("unbound")
+    assert unbound == [cpu_words(_MACHINE.cpus)] * 2
+    if words[0] == "each":
+        assert places == _expected(topology, words)
+    else:
+        assert sorted(places.values()) == [["0", "1"], ["1", "0"]]
+    rows = results(folder)
+    assert {row.placement for row in rows} == {"unbound", *places}
+    measured = load(folder)
+    assert "misplaced" not in {doubt.name for doubt in doubts(measured, rows_of(measured))}
+    assert not {"unbound", "shared-cores"} & {doubt.name for doubt in doubts(measured, rows_of(measured))}
+
+
+def test_threads_are_where_they_were_asked_to_be(tmp_path: Path) -> None:
+    _need_two_cpus()
+    topology = read_topology()
+    a, b = (cpu.number for cpu in topology.cpus[:2])
+    folder = tmp_path / "out"
+    asked = f"default;unbound;{b},{a};{b},{b}"
+    plan = plan_of("pthread.mutex", "omp.barrier", threads=2, placement=asked, launches=2)
+    events = run_plan(folder, plan, setup_of())
+    assert [status for _, status in ended(events)] == ["ok"] * 24  # with the reference of omp.barrier
+    assert len([event for event in events if isinstance(event, JobStarted)]) == 8
+    everywhere = cpu_words(_MACHINE.cpus)
+    kind = placements_of([f"{b},{a}"], 2, "", topology)[0]
+    assert kind is not None
+    places = _places(folder)
+    if len(_MACHINE.cores) > 1:
+        assert places.pop("default") == [str(core[0]) for core in _MACHINE.cores[:2]]
+    places.pop("default", None)
+    assert places == {
+        "unbound": [everywhere, everywhere],
+        kind.text: [str(b), str(a)],
+        f"same-cpu {b},{b}": [str(b), str(b)],
+    }
+    text = tables_text(folder)
+    assert "from CPU to CPU: pthread.mutex, 2 threads" in text
+    assert "from CPU to CPU: omp.barrier, 2 threads" in text
+    assert f"{b} – {a}" in text
+    assert "not bound to any CPU" in text
+    rows = results(folder)  # placements are never pooled
+    assert len(rows) == 12
+    assert {row.launch_count for row in rows} == {2}
+    before = bytes_of(folder / "records")  # and what is there is not measured again
+    assert run_plan(folder, plan, setup_of()) == []
+    assert bytes_of(folder / "records") == before
+
+
+def test_the_command_line_places_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steelyard: Steelyard = steelyard_of(capsys, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    cpu = _MACHINE.cpus[-1]
+    command = ("run", "pthread.mutex", "--threads", "2", *FIXED, "--out", "out", "--placement")
+    said = steelyard(*command, f"same;{cpu},{cpu}", "--json")
+    assert said.code == 0
+    points = said.document["points"]
+    (same,) = placements_of(["same"], 2, "", read_topology())
+    assert same is not None
+    assert {point["placement"] for point in points} == {same.text, f"same-cpu {cpu},{cpu}"}
+    assert [cpu, cpu] in [point["placed"]["cpus"] for point in points]
+    assert "From CPU to CPU" in (tmp_path / "out" / "report.html").read_text()
+    again = steelyard(*command, f"same;{cpu},{cpu}", "--json")
+    assert (again.code, again.document["points"]) == (0, points)
+    other = steelyard(*command, "unbound")
+    assert other.code == 2
+    assert "holds another campaign" in other.err
+    shown = steelyard("show", "out")
+    assert "from CPU to CPU: pthread.mutex" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            "{allowed},{other}",
+            "this process may not use CPU {other}, which the placement {allowed},{other} names",
+        ),
+        ("all", "this process may use CPU {allowed} alone; give --placement same"),
+    ],
+)
+def test_a_process_that_may_use_one_cpu(
+    words: str,
+    sentence: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _need_two_cpus()
+    steelyard = steelyard_of(capsys, monkeypatch)
+    solo_engine()  # built with all CPUs, if it must be
+    before = os.sched_getaffinity(0)
+    allowed, other = sorted(before)[:2]
+    os.sched_setaffinity(0, {allowed})
+    try:
+        text = words.format(allowed=allowed, other=other)
+        command = ("run", "pthread.mutex", "--threads", "2", "--placement", text, "--out", tmp_path / "out")
+        said = steelyard(*command)
+    finally:
+        os.sched_setaffinity(0, before)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert sentence.format(allowed=allowed, other=other) in said.err
+    assert not (tmp_path / "out").exists()
+
+
+# ---- what was not so ---------------------------------------------------------------------------------------
+
+
+def _evidence(folder: Path) -> dict[str, str]:
+    measured = load(folder)
+    return {doubt.name: doubt.evidence for doubt in doubts(measured, rows_of(measured))}
+
+
+def test_a_rank_that_was_elsewhere_is_named(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [placed_point(0, 1)], launches=2)
+    assert "misplaced" not in _evidence(folder)
+    path = folder / "records" / "l02-mpich-4.0.2-n2-on-0-1.jsonl"
+    path.write_text(path.read_text().replace('"cpus":"1"', '"cpus":"0-1"'))
+    assert _evidence(folder)["misplaced"] == "rank 1 of mpich-4.0.2 was asked for CPU 1, was allowed 0-1."
+
+
+_REFUSES = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+    (void)pid, (void)size, (void)set;
+    errno = EPERM;
+    return -1;
+}
+int pthread_setaffinity_np(unsigned long thread, size_t size, const cpu_set_t *set) /* libgomp's */
+{
+    (void)thread, (void)size, (void)set;
+    return EPERM;
+}
+"""
+
+
+def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
+    tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library in the kernel's place refuses all bindings, as a sandbox may."""
+    _need_two_cpus()
+    (tmp_path / "refuses.c").write_text(_REFUSES)
+    library = tmp_path / "refuses.so"
+    done = run([compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "refuses.c")], timeout=60)
+    assert done.code == 0, done.err
+    engine = script(tmp_path / "solo", f'LD_PRELOAD={library} exec {solo_engine().path} "$@"')
+    setup = setup_of()
+    setup = msgspec.structs.replace(setup, engines={None: Engine(str(engine), "solo", None)})
+    a, b = _MACHINE.cpus[:2]
+    run_plan(tmp_path / "out", plan_of("pthread.mutex", threads=2, placement=f"{a},{b}"), setup)
+    (file,) = read_folder(tmp_path / "out")
+    assert file.launch is not None
+    (place,) = file.launch.places
+    everywhere = cpu_words(_MACHINE.cpus)
+    assert (place.refused, place.cpus) == ("Operation not permitted", everywhere)
+    assert place.lanes == (everywhere, everywhere)
+    found = _evidence(tmp_path / "out")["misplaced"]
+    assert "rank 0 of no MPI was not bound: Operation not permitted" in found
+    assert f"thread 1 of rank 0 of no MPI was asked for CPU {b}, was allowed {everywhere}" in found

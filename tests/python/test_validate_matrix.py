@@ -42,7 +42,11 @@ def test_the_full_matrix_crosses_what_matters() -> None:
     many = [one for one in planned if one.ranks == 1024]
     assert {one.selector for one in many} == {"default"}
     assert all(one.algorithms for one in many)
-    assert {one.op for one in many} == {"mpi.bcast", "mpi.allreduce", "mpi.barrier"}
+    assert {(one.op, one.sizes) for one in many} == {
+        ("mpi.bcast", (8, 1024, 65536, 1 << 20)),
+        ("mpi.allreduce", (8, 1024, 65536, 1 << 20)),
+        ("mpi.barrier", (0,)),
+    }
     assert {one.op for one in planned if one.barrier} == {"mpi.barrier"}  # no method here calls the library's
     assert {one.barrier for one in planned} == {None, *BARRIERS}
     assert {one.machine.name for one in planned} == {

@@ -250,7 +250,7 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
             yield count, machine, selector, None, sizes
     for count in ranks:
         if count >= _MANY:
-            yield count, machine, "default", None, sizes[:1]
+            yield count, machine, "default", None, sizes
     for count, barrier in itertools.product(some, BARRIERS):
         yield count, machine, selectors[0], barrier, sizes[:1]
     if wishes.machine is not None:

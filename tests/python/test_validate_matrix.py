@@ -61,6 +61,11 @@ def test_the_full_matrix_crosses_what_matters() -> None:
     assert all(one.per_host == (4 if one.ranks == 60 else 1) for one in planned)
 
 
+def test_a_slow_op_is_simulated_where_it_is_asked_for_by_name() -> None:
+    planned = simulations(Wishes(full=True, ops=("mpi.scan",), ranks=(256,)), _DESCRIPTION)
+    assert {(one.op, one.ranks) for one in planned} == {("mpi.scan", 256)}
+
+
 def test_a_method_that_calls_the_librarys_barrier_meets_all_barriers() -> None:
     ops = [dict(op, methods=[*op["methods"], "library-barrier"]) for op in _DESCRIPTION["ops"]]
     methods = [*_DESCRIPTION["methods"], {"name": "library-barrier", "available": True}]

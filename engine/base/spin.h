@@ -17,8 +17,8 @@ struct spin {
     int64_t grain_ns;    /* the deadline is up to so much later, at random */
 };
 
-/* Takes some milliseconds, and none for a time that the process has gauged before: then the same spin is given.
- * One thread at a time. ERR_INPUT for a time that is shorter than what ends it. */
+/* Takes some milliseconds, and none for a time that the process has gauged before: then the same spin is
+ * given. One thread at a time. ERR_INPUT for a time that is shorter than what ends it. */
 int spin_gauge(int64_t ns, struct spin *spin);
 void spin_wait(const struct spin *spin);
 

@@ -8,8 +8,8 @@ what a process of theirs prints of one test, one of ours the overhead over so ma
 and its reference, as many as by default. They are taken in pairs, in random order.
 
 What two threads take to hand a cache line to and fro (`atomic.pingpong`) is measured before, between and
-behind the two. Where it has modes, as on a virtual machine whose cores lie in one cache at one time and in
-two at another, a construct of some 0.2 us has them too, and figures of different modes say nothing of a
+behind the two. Where it has modes, as on a virtual machine whose cores are near each other at one time
+and far at another, a construct of some 0.2 us has them too, and figures of different modes say nothing of a
 tool. So pairs are taken until as many as asked for lie in one mode of the canary, three times so many at
 most, and these are compared. The choice rests on the canary alone; FILE gets all pairs, as JSON.
 
@@ -51,11 +51,11 @@ from steelyard.process import run
 from steelyard.resolve import ops_of, resolve
 from steelyard.results import results
 from steelyard.row import Row
-from steelyard.stats import launch_interval
+from steelyard.stats import find_modes, launch_interval
+from steelyard.stats.modes import MODE_GAP
 
 SECONDS = 600.0  # more than any of these commands takes
 DELAY_US = "0.1"
-MODES_APART = 1.5  # a factor, as the checks have it for the probe's canary
 MOST_SHOWN = 20  # sentences about who else ran
 
 
@@ -195,18 +195,13 @@ def take(asked: argparse.Namespace, pair: Pair, path: str, environment: dict[str
 
 
 def largest_mode(pairs: Sequence[Figures]) -> list[Figures]:
-    """The pairs whose canaries all lie in one mode, of the mode that has most of them.
-
-    Modes are where the sorted canaries of all pairs lie closer to each other than by `MODES_APART`.
-    """
-    canaries = np.sort([value for pair in pairs for value in pair.canary])
-    edges = canaries[1:][canaries[1:] > MODES_APART * canaries[:-1]]
-    modes: dict[int, list[Figures]] = {}
-    for pair in pairs:
-        lies = set(np.searchsorted(edges, pair.canary, side="right").tolist())
-        if len(lies) == 1:
-            modes.setdefault(lies.pop(), []).append(pair)
-    return max(modes.values(), key=len, default=[])
+    """The pairs whose canaries all lie in one mode of the canary, of the mode that has most of them."""
+    modes = find_modes([[value] for pair in pairs for value in pair.canary])
+    steady = (
+        [pair for pair in pairs if all(1 / MODE_GAP < value / mode.value < MODE_GAP for value in pair.canary)]
+        for mode in modes
+    )
+    return max(steady, key=len, default=[])
 
 
 WIDTHS = (full_width, middle_half)

@@ -13,7 +13,7 @@ from macro_rows import row
 from steelyard.plots import scaling_figures
 from steelyard.row import Row
 from steelyard.scaling import Curve, fit_speedup, scaling_curves
-from steelyard.stats import relative_fit, slope_interval
+from steelyard.stats import relative_fit
 from steelyard.tables import results_tables
 from steelyard.tables_macro import curve_names, scaling_sheets
 
@@ -184,19 +184,3 @@ def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:
     assert source.data["x"] == [1, 2, 4, 8]
     assert source.data["y"] == [point.speedup.value for point in curves[0].points]
     assert plot.title.text == "npb.lu over ranks"
-
-
-def test_slope_interval_covers_the_slope_as_often_as_it_says_whatever_a_few_points_are_off() -> None:
-    rng, covered, runs = np.random.default_rng(7), 0, 400
-    for _ in range(runs):
-        x = rng.uniform(20.0, 40.0, 24)
-        y = 1000.0 + 9.7 * x + rng.standard_t(2, 24)
-        found = slope_interval(x, y)
-        assert found is not None
-        covered += found.low <= 9.7 <= found.high
-    assert 0.92 <= covered / runs <= 0.98
-
-
-def test_slope_interval_of_points_that_do_not_differ_in_x_is_none() -> None:
-    assert slope_interval(np.full(9, 3.0), np.arange(9.0)) is None
-    assert slope_interval(np.ones(1), np.ones(1)) is None

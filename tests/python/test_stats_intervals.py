@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from samples import FloatArray, generator
-from steelyard.stats import block_interval, block_quantiles, launch_interval, median, quantile, with_tick
+from steelyard.stats import (
+    block_interval,
+    block_quantiles,
+    launch_interval,
+    median,
+    quantile,
+    slope_interval,
+    with_tick,
+)
 from steelyard.stats.interval import lag1
 
 # ---- intervals inside a launch
@@ -198,3 +206,22 @@ def test_launch_interval_holds_its_value_in_any_order(medians: list[float], rand
     random.shuffle(medians)  # type: ignore[attr-defined]
     other = launch_interval(medians)
     assert (other.value, other.low, other.high) == pytest.approx((found.value, found.low, found.high))
+
+
+# ---- intervals of a slope
+
+
+def test_slope_interval_covers_the_slope_as_often_as_it_says_whatever_a_few_points_are_off() -> None:
+    rng, inside, runs = generator(7), 0, 400
+    for _ in range(runs):
+        x = rng.uniform(20.0, 40.0, 24)
+        y = 1000.0 + 9.7 * x + rng.standard_t(2, 24)
+        found = slope_interval(x, y)
+        assert found is not None
+        inside += found.low <= 9.7 <= found.high
+    assert 0.92 <= inside / runs <= 0.98
+
+
+def test_slope_interval_of_points_that_do_not_differ_in_x_is_none() -> None:
+    assert slope_interval(np.full(9, 3.0), np.arange(9.0)) is None
+    assert slope_interval(np.ones(1), np.ones(1)) is None

@@ -30,19 +30,6 @@ def relative_fit(shapes: FloatArray, times: Sequence[float]) -> FloatArray:
     return np.asarray(factors, dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A line over sizes from `least` bytes up to where the next begins: `start` ns + `slope` ns a byte."""
-
-    least: int
-    start: float
-    slope: float
-
-    def at(self, size: float) -> float:
-        """Its ns at a size."""
-        return self.start + self.slope * size
-
-
 def slope_interval(x: FloatArray, y: FloatArray, level: float = 0.95) -> Estimate | None:
     """How much y grows with x: the median of the slopes between all pairs of points, whatever a few are off.
 
@@ -57,6 +44,19 @@ def slope_interval(x: FloatArray, y: FloatArray, level: float = 0.95) -> Estimat
     found = theilslopes(y, x, alpha=level)
     low, high = float(found.low_slope), float(found.high_slope)
     return Estimate(float(found.slope), low, high, level, n=x.size, kind="ranks")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line over sizes from `least` bytes up to where the next begins: `start` ns + `slope` ns a byte."""
+
+    least: int
+    start: float
+    slope: float
+
+    def at(self, size: float) -> float:
+        """Its ns at a size."""
+        return self.start + self.slope * size
 
 
 def fit_pieces(sizes: Sequence[int], times: Sequence[float], breaks: Sequence[int]) -> tuple[Piece, ...]:

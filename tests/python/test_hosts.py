@@ -34,6 +34,8 @@ _LAUNCHES = int(os.environ.get("STEELYARD_HOSTS_LAUNCHES", "1"))
 _SECONDS = 60.0  # a launch takes one or two, unless others use the cores
 _QUIET_NS = 20000  # half a round trip of which is less had no rank wait for its turn: TCP takes some 8 us
 _TCP_NS = 5000  # no synchronisation may then be off by more
+_HUB_LAUNCHES = 4
+_HUB_QUIET_NS = 100e3  # the hub adds 75 us to its delays where nothing else runs
 _DAY = 86400
 
 
@@ -166,20 +168,25 @@ def test_asymmetric_delays_deceive_all_but_the_certain_bound(tmp_path: Path) -> 
     except InputError:
         pytest.skip("no openmpi MPI was found")
     out_ns, back_ns = 2e6, 0.5e6
+    found: list[Found] = []
     with hosts(2, (250, 750), {(0, 1): out_ns / 1e9, (1, 0): back_ns / 1e9}) as bed:
-        found = [
-            f
-            for f in _compare(bed, _launch_once(bed, mpi, tmp_path / "records.jsonl", points=5))
-            if f.rank == 1
-        ]
-    wrong = statistics.median(f.wrong_ns for f in found)
-    assert wrong == pytest.approx((out_ns - back_ns) / 2, abs=0.2e6)
+        for _ in range(_HUB_LAUNCHES):
+            synced = _launch_once(bed, mpi, tmp_path / "records.jsonl", points=5)
+            found += [f for f in _compare(bed, synced) if f.rank == 1]
+            if any(f.stated_ns < f.wrong_ns for f in found):
+                break
+    # Messages may wait for longer than the hub holds them, never less: so what is left of the certain bound
+    # on either side of the truth is a way's delay at least, and on a quiet machine the error is 0.75 ms.
     for f in found:
-        assert abs(f.wrong_ns) <= f.certain_ns
-        assert f.certain_ns >= (out_ns + back_ns) / 2
+        assert f.certain_ns + f.wrong_ns >= out_ns
+        assert f.certain_ns - f.wrong_ns >= back_ns
     # The tests' own test: were delays symmetric, or did the closure see them, this would not be so. On a busy
-    # machine round trips scatter and most synchronisations rightly state more; the quietest is what deceives.
-    assert min(f.stated_ns for f in found) < wrong
+    # machine round trips scatter and most synchronisations rightly state more; a quiet one is what deceives.
+    deceived = [f for f in found if f.stated_ns < f.wrong_ns]
+    quiet = [f for f in found if f.certain_ns < (out_ns + back_ns) / 2 + _HUB_QUIET_NS]
+    if not deceived and len(quiet) < len(found) / 2:
+        pytest.skip("others use the cores: few messages met their delays alone")
+    assert deceived
 
 
 _READ_CLOCK = f"{sys.executable} -c 'import time; print(time.monotonic_ns())'"

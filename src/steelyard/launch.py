@@ -92,7 +92,7 @@ def plan_launch(
     environment = engine_environment(engine)
     if threads > 1 or omp:
         bound = _openmp(engine, ranks, threads, cores, placement, over)
-        told = omp_launch(omp or {}, threads, bound, os.environ)
+        told = omp_launch(omp or {}, threads, bound, os.environ, shares=shares)
         environment |= told.environment
         notes += told.notes
     if engine.mpi is None and placement is None and not over:

@@ -38,6 +38,8 @@ SETTINGS: Mapping[str, Setting] = {
     "max_task_priority": Setting("OMP_MAX_TASK_PRIORITY", r"\d+", "a number"),
     "stacksize": Setting("OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M"),
 }
+# What says how long a waiting thread spins; where none of them is said and threads share cores, they sleep.
+_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 _REFUSED = {
     "GOMP_CPU_AFFINITY": "places threads elsewhere than the plan does",
     "KMP_AFFINITY": "places threads elsewhere than the plan does",
@@ -93,12 +95,20 @@ def read_omp_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
 
 
 def omp_launch(
-    settings: Mapping[str, str], threads: int, binding: Mapping[str, str], environ: Mapping[str, str]
+    settings: Mapping[str, str],
+    threads: int,
+    binding: Mapping[str, str],
+    environ: Mapping[str, str],
+    *,
+    shares: bool = False,
 ) -> Told:
     """What a launch with so many threads tells OpenMP.
 
     `binding` is how the launcher places threads (empty: not at all), for which the plan has no settings;
-    `environ` is what the user's environment says. Raises InputError where that and the plan cannot both hold.
+    `environ` is what the user's environment says. Threads that share cores (`shares`) sleep while they wait,
+    unless plan or environment says how they wait: one that spins keeps its core from the one that it waits
+    for, and a kernel that takes a second takes minutes. Raises InputError where plan and environment cannot
+    both hold.
     """
     asked = {SETTINGS[name].variable: value for name, value in settings.items()}
     for variable, value in asked.items():
@@ -112,6 +122,9 @@ def omp_launch(
     _check_limit(environ.get("OMP_THREAD_LIMIT"), threads)
     told = {**binding, **asked}
     notes = []
+    if shares and not any(variable in environ or variable in asked for variable in _WAITING):
+        told["OMP_WAIT_POLICY"] = "passive"
+        notes.append("OpenMP's threads sleep while they wait (OMP_WAIT_POLICY=passive), for they share cores")
     numbers = {"OMP_NUM_THREADS": (str(threads), f"the plan asks for {threads} threads")}
     places = dict.fromkeys(("OMP_PROC_BIND", "OMP_PLACES"), "threads are placed as the plan says")
     placed = {

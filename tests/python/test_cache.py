@@ -19,7 +19,7 @@ from test_ops import _measure as _measure_mpi
 def _measure(folder: Path, *lines: str) -> tuple[Record, ...]:
     points, out = folder / "points", folder / "out.jsonl"
     points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
-    done = run([solo_engine().path, "run", "--points", str(points), "--out", str(out)], timeout=120)
+    done = run([solo_engine().path, "run", "--points", str(points), "--out", str(out)], timeout=600)
     assert done.code == 0, done.err
     return read_records(out).records
 

@@ -37,7 +37,7 @@ def _solo(tmp_path: Path, lines: str, *options: str) -> list[records.Record]:
     (tmp_path / "points").write_text(lines)
     out = tmp_path / "records.jsonl"
     argv = [solo_engine().path, "run", "--points", str(tmp_path / "points"), "--out", str(out), *options]
-    done = run(argv, timeout=120)
+    done = run(argv, timeout=600)
     assert (done.code, done.err) == (0, "")
     return list(read_records(out).records)
 
@@ -52,7 +52,7 @@ def _two_ranks(mpi: Mpi, tmp_path: Path, lines: str, *options: str) -> list[reco
     out = tmp_path / "records.jsonl"
     argv = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, *options]
     argv += ["--points", str(tmp_path / "points"), "--out", str(out)]
-    done = run(argv, env=os.environ | launch.environment, timeout=120)
+    done = run(argv, env=os.environ | launch.environment, timeout=600)
     assert done.code == 0, done.err
     return list(read_records(out).records)
 

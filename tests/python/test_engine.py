@@ -168,7 +168,7 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: module.Kind) -> None:
         f"-DSTEELYARD_MPICC={fake}",
         "-DBUILD_TESTING=OFF",
     ]
-    done = run(argv, timeout=60)
+    done = run(argv, timeout=600)
     assert done.code == 0, done.err
     ours = build_command(engine_folder(), kind, ["cc"], Path("out"))
     flags = {

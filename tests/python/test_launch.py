@@ -129,7 +129,10 @@ def test_more_ranks_than_cores_only_when_asked_for(
 def test_threads_count_too() -> None:
     with pytest.raises(InputError, match="2 x 3 threads are more than the 4 cores"):
         plan_launch(_engine("mpich", "5.0.2"), 2, 3, _machine())
-    assert plan_launch(_engine("mpich", "5.0.2"), 2, 2, _machine(), oversubscribe=True).preset is None
+    fits = plan_launch(_engine("mpich", "5.0.2"), 2, 2, _machine(), oversubscribe=True)
+    assert (fits.preset, "OMP_WAIT_POLICY" in fits.environment) == (None, False)
+    shared = plan_launch(_engine("mpich", "5.0.2"), 2, 3, _machine(), oversubscribe=True)
+    assert (shared.preset, shared.environment["OMP_WAIT_POLICY"]) == ("oversubscribed", "passive")
 
 
 def test_root_must_be_allowed_by_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +154,7 @@ def test_open_mpi_cannot_bind_within_a_part_of_the_machine() -> None:
     [
         (1, ("--cpus", "0", "--yield", "none"), {}),
         (3, ("--cpus", "0,1,2", "--yield", "none"), {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0},{1},{2}"}),
-        (5, ("--yield", "none"), {}),
+        (5, ("--yield", "none"), {"OMP_WAIT_POLICY": "passive"}),
     ],
 )
 def test_solo_binds_itself(threads: int, args: tuple[str, ...], environment: dict[str, str]) -> None:
@@ -171,7 +174,7 @@ def program(mpi: Mpi, tmp_path: Path) -> Engine:
         pytest.skip(f"{mpi.name} has no mpicc")
     (tmp_path / "rank.c").write_text(_RANK)
     argv = [mpi.mpicc, "-O1", str(tmp_path / "rank.c"), "-o", str(tmp_path / "rank")]
-    done = run(argv, env=os.environ | mpi_environment(mpi), timeout=60)
+    done = run(argv, env=os.environ | mpi_environment(mpi), timeout=600)
     assert done.code == 0, done.err
     return Engine(str(tmp_path / "rank"), "mpi", mpi)
 

@@ -160,7 +160,7 @@ def _solo() -> Engine:
 def _measure(engine: Engine, out: Path, ranks: int, *words: str) -> tuple[list[Obs], End]:
     launch = plan_launch(engine, ranks, 1, read_machine(), oversubscribe=True)
     command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, "--out", str(out), *words]
-    done = run(command, env=os.environ | launch.environment, timeout=120)
+    done = run(command, env=os.environ | launch.environment, timeout=600)
     assert done.code == 0, done.err
     records = read_records(out).records
     (end,) = (record for record in records if isinstance(record, End))

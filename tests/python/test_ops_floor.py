@@ -169,7 +169,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n, con
 def liar(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
     folder = tmp_path_factory.mktemp("liar")
     (folder / "liar.c").write_text(_SYSTEM)
-    done = run([compiler, "-shared", "-fPIC", "-o", folder / "liar.so", folder / "liar.c"], timeout=60)
+    done = run([compiler, "-shared", "-fPIC", "-o", folder / "liar.so", folder / "liar.c"], timeout=600)
     assert done.code == 0, done.err
     return folder / "liar.so"
 
@@ -178,7 +178,7 @@ def liar(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
 def test_a_lost_datagram_is_no_hang(tmp_path: Path, liar: Path, wait: str) -> None:
     words = f"op=sock.udp bytes=8 wait={wait} method=batch reps=100 {_FIXED}".split()
     command = [solo_engine().path, "run", "--ranks", "2", "--out", str(tmp_path / "out"), *words]
-    done = run(command, env=os.environ | {"LD_PRELOAD": str(liar)}, timeout=60)
+    done = run(command, env=os.environ | {"LD_PRELOAD": str(liar)}, timeout=600)
     assert done.code == 3
     assert "for 5 s: a datagram was lost; use smaller messages" in done.err
 
@@ -187,7 +187,7 @@ def test_memory_that_may_not_be_read_is_a_reason(tmp_path: Path, liar: Path) -> 
     out = tmp_path / "out"
     words = f"op=shm.cma bytes=8 {_FIXED}".split()
     command = [solo_engine().path, "run", "--ranks", "2", "--out", str(out), *words]
-    done = run(command, env=os.environ | {"LD_PRELOAD": str(liar)}, timeout=60)
+    done = run(command, env=os.environ | {"LD_PRELOAD": str(liar)}, timeout=600)
     assert (done.code, done.err) == (0, "")
     (end,) = _ends(read_records(out).records)
     assert end.status == "skipped"
@@ -212,7 +212,7 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
         start = bed.mpiexec(mpi)
         command = [*start.argv_prefix, engine.path, "run", "--clock", "monotonic", "--out", str(out)]
         try:
-            done = run([*command, "--points", str(points)], env=os.environ | start.environment, timeout=120)
+            done = run([*command, "--points", str(points)], env=os.environ | start.environment, timeout=600)
         except MeasurementError as error:
             pytest.skip(f"others use the cores: {error}")
     assert done.code == 0, done.err + done.out

@@ -86,7 +86,7 @@ def _records(tmp_path: Path, lines: list[str], settings: dict[str, str] | None =
     points.write_text("".join(f"point={i} {line} {_SHORT}\n" for i, line in enumerate(lines)))
     command = [solo_engine().path, "run", "--points", str(points), "--out", str(out), "--probe", "off"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
-    done = run(command, env=environment | (_SETTINGS if settings is None else settings), timeout=120)
+    done = run(command, env=environment | (_SETTINGS if settings is None else settings), timeout=600)
     assert done.code == 0, done.err
     return list(read_records(out).records)
 
@@ -156,7 +156,7 @@ def test_a_construct_that_does_nothing_is_found(tmp_path: Path, compiler: str, o
     """The library's calls are replaced by empty ones."""
     source, library = tmp_path / "lazy.c", tmp_path / "lazy.so"
     source.write_text(_LAZY)
-    assert run([compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(source)], timeout=60).code == 0
+    assert run([compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(source)], timeout=600).code == 0
     (end,) = _ends(tmp_path, [f"op=omp.{op} threads=4"], _SETTINGS | {"LD_PRELOAD": str(library)})
     assert end.status == "failed", op
     assert (end.why or "").startswith("wrong: rank 0: "), op

@@ -297,6 +297,23 @@ def test_what_the_plan_leaves_open_holds_and_is_said() -> None:
     assert omp_launch({}, 2, _BOUND, {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false"}).notes == ()
 
 
+@pytest.mark.parametrize("environ", [{}, {"OMP_PLACES": "cores"}])
+def test_threads_that_share_cores_sleep_while_they_wait(environ: dict[str, str]) -> None:
+    told = omp_launch({}, 4, {}, environ, shares=True)
+    assert told.environment["OMP_WAIT_POLICY"] == "passive"
+    assert any("OMP_WAIT_POLICY=passive" in note for note in told.notes)
+    assert "OMP_WAIT_POLICY" not in omp_launch({}, 4, {}, environ).environment
+
+
+def test_the_plan_and_the_environment_say_how_threads_wait() -> None:
+    assert omp_launch({"wait_policy": "active"}, 4, {}, {}, shares=True).environment == {
+        "OMP_WAIT_POLICY": "active"
+    }
+    for variable in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"):
+        told = omp_launch({}, 4, {}, {variable: "active"}, shares=True)
+        assert "OMP_WAIT_POLICY" not in told.environment, variable
+
+
 # ---- from the command line to the table --------------------------------------------------------------------
 
 

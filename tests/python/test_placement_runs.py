@@ -219,7 +219,7 @@ def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
     _need_two_cpus()
     (tmp_path / "refuses.c").write_text(_REFUSES)
     library = tmp_path / "refuses.so"
-    done = run([compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "refuses.c")], timeout=60)
+    done = run([compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "refuses.c")], timeout=600)
     assert done.code == 0, done.err
     engine = script(tmp_path / "solo", f'LD_PRELOAD={library} exec {solo_engine().path} "$@"')
     setup = setup_of()

@@ -25,7 +25,7 @@ _LONG = ("rule=median", "tolerance=1e-6", "least_seconds=0.4", "most_seconds=0.4
 def _run(engine: Engine, out: Path, ranks: int, *words: str) -> Done:
     launch = plan_launch(engine, ranks, 1, read_machine(), oversubscribe=True)
     command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, "--out", str(out), *words]
-    return run(command, env=os.environ | launch.environment, timeout=120)
+    return run(command, env=os.environ | launch.environment, timeout=600)
 
 
 def _chunks(engine: Engine, out: Path, ranks: int, *words: str) -> list[Obs]:

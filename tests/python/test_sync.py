@@ -111,7 +111,7 @@ def _simulate(
         str(engine), "run", "--out", str(out), *more,
         "--points", str(_points(out.with_suffix(".txt"), points or _epochs(*_OPS))),
     ]  # fmt: skip
-    done = run(argv, timeout=120)
+    done = run(argv, timeout=600)
     assert done.code == 0, done.out + done.err
     return list(read_records(out).records)
 
@@ -261,7 +261,7 @@ def _run_here(mpi: Mpi, folder: Path, points: list[str], *more: str) -> list[rec
     out = folder / "records.jsonl"
     command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, "--out", str(out), *more]
     command += ["--points", str(_points(folder / "points", points))]
-    done = run(command, env=os.environ | launch.environment, timeout=120)
+    done = run(command, env=os.environ | launch.environment, timeout=600)
     assert done.code == 0, done.err
     return list(read_records(out).records)
 

@@ -26,7 +26,7 @@ from steelyard.records import End, Launch, Point, Sync
 
 
 def _solo(*words: str) -> Done:
-    return run([solo_engine().path, "run", *words], timeout=60)
+    return run([solo_engine().path, "run", *words], timeout=600)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5, 8])

@@ -212,7 +212,7 @@ def test_interrupted_it_leaves_readable_results_and_no_rank(tmp_path: Path, orph
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
         _await_observation(folder / "records")
         tool.send_signal(signal.SIGINT)
-        out, err = tool.communicate(timeout=60)
+        out, err = tool.communicate(timeout=600)
     assert tool.returncode == 3
     assert out == ""
     assert err.splitlines()[-1].startswith("steelyard: stopped; what was finished is kept")
@@ -239,7 +239,7 @@ def test_a_suspended_rank_is_named(tmp_path: Path, orphans: Orphans) -> None:
         )
         pid = launch["places"][1]["pid"]
         os.kill(pid, signal.SIGSTOP)
-        tool.communicate(timeout=60)
+        tool.communicate(timeout=600)
     assert tool.returncode == 3
     assert orphans() == []
     (row,) = results(folder)

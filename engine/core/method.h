@@ -34,6 +34,7 @@ struct bench {
         double late_ns, observer_ns; /* how long a message from and to rank 0 takes, one way */
         int64_t loops;               /* of a few calls each, to find it */
         int64_t settle_ns;           /* until those who start early have come as far as they can */
+        int64_t hold_ns;             /* after rank 0 began, until a group starts: all of it know by then */
     } path;
     struct spun spun;    /* what the waits of this chunk saw, on this rank */
     int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */

@@ -19,7 +19,7 @@
 
 enum { LEAST_WARM_UP = 20, CALLS = 3, ROUNDS = 2, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
 
-/* Groups of unlike depth do not compare; so few candidates are watched one by one instead. */
+/* So few candidates are watched one by one instead, as they are observed. */
 enum { ONE_BY_ONE = 4 };
 
 enum side { LATE, OBSERVER };
@@ -34,79 +34,131 @@ static bool is_member(const struct group *g, int rank)
     return rank >= g->first && rank < g->end;
 }
 
-/* From rank 0 to all of a group, by a binomial tree inside it. */
-static int trigger_group(const struct team *team, const struct group *g)
+/* Ask a rank when something was, and say it on this rank's own clock. The first answer comes when the other
+ * is ready; the second at once, with how long ago it was, and half of its round trip is its way. */
+static int ask(const struct bench *b, int rank, int64_t *then_ns)
 {
-    char token = 0;
+    int64_t age = 0, asked = 0, answered = 0;
+    int err = 0;
+    for (int i = 0; i < 2 && !err; ++i) {
+        asked = clock_now(b->clock);
+        err = team_send(b->team, rank, &age, sizeof age);
+        err = err ? err : team_recv(b->team, rank, &age, sizeof age);
+        answered = clock_now(b->clock);
+    }
+    *then_ns = answered - (answered - asked) / 2 - age;
+    return err;
+}
+
+static int answer(const struct bench *b, int rank, int64_t then_ns)
+{
+    int64_t age = 0;
+    int err = 0;
+    for (int i = 0; i < 2 && !err; ++i) {
+        err = team_recv(b->team, rank, &age, sizeof age);
+        age = clock_now(b->clock) - then_ns;
+        err = err ? err : team_send(b->team, rank, &age, sizeof age);
+    }
+    return err;
+}
+
+/* All of a group hear when rank 0 began, by a binomial tree inside the group: then they can start together,
+ * whatever their depth. Says when that was on the own clock of rank 0 and of each member. */
+static int tell_group(const struct bench *b, const struct group *g, int64_t *began_ns)
+{
+    const struct team *team = b->team;
     int me = team->rank - g->first, size = g->end - g->first, bit = 1, err = 0;
+    *began_ns = clock_now(b->clock);
     if (team->rank == 0 && g->first != 0)
-        return team_send(team, g->first, &token, sizeof token);
+        return answer(b, g->first, *began_ns);
     if (!is_member(g, team->rank))
         return 0;
     while (bit < size && !(me & bit))
         bit *= 2;
     if (team->rank != 0)
-        err = team_recv(team, me == 0 ? 0 : team->rank - bit, &token, sizeof token);
+        err = ask(b, me == 0 ? 0 : team->rank - bit, began_ns);
     for (bit /= 2; bit >= 1 && !err; bit /= 2)
         if (me + bit < size)
-            err = team_send(team, team->rank + bit, &token, sizeof token);
+            err = answer(b, team->rank + bit, *began_ns);
     return err;
 }
 
-/* From all of a group to rank 0, by the same tree. */
-static int report_group(const struct team *team, const struct group *g)
+static int ask_later(const struct bench *b, int rank, int64_t *last_ns)
 {
-    char token = 0;
-    int me = team->rank - g->first, size = g->end - g->first, err = 0;
-    bool told = false;
-    for (int bit = 1; is_member(g, team->rank) && bit < size && !told && !err; bit *= 2)
-        if (me & bit) {
-            err = team_send(team, team->rank - bit, &token, sizeof token);
-            told = true;
-        } else if (me + bit < size)
-            err = team_recv(team, team->rank + bit, &token, sizeof token);
-    if (!err && g->first != 0 && team->rank == g->first)
-        err = team_send(team, 0, &token, sizeof token);
-    if (!err && g->first != 0 && team->rank == 0)
-        err = team_recv(team, g->first, &token, sizeof token);
+    int64_t then = 0;
+    int err = ask(b, rank, &then);
+    *last_ns = then > *last_ns ? then : *last_ns;
     return err;
 }
 
-/* One call: the late group starts last, the observers report. Rank 0's stamps are around all of it. */
-static int watch(const struct bench *b, const struct group *late, const struct group *observers,
-                 struct observation *o)
+/* By the same tree, when the last of a group had finished; on rank 0's own clock there. */
+static int hear_group(const struct bench *b, const struct group *g, int64_t *last_ns)
 {
     const struct team *team = b->team;
-    int err = team_barrier(team);
-    if (team->rank == 0)
+    int me = team->rank - g->first, size = g->end - g->first, bit = 1, err = 0;
+    *last_ns = is_member(g, team->rank) ? clock_now(b->clock) : INT64_MIN;
+    if (team->rank == 0 && g->first != 0)
+        return ask_later(b, g->first, last_ns);
+    if (!is_member(g, team->rank))
+        return 0;
+    for (; bit < size && !(me & bit) && !err; bit *= 2)
+        if (me + bit < size)
+            err = ask_later(b, team->rank + bit, last_ns);
+    if (!err && team->rank != 0)
+        err = answer(b, me == 0 ? 0 : team->rank - bit, *last_ns);
+    return err;
+}
+
+/* Nobody is in the call before all have come, and rank 0 leaves the others time to come as far as they can.
+ */
+static int meet(const struct bench *b)
+{
+    int err = team_barrier(b->team);
+    if (b->team->rank == 0)
         clock_wait(b->clock, clock_now(b->clock) + b->path.settle_ns, NULL);
+    return err;
+}
+
+/* One call: the late group starts together, last of all; until the last observer has finished. The value
+ * means something on rank 0. */
+static int watch_groups(const struct bench *b, const struct group *late, const struct group *observers,
+                        double *took_ns)
+{
+    struct observation o;
+    int64_t start = 0, last = 0;
+    int err = meet(b);
+    err = err ? err : tell_group(b, late, &start);
+    start += b->path.hold_ns;
+    if (is_member(late, b->team->rank))
+        clock_wait(b->clock, start, NULL);
+    err = err ? err : method_time(b, &o);
+    err = err ? err : hear_group(b, observers, &last);
+    *took_ns = (double)(last - start);
+    return err;
+}
+
+/* One call: one rank starts last, one reports. Rank 0's stamps are around all of it. */
+static int observe(struct bench *b, struct observation *o)
+{
+    const struct team *team = b->team;
+    int late = b->path.late, observer = b->path.observer;
+    char token = 0;
+    int err = meet(b);
     int64_t start = clock_now(b->clock);
-    err = err ? err : trigger_group(team, late);
+    if (late != 0 && team->rank == 0)
+        err = err ? err : team_send(team, late, &token, sizeof token);
+    if (late != 0 && team->rank == late)
+        err = err ? err : team_recv(team, 0, &token, sizeof token);
     err = err ? err : method_time(b, o);
-    err = err ? err : report_group(team, observers);
+    if (observer != 0 && team->rank == observer)
+        err = err ? err : team_send(team, 0, &token, sizeof token);
+    if (observer != 0 && team->rank == 0)
+        err = err ? err : team_recv(team, observer, &token, sizeof token);
     if (team->rank == 0) {
         o->start_ns = start;
         o->stop_ns = clock_now(b->clock);
     }
     return err;
-}
-
-/* The median of a few calls; it means something on rank 0. */
-static int loop(struct bench *b, const struct group *late, const struct group *observers, double *median_ns)
-{
-    double took[CALLS];
-    for (int i = 0; i < CALLS; ++i) {
-        struct observation o = {0};
-        int err = watch(b, late, observers, &o);
-        if (err)
-            return err;
-        took[i] = (double)(o.stop_ns - o.start_ns);
-    }
-    qsort(took, CALLS, sizeof took[0], num_compare_doubles);
-    *median_ns = took[CALLS / 2];
-    ++b->path.loops;
-    b->warm_up_reps += CALLS;
-    return 0;
 }
 
 /* What a message between rank 0 and another takes one way: half of the shortest round trip. On all ranks. */
@@ -133,47 +185,93 @@ static int one_way(const struct bench *b, int rank, double *ns)
     return err ? err : team_bcast(team, ns, sizeof *ns);
 }
 
-/* One group on the side that is searched, one rank on the other. */
-static int loop_side(struct bench *b, enum side side, struct group group, double *ns)
+static double median_of_calls(double took[CALLS])
+{
+    qsort(took, CALLS, sizeof took[0], num_compare_doubles);
+    return took[CALLS / 2];
+}
+
+/* The median of a few calls with one group on the side that is searched, one rank on the other. */
+static int loop_group(struct bench *b, enum side side, struct group group, double *median_ns)
 {
     struct group late = {b->path.late, b->path.late + 1},
                  observers = {b->path.observer, b->path.observer + 1};
+    double took[CALLS] = {0};
+    int err = 0;
     *(side == LATE ? &late : &observers) = group;
-    return loop(b, &late, &observers, ns);
+    for (int i = 0; i < CALLS && !err; ++i)
+        err = watch_groups(b, &late, &observers, &took[i]);
+    *median_ns = median_of_calls(took);
+    ++b->path.loops;
+    b->warm_up_reps += CALLS;
+    return err;
+}
+
+/* The median of a few calls as they are observed, less the way of the message of the rank that is sought. */
+static int loop_one(struct bench *b, enum side side, int rank, double *median_ns)
+{
+    double took[CALLS] = {0}, way = 0;
+    int err = 0;
+    *(side == LATE ? &b->path.late : &b->path.observer) = rank;
+    for (int i = 0; i < CALLS && !err; ++i) {
+        struct observation o = {0};
+        err = observe(b, &o);
+        took[i] = (double)(o.stop_ns - o.start_ns);
+    }
+    err = err ? err : one_way(b, rank, &way);
+    *median_ns = median_of_calls(took) - way;
+    ++b->path.loops;
+    b->warm_up_reps += CALLS;
+    return err;
 }
 
 /* Of the candidates, the one that makes the path longest. On all ranks. */
 static int choose_one(struct bench *b, enum side side, struct group candidates, int *chosen)
 {
     double longest = -INFINITY;
-    int err = 0;
+    int best = candidates.first, err = 0;
     for (int r = candidates.first; r < candidates.end && !err; ++r) {
-        double took = 0, way = 0;
-        err = loop_side(b, side, (struct group){r, r + 1}, &took);
-        err = err ? err : one_way(b, r, &way);
-        if (took - way >= longest) {
-            longest = took - way;
-            *chosen = r;
+        double took = 0;
+        err = loop_one(b, side, r, &took);
+        if (took >= longest) {
+            longest = took;
+            best = r;
         }
     }
+    *chosen = best;
     return err ? err : team_bcast(b->team, chosen, sizeof *chosen);
 }
 
-/* Halves are of one size, and overlap by one where the number is odd, so that their trees are alike. */
 static int bisect(struct bench *b, enum side side, struct group candidates, int *chosen)
 {
     struct group *c = &candidates;
     int err = 0;
     while (c->end - c->first > ONE_BY_ONE && !err) {
-        int half = (c->end - c->first + 1) / 2;
-        struct group halves[2] = {{c->first, c->first + half}, {c->end - half, c->end}};
+        int middle = (c->first + c->end) / 2;
+        struct group halves[2] = {{c->first, middle}, {middle, c->end}};
         double took[2] = {0, 0};
         for (int i = 0; i < 2 && !err; ++i)
-            err = loop_side(b, side, halves[i], &took[i]);
+            err = loop_group(b, side, halves[i], &took[i]);
         *c = halves[took[1] >= took[0]];
         err = err ? err : team_bcast(b->team, c, sizeof *c);
     }
     return err ? err : choose_one(b, side, candidates, chosen);
+}
+
+/* How long after rank 0 began a group starts: twice what it takes to tell all. */
+static int gauge_hold(struct bench *b)
+{
+    const struct group all = {0, b->team->size};
+    int64_t began = 0, longest = 0;
+    int err = 0;
+    for (int i = 0; i < CALLS && !err; ++i) {
+        err = team_barrier(b->team);
+        err = err ? err : tell_group(b, &all, &began);
+        int64_t took = clock_now(b->clock) - began;
+        longest = took > longest ? took : longest;
+    }
+    b->path.hold_ns = 2 * longest + GUARD_NS;
+    return err ? err : team_max(b->team, &b->path.hold_ns);
 }
 
 /* Warm up, and how long early ranks are given to come as far as they can. */
@@ -187,7 +285,7 @@ static int warm_up(struct bench *b)
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
     err = err ? err : method_pilot(b, rep_ns, &took);
     b->path.settle_ns = 2 * took + GUARD_NS;
-    return err;
+    return err ? err : gauge_hold(b);
 }
 
 static int finish(struct bench *b)
@@ -228,13 +326,6 @@ static int begin_trigger_ack(struct bench *b)
         changed = before.late != b->path.late || before.observer != b->path.observer;
     }
     return err ? err : finish(b);
-}
-
-static int observe(struct bench *b, struct observation *o)
-{
-    const struct path *p = &b->path;
-    return watch(b, &(const struct group){p->late, p->late + 1},
-                 &(const struct group){p->observer, p->observer + 1}, o);
 }
 
 #define PATH_METHOD(begins, text)                                                                            \

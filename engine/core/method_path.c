@@ -6,10 +6,14 @@
  *
  * ack: fan-out; the root starts last, each rank in turn reports (de Supinski and Karonis, HPDC 1999, with
  * medians and fresh observations of the slowest, which do away with the bias of a maximum of noisy values).
- * bisected-ack: a half of the candidates reports as a group, by a tree of its own, then the other half; the
- * slower half is halved again: 2 log2 P loops of a few calls instead of P. trigger: its dual in time, for
+ * bisected-ack: a half of the candidates is watched as a group, then the other half, and the slower half is
+ * halved again: 2 ceil(log2 P) loops of a few calls at most instead of P. trigger: its dual in time, for
  * fan-in: rank 0 lets the late rank go by a message. trigger-ack: both, for scans and for what goes from all
- * to all; the reporting rank and the late one are sought by turns. */
+ * to all; the reporting rank and the late one are sought by turns.
+ *
+ * What is heard of a group must not depend on how its ranks are reached, for ranks differ by less than one
+ * message takes. So a group's members learn when rank 0 began, each on its own clock, and start together at a
+ * set time after that; and they say when they finished, not that they have. Only the search rests on this. */
 #include "core/method.h"
 
 #include "base/num.h"
@@ -19,7 +23,7 @@
 
 enum { LEAST_WARM_UP = 20, CALLS = 3, ROUNDS = 2, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
 
-/* So few candidates are watched one by one instead, as they are observed. */
+/* So few candidates are watched one by one, as the chosen one will be. */
 enum { ONE_BY_ONE = 4 };
 
 enum side { LATE, OBSERVER };
@@ -34,8 +38,9 @@ static bool is_member(const struct group *g, int rank)
     return rank >= g->first && rank < g->end;
 }
 
-/* Ask a rank when something was, and say it on this rank's own clock. The first answer comes when the other
- * is ready; the second at once, with how long ago it was, and half of its round trip is its way. */
+/* Ask a rank when something was; it is said on this rank's own clock. The first answer comes when the other
+ * is ready, the second at once: it says how long ago that was, and half of its round trip is its way. No
+ * message waits for a rank that is not yet listening. */
 static int ask(const struct bench *b, int rank, int64_t *then_ns)
 {
     int64_t age = 0, asked = 0, answered = 0;
@@ -62,8 +67,7 @@ static int answer(const struct bench *b, int rank, int64_t then_ns)
     return err;
 }
 
-/* All of a group hear when rank 0 began, by a binomial tree inside the group: then they can start together,
- * whatever their depth. Says when that was on the own clock of rank 0 and of each member. */
+/* By a binomial tree inside a group, when rank 0 began: on each member's own clock, and on rank 0's. */
 static int tell_group(const struct bench *b, const struct group *g, int64_t *began_ns)
 {
     const struct team *team = b->team;
@@ -83,6 +87,7 @@ static int tell_group(const struct bench *b, const struct group *g, int64_t *beg
     return err;
 }
 
+/* The later of what is known and what that rank says. */
 static int ask_later(const struct bench *b, int rank, int64_t *last_ns)
 {
     int64_t then = 0;
@@ -91,7 +96,7 @@ static int ask_later(const struct bench *b, int rank, int64_t *last_ns)
     return err;
 }
 
-/* By the same tree, when the last of a group had finished; on rank 0's own clock there. */
+/* By the same tree, when the last of a group finished: on rank 0's own clock there. */
 static int hear_group(const struct bench *b, const struct group *g, int64_t *last_ns)
 {
     const struct team *team = b->team;
@@ -109,8 +114,7 @@ static int hear_group(const struct bench *b, const struct group *g, int64_t *las
     return err;
 }
 
-/* Nobody is in the call before all have come, and rank 0 leaves the others time to come as far as they can.
- */
+/* Nobody goes on before all have come, and rank 0 leaves the others time to come as far as they can. */
 static int meet(const struct bench *b)
 {
     int err = team_barrier(b->team);
@@ -124,7 +128,7 @@ static int meet(const struct bench *b)
 static int watch_groups(const struct bench *b, const struct group *late, const struct group *observers,
                         double *took_ns)
 {
-    struct observation o;
+    struct observation o = {0};
     int64_t start = 0, last = 0;
     int err = meet(b);
     err = err ? err : tell_group(b, late, &start);
@@ -133,7 +137,8 @@ static int watch_groups(const struct bench *b, const struct group *late, const s
         clock_wait(b->clock, start, NULL);
     err = err ? err : method_time(b, &o);
     err = err ? err : hear_group(b, observers, &last);
-    *took_ns = (double)(last - start);
+    if (b->team->rank == 0 && !err)
+        *took_ns = (double)(last - start);
     return err;
 }
 
@@ -242,6 +247,7 @@ static int choose_one(struct bench *b, enum side side, struct group candidates, 
     return err ? err : team_bcast(b->team, chosen, sizeof *chosen);
 }
 
+/* The same by halving. */
 static int bisect(struct bench *b, enum side side, struct group candidates, int *chosen)
 {
     struct group *c = &candidates;

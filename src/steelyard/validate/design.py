@@ -44,6 +44,7 @@ _BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", 
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
+_UNEVEN_QUICK, _UNEVEN_FULL = (10,), (5, 10, 18)  # ranks, no power of two: trees have branches of unlike depth
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
@@ -224,13 +225,15 @@ _Cell = tuple[int, Machine, str, str | None, tuple[int, ...]]  # ranks, machine,
 
 
 def _quick(wishes: Wishes) -> Iterable[_Cell]:
-    """16 and 60 ranks on a flat network; with noise at 16."""
+    """16 and 60 ranks on a flat network, and 10 with small messages; with noise at 16."""
     ranks = wishes.ranks or (16, 60)
     sizes = wishes.sizes or _SIZES_QUICK
     selectors = wishes.selectors or ("mpich", "ompi")
     machine = wishes.machine or flat_machine()
     for count, selector in itertools.product(ranks, selectors):
         yield count, machine, selector, None, sizes
+    for count, selector in itertools.product(() if wishes.ranks else _UNEVEN_QUICK, selectors[:1]):
+        yield count, machine, selector, None, sizes[:1]
     if wishes.machine is None:
         yield min(ranks), flat_machine(wishes.seed), selectors[0], None, sizes[:1]
 
@@ -245,7 +248,7 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
     selectors = wishes.selectors or SELECTORS
     some = [count for count in ranks if 16 <= count <= 64] or ranks[:1]
     machine = wishes.machine or flat_machine()
-    for count, selector in itertools.product(ranks, selectors):
+    for count, selector in itertools.product((*ranks, *(() if wishes.ranks else _UNEVEN_FULL)), selectors):
         if count < _MANY:
             yield count, machine, selector, None, sizes
     for count in ranks:

@@ -21,10 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_WARM_UP = 20, CALLS = 3, ROUNDS = 2, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
-
-/* So few candidates are watched one by one, as the chosen one will be. */
-enum { ONE_BY_ONE = 4 };
+enum { LEAST_WARM_UP = 20, CALLS = 3, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
 
 enum side { LATE, OBSERVER };
 
@@ -196,72 +193,72 @@ static double median_of_calls(double took[CALLS])
     return took[CALLS / 2];
 }
 
-/* The median of a few calls with one group on the side that is searched, one rank on the other. */
-static int loop_group(struct bench *b, enum side side, struct group group, double *median_ns)
+/* The median of a few calls with one group on the side that is searched, another on the other side. */
+static int loop_group(struct bench *b, enum side side, struct group group, struct group other,
+                      double *median_ns)
 {
-    struct group late = {b->path.late, b->path.late + 1},
-                 observers = {b->path.observer, b->path.observer + 1};
     double took[CALLS] = {0};
     int err = 0;
-    *(side == LATE ? &late : &observers) = group;
     for (int i = 0; i < CALLS && !err; ++i)
-        err = watch_groups(b, &late, &observers, &took[i]);
+        err = side == LATE ? watch_groups(b, &group, &other, &took[i])
+                           : watch_groups(b, &other, &group, &took[i]);
     *median_ns = median_of_calls(took);
     ++b->path.loops;
     b->warm_up_reps += CALLS;
     return err;
 }
 
-/* The median of a few calls as they are observed, less the way of the message of the rank that is sought. */
-static int loop_one(struct bench *b, enum side side, int rank, double *median_ns)
+/* Of the candidates, the one that makes the path longest. On all ranks. */
+static int bisect(struct bench *b, enum side side, struct group candidates, struct group other, int *chosen)
+{
+    struct group *c = &candidates;
+    int err = 0;
+    while (c->end - c->first > 1 && !err) {
+        int middle = (c->first + c->end) / 2;
+        struct group halves[2] = {{c->first, middle}, {middle, c->end}};
+        double took[2] = {0, 0};
+        for (int i = 0; i < 2 && !err; ++i)
+            err = loop_group(b, side, halves[i], other, &took[i]);
+        *c = halves[took[1] >= took[0]];
+        err = err ? err : team_bcast(b->team, c, sizeof *c);
+    }
+    *chosen = c->first;
+    return err;
+}
+
+/* The median of a few calls as they are observed, less the way of the acknowledgement. */
+static int loop_one(struct bench *b, double *median_ns)
 {
     double took[CALLS] = {0}, way = 0;
     int err = 0;
-    *(side == LATE ? &b->path.late : &b->path.observer) = rank;
     for (int i = 0; i < CALLS && !err; ++i) {
         struct observation o = {0};
         err = observe(b, &o);
         took[i] = (double)(o.stop_ns - o.start_ns);
     }
-    err = err ? err : one_way(b, rank, &way);
+    err = err ? err : one_way(b, b->path.observer, &way);
     *median_ns = median_of_calls(took) - way;
     ++b->path.loops;
     b->warm_up_reps += CALLS;
     return err;
 }
 
-/* Of the candidates, the one that makes the path longest. On all ranks. */
-static int choose_one(struct bench *b, enum side side, struct group candidates, int *chosen)
+/* The same by trying each as the observer. */
+static int choose_observer(struct bench *b, struct group candidates)
 {
     double longest = -INFINITY;
     int best = candidates.first, err = 0;
     for (int r = candidates.first; r < candidates.end && !err; ++r) {
         double took = 0;
-        err = loop_one(b, side, r, &took);
+        b->path.observer = r;
+        err = loop_one(b, &took);
         if (took >= longest) {
             longest = took;
             best = r;
         }
     }
-    *chosen = best;
-    return err ? err : team_bcast(b->team, chosen, sizeof *chosen);
-}
-
-/* The same by halving. */
-static int bisect(struct bench *b, enum side side, struct group candidates, int *chosen)
-{
-    struct group *c = &candidates;
-    int err = 0;
-    while (c->end - c->first > ONE_BY_ONE && !err) {
-        int middle = (c->first + c->end) / 2;
-        struct group halves[2] = {{c->first, middle}, {middle, c->end}};
-        double took[2] = {0, 0};
-        for (int i = 0; i < 2 && !err; ++i)
-            err = loop_group(b, side, halves[i], &took[i]);
-        *c = halves[took[1] >= took[0]];
-        err = err ? err : team_bcast(b->team, c, sizeof *c);
-    }
-    return err ? err : choose_one(b, side, candidates, chosen);
+    b->path.observer = best;
+    return err ? err : team_bcast(b->team, &b->path.observer, sizeof b->path.observer);
 }
 
 /* How long after rank 0 began a group starts: twice what it takes to tell all. */
@@ -300,37 +297,37 @@ static int finish(struct bench *b)
     return err ? err : one_way(b, b->path.observer, &b->path.observer_ns);
 }
 
+static const struct group root = {0, 1};
+
 static int begin_ack(struct bench *b)
 {
     int err = warm_up(b);
-    err = err ? err : choose_one(b, OBSERVER, (struct group){1, b->team->size}, &b->path.observer);
+    err = err ? err : choose_observer(b, (struct group){1, b->team->size});
     return err ? err : finish(b);
 }
 
 static int begin_bisected_ack(struct bench *b)
 {
     int err = warm_up(b);
-    err = err ? err : bisect(b, OBSERVER, (struct group){1, b->team->size}, &b->path.observer);
+    err = err ? err : bisect(b, OBSERVER, (struct group){1, b->team->size}, root, &b->path.observer);
     return err ? err : finish(b);
 }
 
 static int begin_trigger(struct bench *b)
 {
     int err = warm_up(b);
-    err = err ? err : bisect(b, LATE, (struct group){1, b->team->size}, &b->path.late);
+    err = err ? err : bisect(b, LATE, (struct group){1, b->team->size}, root, &b->path.late);
     return err ? err : finish(b);
 }
 
+/* Who finishes last when all start together, and then for whom that rank has to wait longest. */
 static int begin_trigger_ack(struct bench *b)
 {
     const struct group all = {0, b->team->size};
     int err = warm_up(b);
-    for (int round = 0, changed = 1; round < ROUNDS && changed && !err; ++round) {
-        struct path before = b->path;
-        err = bisect(b, OBSERVER, all, &b->path.observer);
-        err = err ? err : bisect(b, LATE, all, &b->path.late);
-        changed = before.late != b->path.late || before.observer != b->path.observer;
-    }
+    err = err ? err : bisect(b, OBSERVER, all, all, &b->path.observer);
+    const struct group last = {b->path.observer, b->path.observer + 1};
+    err = err ? err : bisect(b, LATE, all, last, &b->path.late);
     return err ? err : finish(b);
 }
 

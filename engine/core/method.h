@@ -32,8 +32,8 @@ struct bench {
     struct path {                    /* what a method without a common clock watches; the same on all ranks */
         int late, observer;          /* the rank that starts last, the rank whose completion is reported */
         double late_ns, observer_ns; /* how long a message from and to rank 0 takes, one way */
-        int64_t loops;               /* of a few calls each, to find it */
-        int64_t settle_ns;           /* until those who start early have come as far as they can */
+        int64_t loops;               /* of a few calls each, to find it; 0: there was no choice */
+        int64_t settle_ns;           /* until those who start early are as far as they can be; 0: no path */
         int64_t hold_ns;             /* after rank 0 began, until a group starts: all of it know by then */
     } path;
     struct spun spun;    /* what the waits of this chunk saw, on this rank */

@@ -237,7 +237,7 @@ static int write_opening(struct run *r)
                                             .moved = moved,
                                             .work = op->work ? op->work(&r->env) : 0,
                                             .partners = op->partner && m->messages ? r->room.partners : NULL,
-                                            .path = r->bench.path.loops > 0 ? &r->bench.path : NULL});
+                                            .path = r->bench.path.settle_ns > 0 ? &r->bench.path : NULL});
 }
 
 /* Everything between the two checks. */

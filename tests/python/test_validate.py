@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import shutil
 import signal
 import subprocess
@@ -58,7 +59,7 @@ def test_every_claim_holds_in_the_quick_form(
     rows = said.document["rows"]
     assert said.document["not_run"] == []
     assert all(row.keys() >= _KEYS for row in rows)
-    assert {row["ranks"] for row in rows} == {16, 60}
+    assert {row["ranks"] for row in rows} == {10, 16, 60}
     assert {row["ranks_per_host"] for row in rows if row["ranks"] == 60} == {4}
     assert {row["noise"] for row in rows} == {False, True}
     claims = {claim["name"]: claim["holds"] for claim in said.document["claims"]}
@@ -72,6 +73,33 @@ def test_every_claim_holds_in_the_quick_form(
     ):
         assert claims[name] is True, name  # the biased ones must show their bias: the test of the test
     assert (out / "validate.json").read_bytes() == msgspec.json.encode(msgspec.json.decode(said.out))
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize(
+    ("ops", "ranks"),
+    [("bcast scatter", (2, 12, 23)), ("reduce gather", (7, 10)), ("allreduce scan", (5, 18))],
+)
+def test_without_a_clock_the_path_is_found_at_any_number_of_ranks(
+    steelyard: Steelyard, tmp_path: Path, ops: str, ranks: Sequence[int]
+) -> None:
+    words = [word for op in ops.split() for word in ("--op", f"mpi.{op}")]
+    words += [word for name in ("bisected-ack", "trigger", "trigger-ack") for word in ("--method", name)]
+    words += ["--ranks", ",".join(map(str, ranks)), "--bytes", "8", "--selector", "ompi"]
+    said = _validate(steelyard, "--platform", "topology=flat", *words, "--out", tmp_path)
+    assert said.code == 0, said.out + said.err
+    rows = said.document["rows"]
+    assert {row["ranks"] for row in rows} == set(ranks)
+    assert [row for row in rows if abs(row["error_pct"]) > 0.5] == []
+    paths = [
+        (point["ranks"], point["method"], point["path"]["loops"])
+        for file in tmp_path.glob("simulation-*.jsonl")
+        for point in map(msgspec.json.decode, file.read_bytes().splitlines())
+        if point["record"] == "point" and "path" in point
+    ]
+    assert len(paths) == len(rows)
+    for count, method, loops in paths:
+        assert loops <= (4 if method == "trigger-ack" else 2) * math.ceil(math.log2(count)), method
 
 
 @pytest.mark.usefixtures("simgrid")

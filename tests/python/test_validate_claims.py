@@ -41,6 +41,9 @@ def _row(**changes: Any) -> Row:
 
 
 _HOST4: dict[str, Any] = {"ranks": 60, "ranks_per_host": 4}
+_UNEVEN_REDUCE: dict[str, Any] = {
+    "op": "mpi.reduce", "method": "trigger", "selector": "ompi", "bytes": 1024, "ranks": 10, "error": -40.0,
+}  # fmt: skip
 _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
 
 
@@ -79,7 +82,12 @@ _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
         ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
         ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus")], None),
         ("clock-free-exact", [_row(method="trigger", error=-21.0, selector="impi")], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, ranks=10)], False),
+        ("clock-free-exact", [_row(**_UNEVEN_REDUCE)], None),
+        ("clock-free-exact", [_row(**_UNEVEN_REDUCE | {"ranks": 16})], False),
+        ("clock-free-exact", [_row(**_UNEVEN_REDUCE | {"bytes": 8})], False),
         ("clock-free-below", [_row(method="trigger", error=1.9, stated=1.0)], True),
+        ("clock-free-below", [_row(method="trigger", error=3.9, stated=1.0, truth_error_ns=3.0)], True),
         ("clock-free-below", [_row(method="trigger", error=2.1, stated=1.0)], False),
         ("clock-free-below", [_row(method="trigger", error=9.0, stated=1.0, asymmetric=True)], None),
         ("bounds-above", [_row(method="bounds", high_ns=1200.0)], True),

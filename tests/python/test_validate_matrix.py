@@ -34,7 +34,7 @@ _DESCRIPTION = {
 
 def test_the_full_matrix_crosses_what_matters() -> None:
     planned = simulations(Wishes(full=True), _DESCRIPTION)
-    assert {one.ranks for one in planned} == {2, 4, 16, 60, 64, 256, 1024}
+    assert {one.ranks for one in planned} == {2, 4, 5, 10, 16, 18, 60, 64, 256, 1024}
     assert {one.op for one in planned} == {
         f"mpi.{n}" for n in ("bcast", "alltoall", "scan", "allreduce", "barrier")
     }
@@ -73,6 +73,15 @@ def test_a_method_that_calls_the_librarys_barrier_meets_all_barriers() -> None:
     crossed = [one for one in planned if one.barrier and one.op == "mpi.bcast"]
     assert {one.barrier for one in crossed} == set(BARRIERS)
     assert {one.methods for one in crossed} == {("library-barrier",)}
+
+
+def test_ranks_that_are_no_power_of_two_are_on_flat_networks_unless_ranks_are_asked_for() -> None:
+    for full, uneven in ((False, {10}), (True, {5, 10, 18})):
+        planned = simulations(Wishes(full=full), _DESCRIPTION)
+        found = [one for one in planned if one.ranks in uneven]
+        assert {one.ranks for one in found} == uneven
+        assert {(one.machine.name, one.per_host) for one in found} == {("flat", 1)}
+    assert {one.ranks for one in simulations(Wishes(ranks=(4,)), _DESCRIPTION)} == {4}
 
 
 def test_wishes_restrict_the_quick_form() -> None:

@@ -74,7 +74,14 @@ def _clock_free(row: Row) -> bool:
 
 def _clock_free_alone(row: Row) -> bool:
     """Where partners that come early can do nothing early: no shared links, no flat trees, no scan."""
-    return _clock_free(row) and row.platform == "flat" and row.selector in ("mpich", "ompi")
+    alone = row.platform == "flat" and row.selector in ("mpich", "ompi")
+    return _clock_free(row) and alone and not _shares_a_link(row)
+
+
+def _shares_a_link(row: Row) -> bool:
+    """Open MPI's tree of a reduction, uneven: blocks share a parent's link, but for those that came early."""
+    uneven = row.ranks & (row.ranks - 1) != 0
+    return uneven and row.op.endswith("reduce") and row.selector == "ompi" and row.bytes >= _SMALL
 
 
 def _truth_repeats(row: Row) -> bool:
@@ -137,7 +144,8 @@ CLAIMS = (
     Claim(
         "clock-free-exact",
         "bisected-ack and trigger are within 2 % of the truth without noise, on a flat network with one rank "
-        "on a host, by the algorithms of MPICH and Open MPI",
+        "on a host, by the algorithms of MPICH and Open MPI; but for reductions of 1 KiB and more on "
+        "ranks that are no power of two, by those of Open MPI",
         _clock_free_alone,
         lambda row: abs(_error(row)) <= _EXACT_NOISE * row.truth_ns,
     ),
@@ -146,7 +154,9 @@ CLAIMS = (
         "without noise, paths being symmetric, bisected-ack and trigger are not above the truth by more than "
         "they state and the truth repeats to",
         _clock_free,
-        lambda row: _error(row) <= row.stated_error_ns + _TRUTH_REPEATS * row.truth_ns,
+        lambda row: (
+            _error(row) - row.stated_error_ns <= max(_TRUTH_REPEATS * row.truth_ns, row.truth_error_ns)
+        ),
     ),
     Claim(
         "bounds-above",

@@ -44,7 +44,10 @@ _BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", 
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
-_UNEVEN_QUICK, _UNEVEN_FULL = (10,), (5, 10, 18)  # ranks, no power of two: trees have branches of unlike depth
+_UNEVEN_QUICK, _UNEVEN_FULL = (
+    (10,),
+    (5, 10, 18),
+)  # ranks, no power of two: trees have branches of unlike depth
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)

@@ -15,6 +15,8 @@ from steelyard.errors import InputError
 from steelyard.machine import Machine
 from steelyard.mpi import choose_mpi
 from steelyard.observations import CampaignFile, Placement, PlannedPoint
+from steelyard.openmp import places_cpus
+from steelyard.placement import check_cpus
 from steelyard.plan import Plan
 from steelyard.resolve import Ops, clock_lacks, needs_mpi, ops_of
 
@@ -83,6 +85,16 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
         key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
         groups.setdefault(key, []).append(point)
     return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
+
+
+def check_openmp(group: Group, machine: Machine) -> None:
+    """Raises InputError where OpenMP's places name a CPU that is not there, or that we may not use.
+
+    A run-time system drops such a place, or all of them, and says so where nobody reads it.
+    """
+    settings = dict(group.omp)
+    cpus, word = places_cpus(settings), f"places={settings.get('places')}"
+    check_cpus(cpus, machine.cpus, machine.online, word, "the OpenMP setting")
 
 
 def job_name(launch: int, group: Group) -> str:

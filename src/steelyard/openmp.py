@@ -9,19 +9,36 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.errors import InputError
+from steelyard.omp_places import LIST_COMMA, parse_places
+
+_LEAST_STACK, _MOST_STACK = 2**14, 2**40  # bytes: what Linux gives a thread at least; more than a machine has
+_MOST_PRIORITY = 2**31 - 1  # an int
+
+
+def _is_stack(value: str) -> bool:
+    bits = {"B": 0, "M": 20, "G": 30}.get(value[-1].upper(), 10)  # K, or no unit
+    return _LEAST_STACK <= int(value.rstrip("BKMGbkmg")) << bits < _MOST_STACK
+
+
+def _is_places(value: str) -> bool:
+    return not _is_list(value) or bool(parse_places(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A variable that a plan may set: which values it takes, as a pattern and in words."""
+    """A variable that a plan may set: which values it takes, as a pattern and in words.
+
+    `holds` says, or raises ValueError, whether a value of that pattern is one that a run-time system takes.
+    """
 
     variable: str
     pattern: str
     words: str
+    holds: Callable[[str], bool] = bool
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -31,12 +48,17 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "places": Setting(
         "OMP_PLACES",
-        r"(threads|cores|ll_caches|numa_domains|sockets)(\(\d+\))?|\{[0-9,:-]+\}([,:!{}0-9-]*)",
-        "threads, cores, sockets, or a list such as {0},{1}",
+        r"(threads|cores|ll_caches|numa_domains|sockets)(\([1-9]\d{0,4}\))?|\{.*",
+        "threads, cores, sockets, or a list of CPUs such as {0},{1} or {0:2}:2:2",
+        _is_places,
     ),
     "cancellation": Setting("OMP_CANCELLATION", "true|false", "true or false"),
-    "max_task_priority": Setting("OMP_MAX_TASK_PRIORITY", r"\d+", "a number"),
-    "stacksize": Setting("OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M"),
+    "max_task_priority": Setting(
+        "OMP_MAX_TASK_PRIORITY", r"\d+", "a number below 2^31", lambda value: int(value) <= _MOST_PRIORITY
+    ),
+    "stacksize": Setting(
+        "OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M, from 16K to less than 1024G", _is_stack
+    ),
 }
 # What says how long a waiting thread spins; where none of them is said and threads share cores, they sleep.
 _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
@@ -73,14 +95,40 @@ def _values(name: str, given: str | tuple[str, ...]) -> tuple[str, ...]:
     setting = SETTINGS.get(name)
     if setting is None:
         raise InputError(f"there is no OpenMP setting '{name}'; give one of {', '.join(SETTINGS)}")
-    parts = (given,) if isinstance(given, str) else given
-    values = tuple(dict.fromkeys(value for part in parts for value in re.split(r",(?![^{]*\})", part)))
-    if all(value.startswith("{") for value in values):  # a list of places is one value
-        values = (",".join(values),)
+    texts = (given,) if isinstance(given, str) else given
+    values = tuple(dict.fromkeys(value for text in texts for value in _split(text)))
     for value in values:
-        if not re.fullmatch(setting.pattern, value):
+        if not _takes(setting, value):
             raise InputError(f"the OpenMP setting {name} is {setting.words}, not '{value}'")
     return values
+
+
+def _split(text: str) -> list[str]:
+    """`active,passive` as the values that it lists; a list of places is one."""
+    values: list[str] = []
+    for part in LIST_COMMA.split(text):
+        if values and _is_list(values[-1]) and part.startswith(("{", "!")):
+            values[-1] += f",{part}"
+        else:
+            values.append(part)
+    return values
+
+
+def _is_list(places: str) -> bool:
+    return places.startswith("{")
+
+
+def _takes(setting: Setting, value: str) -> bool:
+    try:
+        return bool(re.fullmatch(setting.pattern, value, re.ASCII)) and setting.holds(value)
+    except ValueError:
+        return False
+
+
+def places_cpus(settings: Mapping[str, str]) -> tuple[int, ...]:
+    """The CPUs that the places of checked settings name, by number; none where they name kinds of places."""
+    places = settings.get("places", "")
+    return tuple(sorted(frozenset().union(*parse_places(places)))) if _is_list(places) else ()
 
 
 def read_omp_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

@@ -94,6 +94,12 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("there is no CPU 4095 here", f"which the placement {_CPU},4095 names", "this machine has"),
     ),
     (
+        "run omp.barrier --omp places={4095}",
+        ("there is no CPU 4095 here", "which the OpenMP setting places={4095} names", "this machine has"),
+    ),
+    ("run omp.barrier --omp places={-3}", ("the OpenMP setting places is threads, cores", "not '{-3}'")),
+    ("run omp.barrier --omp stacksize=9999999G", ("the OpenMP setting stacksize is", "not '9999999G'")),
+    (
         f"run pthread.mutex --threads 2 --placement {_CPU},{_CPU},{_CPU}",
         ("has 3 CPUs, and pthread.mutex on 1 rank of 2 threads has 2 places", "give a CPU for each"),
     ),

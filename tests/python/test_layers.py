@@ -200,7 +200,7 @@ def test_what_only_looks_like_a_violation_is_none(path: str, text: str) -> None:
 # line: errors, units <- records <- stats <- checks <- plots, report and engine, launch, machine <- campaign.
 _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
-    "openmp": (("openmp",), ("base",)),
+    "openmp": (("openmp", "omp_places"), ("base",)),
     "records": (("records", "reading", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
     "results": (
@@ -245,8 +245,8 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "campaign": (
         ("campaign", "jobs", "folder"),
         (
-            *("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
-            *("watch", "topology", "placement"),
+            *("base", "openmp", "records", "process", "postmortem", "engine", "launch", "machine"),
+            *("plan", "watch", "topology", "placement"),
         ),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),

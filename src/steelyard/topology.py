@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from msgspec import Struct
 
 from steelyard.errors import SteelyardError
-from steelyard.machine import parse_cpus
+from steelyard.machine import told_cpus, told_number
 from steelyard.process import run
 
 TAKES = 1.5  # times the mean of all CPUs: who counts so many device interrupts takes them
@@ -119,10 +119,10 @@ def classes_of(topology: Topology) -> tuple[PairClass, ...]:
 def read_topology(root: str | os.PathLike[str] = "/") -> Topology:
     """The topology of the machine whose /proc and /sys stand under `root`; of this one, hwloc's if it can."""
     base = Path(root)
-    online = parse_cpus(_text(base / "sys/devices/system/cpu/online"))
+    online = told_cpus(_text(base / "sys/devices/system/cpu/online"))
     status = _text(base / "proc/self/status")
     listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    allowed = parse_cpus(listed[1]) if listed else ()
+    allowed = told_cpus(listed[1]) if listed else ()
     online = online or allowed or (0,)
     numbers = tuple(sorted(set(allowed) & set(online))) or online
     cpus = _ask_hwloc(numbers) if base == Path("/") else None
@@ -142,23 +142,24 @@ def _from_sysfs(base: Path, number: int) -> Cpu:
     folder = base / f"sys/devices/system/cpu/cpu{number}"
     topology = folder / "topology"
     siblings = _text(topology / "core_cpus_list") or _text(topology / "thread_siblings_list")
-    package = _text(topology / "physical_package_id")
     caches: dict[str, int] = {}  # by level: the lowest CPU that has it stands for it
     for index in folder.glob("cache/index*"):
-        if _text(index / "type") != "Instruction" and (sharing := _text(index / "shared_cpu_list")):
-            caches[_text(index / "level")] = min(parse_cpus(sharing))
+        if _text(index / "type") != "Instruction" and (
+            sharing := told_cpus(_text(index / "shared_cpu_list"))
+        ):
+            caches[_text(index / "level")] = min(sharing)
     nodes = [
         int(node.name.removeprefix("node"))
         for node in base.glob("sys/devices/system/node/node[0-9]*")
-        if number in parse_cpus(_text(node / "cpulist"))
+        if number in told_cpus(_text(node / "cpulist"))
     ]
     return Cpu(
         number,
-        core=min(parse_cpus(siblings), default=number),
+        core=min(told_cpus(siblings), default=number),
         l2=caches.get("2"),
         l3=caches.get("3"),
         node=min(nodes, default=0),
-        package=int(package or 0),
+        package=told_number(_text(topology / "physical_package_id")),
     )
 
 

@@ -90,6 +90,11 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("the placement 'here' is neither a list of CPUs", "nor one of default, unbound, same, each, all"),
     ),
     (
+        "run self.empty --placement 0-99999999999",
+        ("the placement '0-99999999999' is neither a list of CPUs", "nor one of default, unbound"),
+    ),
+    ("run self.empty --placement ٠", ("the placement '٠' is neither a list of CPUs",)),
+    (
         f"run pthread.mutex --threads 2 --placement {_CPU},4095",
         ("there is no CPU 4095 here", f"which the placement {_CPU},4095 names", "this machine has"),
     ),

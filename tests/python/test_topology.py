@@ -203,6 +203,21 @@ def test_what_is_not_told_is_not_shared(tmp_path: Path) -> None:
     assert _summary(read_topology(root)) == {"same-cpu": (4, (0, 0)), "same-node": (6, (0, 1))}
 
 
+def test_what_is_garbled_is_not_told(tmp_path: Path) -> None:
+    """Two nodes, of which one cannot be read and one is no list; so are an L3, siblings and a package."""
+    root = _tree(tmp_path, (1, 2, 1, 1, 2, 1))
+    (root / "sys/devices/system/node/node0/cpulist").unlink()
+    (root / "sys/devices/system/node/node0/cpulist").mkdir()
+    (root / "sys/devices/system/node/node1/cpulist").write_text("2-\n")
+    for cpu in range(4):
+        folder = root / f"sys/devices/system/cpu/cpu{cpu}"
+        for name in ("cache/index2/shared_cpu_list", "cache/index3/shared_cpu_list"):
+            (folder / name).write_text("zero,one\n")
+        for name in ("core_cpus_list", "physical_package_id"):
+            (folder / "topology" / name).write_text("?\n")
+    assert _summary(read_topology(root)) == {"same-cpu": (4, (0, 0)), "same-node": (6, (0, 1))}
+
+
 def test_an_empty_tree_has_one_cpu(tmp_path: Path) -> None:
     assert _summary(read_topology(tmp_path)) == {"same-cpu": (1, (0, 0))}
 

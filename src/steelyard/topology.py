@@ -164,12 +164,16 @@ def _from_sysfs(base: Path, number: int) -> Cpu:
 
 
 def _ask_hwloc(numbers: Sequence[int]) -> tuple[Cpu, ...] | None:
-    """The CPUs as lstopo describes them; None where it is missing, fails, or knows not all of them."""
+    """The CPUs as lstopo describes them; None where it is missing, fails, or knows not all of them.
+
+    HWLOC_ variables may describe another machine, for programs that are to believe it: this one is asked for.
+    """
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("HWLOC_")}
     try:
-        done = run([program, "--of", "xml"], timeout=_LSTOPO_SECONDS)
+        done = run([program, "--of", "xml"], env=ours, timeout=_LSTOPO_SECONDS)
         cpus = {cpu.number: cpu for cpu in parse_hwloc(done.out)} if done.code == 0 else {}
     except (SteelyardError, ElementTree.ParseError, ValueError):
         return None
@@ -177,12 +181,16 @@ def _ask_hwloc(numbers: Sequence[int]) -> tuple[Cpu, ...] | None:
 
 
 def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
-    """The hardware threads of hwloc's XML, format 2, by number. Raises ElementTree.ParseError, ValueError."""
+    """The hardware threads of hwloc's XML, by number. Raises ElementTree.ParseError, ValueError.
+
+    Things are told apart by their place in the document: format 1 has no other number that is unique.
+    """
     found: list[Cpu] = []
+    places = itertools.count()
     nodes: list[tuple[int, int]] = []  # number, the CPUs near it as bits
 
     def walk(element: ElementTree.Element, above: Mapping[str, int]) -> None:
-        kind = element.get("type", "")
+        kind = _kind(element)
         if kind == "PU":
             number = int(element.get("os_index", ""))
             found.append(
@@ -196,7 +204,7 @@ def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
             )
         if kind == "NUMANode":
             nodes.append((int(element.get("os_index", "0")), _bits(element.get("cpuset", ""))))
-        below = {**above, kind: int(element.get("gp_index", "0"))}
+        below = {**above, kind: next(places)}
         for child in element.findall("object"):
             walk(child, below)
 
@@ -207,11 +215,29 @@ def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
             cpu.core,
             cpu.l2,
             cpu.l3,
-            node=min((node for node, near in nodes if near >> cpu.number & 1), default=0),
+            node=_node(cpu.number, nodes),
             package=cpu.package,
         )
         for cpu in sorted(found, key=lambda cpu: cpu.number)
     )
+
+
+def _kind(element: ElementTree.Element) -> str:
+    """The type of an object as format 2 calls it; format 1 has sockets, and a cache's level beside it."""
+    kind = element.get("type", "")
+    if kind == "Cache":
+        instructions = element.get("cache_type") == "2"
+        return f"L{element.get('depth')}{'i' if instructions else ''}Cache"
+    return "Package" if kind == "Socket" else kind
+
+
+def _node(number: int, nodes: Sequence[tuple[int, int]]) -> int:
+    """The NUMA node of a CPU: of those near it the one of the fewest CPUs, then of the lowest number.
+
+    Memory that has no CPUs of its own is a node near to all of a package or a machine.
+    """
+    near = [(cpus.bit_count(), node) for node, cpus in nodes if cpus >> number & 1]
+    return min(near, default=(0, 0))[1]
 
 
 def _bits(words: str) -> int:

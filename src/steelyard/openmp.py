@@ -132,14 +132,17 @@ def places_cpus(settings: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def read_omp_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
-    """Settings as the command line gives them, `wait_policy=active,passive`. Raises InputError."""
-    settings: dict[str, str | tuple[str, ...]] = {}
+    """Settings as the command line gives them, `wait_policy=active,passive`. Raises InputError.
+
+    One that is given again has the values of both.
+    """
+    settings: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not value:
             raise InputError(f"--omp {word} is not of the form name=value, as in --omp wait_policy=passive")
-        settings[name] = value
-    return settings
+        settings[name] = (*settings.get(name, ()), value)
+    return {name: values[0] if len(values) == 1 else values for name, values in settings.items()}
 
 
 def omp_launch(

@@ -20,6 +20,15 @@ def test_settings_are_an_axis() -> None:
         {"wait_policy": "active", "places": "{0},{1,2}"},
         {"wait_policy": "passive", "places": "{0},{1,2}"},
     )
+    again = read_omp_words(
+        ["wait_policy=active", "places={1},{0}", "wait_policy=passive,active", "places={0:2}"]
+    )
+    assert omp_axis(again) == (
+        {"wait_policy": "active", "places": "{1},{0}"},
+        {"wait_policy": "active", "places": "{0:2}"},
+        {"wait_policy": "passive", "places": "{1},{0}"},
+        {"wait_policy": "passive", "places": "{0:2}"},
+    )
     assert omp_axis({}) == ({},)
     assert omp_axis({"proc_bind": ("close", "spread")}) == ({"proc_bind": "close"}, {"proc_bind": "spread"})
     assert omp_axis({"places": ("{0},{0},{1,2}", "cores")}) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -192,7 +193,7 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
-        check_openmp(group, machine)
+        check_openmp(group, setup.ops, machine, os.environ)
         plan_launch(
             setup.engines[group.mpi],
             group.ranks,

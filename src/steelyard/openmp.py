@@ -61,7 +61,8 @@ SETTINGS: Mapping[str, Setting] = {
     ),
 }
 # What says how long a waiting thread spins; where none of them is said and threads share cores, they sleep.
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+_SPINS = ("GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # how long, whatever the policy
+_WAITING = ("OMP_WAIT_POLICY", *_SPINS)
 _REFUSED = {
     "GOMP_CPU_AFFINITY": "places threads elsewhere than the plan does",
     "KMP_AFFINITY": "places threads elsewhere than the plan does",
@@ -72,6 +73,7 @@ _OVERRIDDEN = {
     "OMP_SCHEDULE": ("static", "omp.for sets the schedule of its loops"),
     "OMP_NESTED": ("false", "omp.nested sets what it needs"),
     "OMP_MAX_ACTIVE_LEVELS": ("1", "omp.nested sets what it needs"),
+    "OMP_NUM_TEAMS": ("1", "omp.teams has a league of one team"),
 }
 
 
@@ -170,13 +172,20 @@ def omp_launch(
     for variable, why in _REFUSED.items():
         if variable in environ:
             raise InputError(f"{variable} of the environment {why}; unset it")
-    _check_limit(environ.get("OMP_THREAD_LIMIT"), threads)
+    for variable in _SPINS:
+        if variable in environ and "wait_policy" in settings:
+            raise InputError(
+                f"{variable}={environ[variable]} of the environment says how long threads spin, and the plan "
+                f"asks for OMP_WAIT_POLICY={settings['wait_policy']}; unset {variable}"
+            )
+    check_thread_limit(environ, threads, f"the {threads} threads of the plan")
     told = {**binding, **asked}
     notes = []
     if shares and not any(variable in environ or variable in asked for variable in _WAITING):
         told["OMP_WAIT_POLICY"] = "passive"
         notes.append("OpenMP's threads sleep while they wait (OMP_WAIT_POLICY=passive), for they share cores")
-    numbers = {"OMP_NUM_THREADS": (str(threads), f"the plan asks for {threads} threads")}
+    asks = (str(threads), f"the plan asks for {threads} threads")
+    numbers = {"OMP_NUM_THREADS": asks, "OMP_TEAMS_THREAD_LIMIT": asks}
     places = dict.fromkeys(("OMP_PROC_BIND", "OMP_PLACES"), "threads are placed as the plan says")
     placed = {
         variable: (told.get(variable, "false"), why)
@@ -187,16 +196,21 @@ def omp_launch(
         if (there := environ.get(variable)) is not None and there.lower() != value.lower():
             told[variable] = value
             notes.append(f"{variable}={there} of the environment is overridden: {why}")
-    for setting in SETTINGS.values():
-        if setting.variable in environ and setting.variable not in (*told, *places):
-            value = environ[setting.variable]
-            notes.append(f"{setting.variable}={value} of the environment holds in all launches")
+    for variable in (*(setting.variable for setting in SETTINGS.values()), *_SPINS):
+        if variable in environ and variable not in (*told, *places):
+            notes.append(f"{variable}={environ[variable]} of the environment holds in all launches")
     return Told(told, tuple(notes))
 
 
-def _check_limit(limit: str | None, threads: int) -> None:
-    if limit is not None and limit.strip().isdigit() and int(limit) < threads:
+def check_thread_limit(environ: Mapping[str, str], threads: int, words: str) -> None:
+    """Raises InputError where the environment does not allow so many threads at once; `words` for them."""
+    limit = environ.get("OMP_THREAD_LIMIT")
+    if limit is None:
+        return
+    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*", limit, re.ASCII):
+        raise InputError(f"OMP_THREAD_LIMIT={limit} of the environment is no number of threads; unset it")
+    if int(limit) < threads:
         raise InputError(
-            f"OMP_THREAD_LIMIT={limit} of the environment does not allow the {threads} threads of the plan; "
+            f"OMP_THREAD_LIMIT={limit} of the environment does not allow {words}; "
             "unset it, or ask for fewer with --threads"
         )

@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.errors import InputError
-from steelyard.jobs import Group, check_openmp
+from steelyard.jobs import Group, check_openmp, groups_of
 from steelyard.machine import read_machine
+from steelyard.observations import PlannedPoint
 from steelyard.omp_places import parse_places
 from steelyard.openmp import omp_axis, omp_launch, places_cpus, read_omp_words
+from steelyard.resolve import ops_of
 
 
 def test_settings_are_an_axis() -> None:
@@ -107,6 +109,19 @@ def test_kinds_of_places_name_no_cpus() -> None:
     assert places_cpus({"places": "cores"}) == places_cpus({"wait_policy": "active"}) == ()
 
 
+_OPS = ops_of(
+    {
+        "ops": [
+            {"name": "omp.barrier", "params": []},
+            {"name": "omp.nested", "params": [{"name": "inner", "default": 2}]},
+        ],
+        "methods": [],
+        "stop_rules": [],
+    },
+    None,
+)
+
+
 @pytest.mark.parametrize(
     ("places", "complaint"),
     [
@@ -121,10 +136,36 @@ def test_places_are_cpus_that_may_be_used(places: str, complaint: str | None) ->
     machine = replace(read_machine(), online=(0, 1, 2, 3), cpus=(0, 1))
     group = Group(None, 1, 2, None, (("places", places),), None, ())
     if complaint is None:
-        check_openmp(group, machine)
+        check_openmp(group, _OPS, machine, {})
     else:
         with pytest.raises(InputError, match=re.escape(complaint)):
-            check_openmp(group, machine)
+            check_openmp(group, _OPS, machine, {})
+
+
+@pytest.mark.parametrize(
+    ("op", "threads", "params", "complaint"),
+    [
+        (
+            "omp.nested",
+            2,
+            {},
+            "OMP_THREAD_LIMIT=3 of the environment does not allow the 2 x 2 threads of",
+        ),
+        ("omp.nested", 1, {"inner": 4.0}, "does not allow the 1 x 4 threads of omp.nested; unset it, or ask"),
+        ("omp.nested", 1, {"inner": 3.0}, None),
+        ("omp.barrier", 2, {}, None),
+    ],
+)
+def test_nested_regions_have_threads_enough(
+    op: str, threads: int, params: dict[str, float | str], complaint: str | None
+) -> None:
+    (group,) = groups_of([PlannedPoint(point=0, op=op, threads=threads, params=params)])
+    environ = {"OMP_THREAD_LIMIT": "3"}
+    if complaint is None:
+        check_openmp(group, _OPS, read_machine(), environ)
+    else:
+        with pytest.raises(InputError, match=re.escape(complaint)):
+            check_openmp(group, _OPS, read_machine(), environ)
 
 
 _BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0},{1}"}
@@ -145,6 +186,16 @@ def test_the_plan_wins_over_the_launcher() -> None:
     [
         ({"OMP_WAIT_POLICY": "ACTIVE"}, "the plan asks for OMP_WAIT_POLICY=passive and the environment says"),
         ({"OMP_THREAD_LIMIT": "1"}, "OMP_THREAD_LIMIT=1 of the environment does not allow the 2 threads"),
+        (
+            {"OMP_THREAD_LIMIT": "abc"},
+            "OMP_THREAD_LIMIT=abc of the environment is no number of threads",
+        ),
+        ({"OMP_THREAD_LIMIT": "0"}, "OMP_THREAD_LIMIT=0 of the environment is no number of threads"),
+        ({"GOMP_SPINCOUNT": "0"}, "GOMP_SPINCOUNT=0 of .* the plan asks for OMP_WAIT_POLICY=passive; unset"),
+        (
+            {"KMP_BLOCKTIME": "infinite"},
+            "KMP_BLOCKTIME=infinite of the environment says how long",
+        ),
         ({"GOMP_CPU_AFFINITY": "0 1"}, "GOMP_CPU_AFFINITY of the environment places threads"),
         ({"KMP_AFFINITY": "scatter"}, "KMP_AFFINITY of the environment places threads"),
     ],
@@ -163,6 +214,8 @@ def test_what_cannot_both_hold_is_refused(environ: dict[str, str], complaint: st
         ({"OMP_PROC_BIND": "close"}, "OMP_PROC_BIND", "true"),
         ({"OMP_PLACES": "sockets"}, "OMP_PLACES", "{0},{1}"),
         ({"OMP_NESTED": "true"}, "OMP_NESTED", "false"),
+        ({"OMP_NUM_TEAMS": "4"}, "OMP_NUM_TEAMS", "1"),
+        ({"OMP_TEAMS_THREAD_LIMIT": "1"}, "OMP_TEAMS_THREAD_LIMIT", "2"),
     ],
 )
 def test_what_is_overridden_is_said(environ: dict[str, str], variable: str, value: str) -> None:
@@ -170,6 +223,21 @@ def test_what_is_overridden_is_said(environ: dict[str, str], variable: str, valu
     assert told.environment[variable] == value
     assert len(told.notes) == 1
     assert f"{variable}={environ[variable]} of the environment is overridden" in told.notes[0]
+
+
+@pytest.mark.parametrize(
+    "environ", [{"GOMP_SPINCOUNT": "0"}, {"KMP_BLOCKTIME": "200"}, {"OMP_STACKSIZE": "4M"}]
+)
+def test_what_else_of_the_environment_holds_is_said(environ: dict[str, str]) -> None:
+    ((variable, value),) = environ.items()
+    told = omp_launch({}, 2, _BOUND, environ)
+    assert told.environment == _BOUND
+    assert told.notes == (f"{variable}={value} of the environment holds in all launches",)
+
+
+@pytest.mark.parametrize("limit", ["2", " 2 ", "+2", "02", "4294967295"])
+def test_a_limit_that_is_no_less_than_the_threads(limit: str) -> None:
+    assert omp_launch({}, 2, _BOUND, {"OMP_THREAD_LIMIT": limit}).notes == ()
 
 
 def test_what_the_plan_leaves_open_holds_and_is_said() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec import Struct
 
@@ -66,6 +67,15 @@ CHECKS = (
         "A library that computes the wrong thing may do so in any time; these points have no numbers to "
         "compare.",
         "Report it to the makers of that MPI; the records name the first wrong byte.",
+    ),
+    Check(
+        "wrong-answer-solo",
+        ERROR,
+        "Wrong answers without MPI",
+        partial(evidence.wrong, by_mpi=False),
+        "What computes the wrong thing may do so in any time; these points have no numbers to compare.",
+        "Measure the point alone and without OMP_ variables; if it is still wrong, report it to us and the "
+        "makers of the compiler; the records say what was wrong first.",
     ),
     Check(
         "failed",

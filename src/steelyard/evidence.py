@@ -53,9 +53,10 @@ def _measured(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
             yield row, row.median
 
 
-def wrong(seen: Evidence) -> str | None:
-    """Points whose answer was not the right one."""
+def wrong(seen: Evidence, by_mpi: bool = True) -> str | None:
+    """Points whose answer was not the right one: those of an MPI, or those without."""
     rows = [row for row in seen.rows if row.status == "failed" and _is_wrong(row)]
+    rows = [row for row in rows if (row.mpi is not None) == by_mpi]
     return _list(rows, lambda row: row.why or "wrong", " gave wrong answers")
 
 
@@ -108,7 +109,7 @@ def oversubscribed(seen: Evidence) -> str | None:
 
 
 def _mpi_name(job: Job) -> str:
-    return job.mpi.name if job.mpi else "no MPI"
+    return job.mpi.name if job.mpi else "a launch without MPI"
 
 
 def _is_oversubscribed(job: Job) -> bool:

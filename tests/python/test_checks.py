@@ -45,6 +45,12 @@ def test_a_quiet_campaign_has_no_doubts(tmp_path: Path) -> None:
         ("failed", [FakePoint("mpi.scan", steady(9.0), ends={2: HANG})], {}, "hang: no observation"),
         ("wrong-answer", [FakePoint("mpi.scan", steady(9.0), ends={2: WRONG})], {}, "byte 3 is 4"),
         (
+            "wrong-answer-solo",
+            [FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})],
+            {},
+            "byte 3 is 4",
+        ),
+        (
             "skipped",
             [FakePoint("mpi.scan", steady(9.0), ends=dict.fromkeys(range(11), ABSENT))],
             {},
@@ -172,6 +178,15 @@ def test_binding_is_judged_by_cores(
 def test_the_instrument_may_measure_next_to_nothing(tmp_path: Path) -> None:
     empty = FakePoint("self.empty", steady(1e-9), mpi=None, ranks=1, reps=1)
     assert not doubts_of(tmp_path, empty).keys() & {"not-positive", "coarse-clock", "dear-clock"}
+
+
+def test_no_mpi_is_blamed_for_what_ran_without_one(tmp_path: Path) -> None:
+    point = FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})
+    found = doubts_of(tmp_path, point, cpus=lambda rank: "0-1", machine={"cores": [[0], [1]]})
+    assert "wrong-answer" not in found
+    texts = " ".join(str(doubt) for doubt in found.values())
+    assert "makers of that MPI" not in texts
+    assert "rank 0 of a launch without MPI may run on cpus 0-1" in texts
 
 
 def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:

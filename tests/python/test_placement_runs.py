@@ -233,5 +233,7 @@ def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
     assert (place.refused, place.cpus) == ("Operation not permitted", everywhere)
     assert place.lanes == (everywhere, everywhere)
     found = _evidence(tmp_path / "out")["misplaced"]
-    assert "rank 0 of no MPI was not bound: Operation not permitted" in found
-    assert f"thread 1 of rank 0 of no MPI was asked for CPU {b}, was allowed {everywhere}" in found
+    assert "rank 0 of a launch without MPI was not bound: Operation not permitted" in found
+    assert (
+        f"thread 1 of rank 0 of a launch without MPI was asked for CPU {b}, was allowed {everywhere}" in found
+    )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from make_records import MACHINE, FakePoint, regimes, steady, write_folder
 from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
-from steelyard.evidence import cpu_set
+from steelyard.lanes import cpu_set
 from steelyard.observations import load
 from steelyard.reading import read_records
 from steelyard.records import End, Obs, Sync, append_records

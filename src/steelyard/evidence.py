@@ -329,9 +329,20 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    return sentences(
-        f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
-    )
+    told = [f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    return sentences([*told, *_wild_clocks(seen)])
+
+
+def _wild_clocks(seen: Evidence) -> Iterator[str]:
+    """Launches in which a point failed by its clocks, which timed all others, too."""
+    for file in seen.measured.files:
+        ends = [run.end for run in file.points if run.end]
+        why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
+        others = sum(end.status == "ok" for end in ends)
+        if why and others:
+            said = why.removeprefix("clock: ").partition(";")[0]
+            rest = f"the same clocks timed {_several(others, 'other point')} of it"
+            yield f"launch {file.job.launch}: {said}, and {rest}"
 
 
 def coarse_clock(seen: Evidence) -> str | None:

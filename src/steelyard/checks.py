@@ -132,9 +132,9 @@ CHECKS = (
     Check(
         "shared-cores",
         WARNING,
-        "Ranks share cores",
+        "Ranks or threads share cores",
         evidence.shared_cores,
-        "Two ranks on one core take turns: latencies jump from a microsecond to the scheduler's "
+        "Two ranks or threads on one core take turns: latencies jump from a microsecond to the scheduler's "
         "milliseconds.",
         "Ask for fewer ranks, or look at how the launcher was told to bind (the job record has its command).",
     ),

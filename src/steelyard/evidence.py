@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from steelyard.crosscheck import disagreements
+from steelyard.lanes import cpu_set, sharing_lanes, stray_lanes
 from steelyard.observations import Measured
 from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
@@ -118,16 +119,6 @@ def _is_oversubscribed(job: Job) -> bool:
     return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
 
 
-def cpu_set(text: str) -> frozenset[int]:
-    """The cpus of a Linux list such as `0,2-3`; empty when it is none."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first.isdigit() and (last.isdigit() or not dash):
-            cpus.update(range(int(first), int(last or first) + 1))
-    return frozenset(cpus)
-
-
 def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
     """For each host of each launch with cores enough: MPI, threads of a rank, places with their cores."""
     groups = measured.campaign.machine.get("cores")
@@ -147,7 +138,7 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
 
 
 def shared_cores(seen: Evidence) -> str | None:
-    """Two ranks of one host that may run on the same core, although there are cores enough."""
+    """Two ranks of one host, or threads of a rank, on the same core although there are cores enough."""
     found: list[str] = []
     for mpi, _, places in _bound_jobs(seen.measured):
         owner: dict[int, Place] = {}
@@ -157,6 +148,10 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"cpus {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
+    names = {row.point: row_name(row) for row in seen.rows}
+    for file in seen.measured.files:
+        if not _is_oversubscribed(file.job) and not file.job.cpus:
+            found += sharing_lanes(file, names)
     return sentences(found)
 
 
@@ -187,6 +182,7 @@ def strays(file: JobFile) -> Iterator[str]:
             if cpu_set(cpus) != {cpu}:
                 who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
                 yield f"{who} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
+    yield from stray_lanes(file)
 
 
 def sentences(findings: Iterable[str]) -> str | None:
@@ -334,9 +330,20 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    return sentences(
-        f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
-    )
+    told = [f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    return sentences([*told, *_wild_clocks(seen)])
+
+
+def _wild_clocks(seen: Evidence) -> Iterator[str]:
+    """Launches in which a point failed by its clocks, which timed all others, too."""
+    for file in seen.measured.files:
+        ends = [run.end for run in file.points if run.end]
+        why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
+        others = sum(end.status == "ok" for end in ends)
+        if why and others:
+            said = why.removeprefix("clock: ").partition(";")[0]
+            rest = f"the same clocks timed {_several(others, 'other point')} of it"
+            yield f"launch {file.job.launch}: {said}, and {rest}"
 
 
 def coarse_clock(seen: Evidence) -> str | None:

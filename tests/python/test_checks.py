@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from make_records import MACHINE, FakePoint, regimes, steady, write_folder
 from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
-from steelyard.evidence import cpu_set
+from steelyard.lanes import cpu_set
 from steelyard.observations import load
 from steelyard.reading import read_records
 from steelyard.records import End, Obs, Sync, append_records
@@ -149,6 +150,22 @@ def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
     measured = load(folder)
     found = {d.name: d for d in doubts(measured, rows_of(measured))}["unsound-clock"]
     assert found.evidence == "monotonic in 1 launch: it went back by 7 ns."
+
+
+def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
+    """A point that needs one clock fails by it; those that need none are timed by the same one."""
+    folder = write_folder(tmp_path / "out", [QUIET, QUIET], launches=1)
+    (path,) = (folder / "records").iterdir()
+    *lines, last = path.read_text().splitlines()
+    why = "clock: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump; measure anew"
+    end = json.loads(last) | {"status": "failed", "why": why}
+    path.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
+    measured = load(folder)
+    found = {d.name: d for d in doubts(measured, rows_of(measured))}["unsound-clock"]
+    assert found.evidence == (
+        "launch 1: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump, "
+        "and the same clocks timed 1 other point of it."
+    )
 
 
 def test_launches_that_were_placed_differently(tmp_path: Path) -> None:

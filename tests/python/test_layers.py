@@ -47,7 +47,7 @@ _MAY_INCLUDE = {
 _SYSTEM_HEADERS = {
     "mpi.h": ("team/team_mpi*.[ch]", "ops/mpi_*", "kernels/*_mpi.[ch]"),
     "pthread.h": ("base/pool.c", "ops/pthread_*", "ops/omp_region.c", "kernels/*_pthread.c"),
-    "omp.h": ("ops/omp_*", "kernels/*_omp.c"),
+    "omp.h": ("base/openmp_places.c", "ops/omp_*", "kernels/*_omp.c"),
 }
 # Preprocessor conditions other than include guards: where, and why there.
 _MAY_HAVE_IF = {
@@ -222,7 +222,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "words": (("wording", "groups", "pairs", "tables", "tables_macro"), ("base", "records", "results")),
     "checks": (
-        ("checks", "evidence", "evidence_noise", "crosscheck"),
+        ("checks", "evidence", "evidence_noise", "crosscheck", "lanes"),
         ("base", "records", "results", "words"),
     ),
     "pictures": (

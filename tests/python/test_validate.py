@@ -94,6 +94,61 @@ def test_without_noise_two_runs_agree_to_the_bit(steelyard: Steelyard, tmp_path:
     assert min(row["truth_ns"] for row in first.document["rows"]) > 10000  # its latency is 5 us a link
 
 
+_TWO_HOSTS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    <host id="{first}" speed="1Gf"/>
+    <host id="{second}" speed="1Gf"/>
+    <link id="there" bandwidth="10GBps" latency="{there}"/>
+    <link id="back" bandwidth="{bandwidth}" latency="{back}"/>
+    <route src="{first}" dst="{second}" symmetrical="NO"><link_ctn id="there"/></route>
+    <route src="{second}" dst="{first}" symmetrical="NO"><link_ctn id="back"/></route>
+  </zone>
+</platform>
+"""
+_TWO = {"first": "h-0", "second": "h-1", "there": "1us", "back": "1us", "bandwidth": "10GBps"}
+_OF_TWO = ("--op", "mpi.bcast", "--selector", "mpich", "-n", "2", "--bytes", "8", "--method", "epoch")
+
+
+def _two_hosts(folder: Path, **changes: str) -> Path:
+    path = folder / "two.xml"
+    path.write_text(_TWO_HOSTS.format(**{**_TWO, **changes}))
+    return path
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({}, None),
+        ({"back": "9us"}, "asymmetric paths (h-0 to h-1 1.00 us, back 9.00 us)"),
+        ({"bandwidth": "10MBps"}, "asymmetric paths (h-0 to h-1 1.00 us, back at another bandwidth)"),
+    ],
+)
+def test_asymmetric_paths_of_a_file_are_seen(
+    steelyard: Steelyard, tmp_path: Path, changes: dict[str, str], named: str | None
+) -> None:
+    said = _validate(steelyard, "--platform", _two_hosts(tmp_path, **changes), *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    (row,) = said.document["rows"]
+    assert row["asymmetric"] is (named is not None)
+    assert (named or "two.xml, mpich: 1 rows") in said.err
+    assert row["inside_stated_error"]
+    sharp = next(claim["holds"] for claim in said.document["claims"] if claim["name"] == "epoch-sharp")
+    assert sharp is (None if named else True)
+
+
+@pytest.mark.usefixtures("simgrid")
+def test_the_certain_error_is_stated_where_words_make_paths_asymmetric(steelyard: Steelyard) -> None:
+    said = _validate(steelyard, "--platform", "topology=flat asymmetry=0.5", *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    (row,) = said.document["rows"]
+    assert row["asymmetric"]
+    assert abs(row["error_pct"]) > 5  # an exchange of messages sees nothing of it
+    assert row["inside_stated_error"]
+
+
 @pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize("topology", ["fat-tree", "torus", "dragonfly"])
 def test_platforms_of_words(steelyard: Steelyard, topology: str) -> None:

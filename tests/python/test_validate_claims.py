@@ -134,16 +134,17 @@ def test_inside(error: float, stated: float, truth: float, inside: bool) -> None
 
 def test_biases_keep_noise_and_hosts_apart() -> None:
     rows = [_row(error=error, stated=5.0) for error in (-10.0, 0.0, 4.0)]
-    rows += [_row(error=100.0, noise=True), _row(error=300.0, **_HOST4)]
-    quiet, four, noisy = biases(rows)
+    rows += [_row(error=100.0, noise=True), _row(error=300.0, **_HOST4), _row(stated=900.0, asymmetric=True)]
+    quiet, four, uneven, noisy = biases(rows)
     assert (quiet.min_pct, quiet.median_pct, quiet.max_pct) == (-1.0, 0.0, 0.4)
     assert math.isclose(quiet.inside_share, 2 / 3)
     assert (four.ranks_per_host, four.max_pct) == ("4", 30.0)
+    assert (uneven.asymmetric, uneven.worst_stated_ns, quiet.worst_stated_ns) == (True, 900.0, 5.0)
     assert (noisy.noise, noisy.rows) == (True, 1)
 
 
 def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
-    rows = [_row(error=90.0, stated=1.0)]
+    rows = [_row(error=90.0, stated=1.0), _row(platform="mine.xml", asymmetric=True)]
     missing = [
         NotRun(
             op="mpi.scan", method=method, bytes=8, ranks=64, selector="ompi", barrier=None, platform="flat",
@@ -156,6 +157,8 @@ def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
         console.print(line, markup=False, soft_wrap=isinstance(line, str))
     text = console.export_text()
     assert "FAILS epoch-exact" in text
+    assert "mine.xml: some paths may take longer one way than back (asymmetric)" in text
+    assert "flat: some paths" not in text
     assert (
         "epoch-exact: mpi.bcast 8 B, 16 ranks, 1 per host, flat, mpich, epoch: 1090.0 ns, truth 1000.0"
         in text

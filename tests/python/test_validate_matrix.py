@@ -124,6 +124,13 @@ def test_what_the_simulator_says_is_wrong(code: int, text: str, reason: str | No
     assert said == reason if reason is None else (said or "").startswith(reason)
 
 
+def test_machines_whose_paths_are_asymmetric() -> None:
+    planned = simulations(Wishes(full=True), _DESCRIPTION)
+    assert {one.machine.name for one in planned if one.machine.asymmetric} == {"dragonfly"}
+    assert user_machine("topology=flat asymmetry=0.5").asymmetric
+    assert not user_machine("topology=flat").asymmetric
+
+
 def test_words_of_a_platform_that_make_noise() -> None:
     assert user_machine("topology=torus jitter=0.1").noise
     assert not user_machine("topology=torus").noise

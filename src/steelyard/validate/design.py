@@ -45,6 +45,7 @@ _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
+_ASYMMETRIES = {"dragonfly": "as SimGrid routes a dragonfly"}
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
@@ -64,17 +65,21 @@ _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest siz
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A simulated machine: words for our own platform, or a file of the user's (`per_host` 0: as needed)."""
+    """A simulated machine: words for our own platform, or a file of the user's.
+
+    `asymmetry` says in words which paths may take longer in one direction than back, None where none does.
+    """
 
     name: str
     words: Mapping[str, float | str] = field(default_factory=dict)
     file: Path | None = None
     noise: bool = False
+    asymmetry: str | None = None
 
     @property
     def asymmetric(self) -> bool:
-        """Whether some paths take longer in one direction than back, as SimGrid routes a dragonfly."""
-        return self.words.get("topology") == "dragonfly" or "asymmetry" in self.words
+        """Whether some paths may take longer in one direction than back: no exchange of messages sees it."""
+        return self.asymmetry is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,7 @@ class Simulation:
         words += [f"{self.per_host} per host"] * (self.per_host > 1) + [f"barrier {self.barrier}"] * (
             self.barrier is not None
         )
+        words += [f"asymmetric paths ({self.machine.asymmetry})"] * self.machine.asymmetric
         return ", ".join(words)
 
 
@@ -255,7 +261,7 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
         yield count, machine, selectors[0], barrier, sizes[:1]
     if wishes.machine is not None:
         return
-    others = [Machine(name, {"topology": name}) for name in _TOPOLOGIES]
+    others = [Machine(name, {"topology": name}, asymmetry=_ASYMMETRIES.get(name)) for name in _TOPOLOGIES]
     for count, selector, other in itertools.product(
         some, selectors[:2], (*others, flat_machine(wishes.seed))
     ):
@@ -280,11 +286,14 @@ def user_machine(text: str) -> Machine:
             raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
         words: dict[str, float | str] = {name: value for name, _, value in pairs}
         noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
-        return Machine(text, words, noise=noisy)
+        asymmetry = f"asymmetry={words['asymmetry']}" if "asymmetry" in words else None
+        return Machine(text, words, noise=noisy, asymmetry=asymmetry)
     path = Path(text).absolute()
     if not path.is_file():
         raise InputError(f"there is no platform '{text}'; give an XML file or a compiled one for SimGrid")
-    return Machine(path.name, file=path, noise=path.suffix == ".so")
+    if path.suffix == ".so":  # what it does to messages cannot be seen from outside
+        return Machine(path.name, file=path, noise=True, asymmetry="as a compiled platform may have them")
+    return Machine(path.name, file=path)
 
 
 def machine_words(machine: Machine, hosts: int) -> str:

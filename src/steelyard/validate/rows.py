@@ -30,8 +30,8 @@ class Row(Struct, frozen=True, kw_only=True):
     `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
     taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
-    counts in the stated error. `asymmetric`: some paths take longer in one direction, which no exchange of
-    messages can see.
+    counts in the stated error. `asymmetric`: some paths may take longer in one direction, which no exchange
+    of messages can see; there the clocks' certain error is stated.
     """
 
     op: str

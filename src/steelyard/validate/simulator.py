@@ -19,8 +19,9 @@ from steelyard import __version__
 from steelyard.engine import Engine, describe, simulated_engine
 from steelyard.errors import InputError
 from steelyard.mpi import cache_folder
-from steelyard.process import Child, run
+from steelyard.process import Child, Done, run
 from steelyard.records import SCHEMA, Job, append_records
+from steelyard.units import format_time
 from steelyard.validate.design import Machine, Simulation, machine_words, place_ranks, point_lines
 
 _COMPILE_SECONDS = 300.0
@@ -42,7 +43,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """What it takes to simulate: the engine, our platform, and a program that names a platform's hosts."""
+    """What it takes to simulate: the engine, our platform, a program that knows any platform's hosts."""
 
     engine: Engine
     platform: Path
@@ -77,18 +78,40 @@ def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str,
     """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
     if machine.file is None:
         return tuple(f"node-{index}" for index in range(hosts))
-    argv = [
-        str(simulator.lister),
-        str(machine.file),
-        "--log=root.thresh:critical",
-        "--cfg=network/model:SMPI",
-    ]
-    done = run(argv, timeout=_HOSTS_SECONDS)
+    done = _ask(simulator, machine, hosts)
     names = done.out.split()
     if done.code != 0 or not names:
         reason = (done.err.strip().splitlines() or ["it names no host"])[-1]
         raise InputError(f"SimGrid cannot read the platform {machine.file}: {reason}")
     return tuple(sorted(names, key=_natural))
+
+
+def asymmetry(simulator: Simulator, machine: Machine, hosts: int) -> str | None:
+    """Which of a machine's first `hosts` hosts have paths that differ most there and back, in words.
+
+    None where no two have. What SimGrid cannot compare may differ.
+    """
+    done = _ask(simulator, machine, hosts, host_names(simulator, machine, hosts)[:hosts])
+    if done.code != 0:
+        return "SimGrid cannot compare them"
+    if not done.out:
+        return None
+    first, second, *latencies = done.out.splitlines()
+    there, back = (format_time(float(seconds) / 1e-9) for seconds in latencies)
+    return f"{first} to {second} {there}, back {back if back != there else 'at another bandwidth'}"
+
+
+def _ask(simulator: Simulator, machine: Machine, hosts: int, names: Sequence[str] = ()) -> Done:
+    """Our program beside SimGrid (hosts.cpp) about a machine of so many hosts, if they are ours to choose."""
+    argv = [str(simulator.lister), str(machine.file or simulator.platform), *names]
+    argv += ["--log=root.thresh:critical", "--cfg=network/model:SMPI"]
+    return run(argv, env=_environment(machine, hosts), timeout=_HOSTS_SECONDS)
+
+
+def _environment(machine: Machine, hosts: int) -> dict[str, str]:
+    """A file of the user's may read words of its own."""
+    ours = {} if machine.file else {"STEELYARD_PLATFORM": machine_words(machine, hosts)}
+    return os.environ | ours
 
 
 def simulate(
@@ -112,13 +135,14 @@ def simulate(
         *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
         *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
     ]
-    words = machine_words(simulation.machine, simulation.hosts)
+    if simulation.machine.asymmetric:
+        argv += ["--paths", "asymmetric"]  # only what is certain of the clocks is stated
     append_records(
         records,
         [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],
     )
     begin = time.monotonic()
-    environment = os.environ | {"STEELYARD_PLATFORM": words}
+    environment = _environment(simulation.machine, simulation.hosts)
     with Child(argv, env=environment, cwd=records.parent, tidy=False) as child:
         code = None
         while code is None and not stop.is_set() and time.monotonic() < begin + limit_seconds:

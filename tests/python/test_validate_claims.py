@@ -21,8 +21,8 @@ def _row(**changes: Any) -> Row:
     stated = changes.pop("stated", 10.0)
     known: dict[str, Any] = {
         "op": "mpi.bcast", "method": "epoch", "bytes": 8, "ranks": 16, "selector": "mpich", "barrier": None,
-        "platform": "flat", "truth_ns": 1000.0, "noise": False, "asymmetric": False, "ranks_per_host": 1,
-        "seed": 1,
+        "platform": "flat", "truth_ns": 1000.0, "noise": False, "flat": True, "asymmetric": False,
+        "ranks_per_host": 1, "seed": 1,
         "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
         "skew_ns": 1.0, "skew_counts": 3.0, "count": 64, "rejected": 0,
     }  # fmt: skip
@@ -77,10 +77,13 @@ _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0)], False),
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0, **_HOST4)], None),
         ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
-        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus")], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus", flat=False)], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="topology=flat")], False),
         ("clock-free-exact", [_row(method="trigger", error=-21.0, selector="impi")], None),
         ("clock-free-below", [_row(method="trigger", error=1.9, stated=1.0)], True),
         ("clock-free-below", [_row(method="trigger", error=2.1, stated=1.0)], False),
+        ("clock-free-below", [_row(method="trigger", error=5.1, stated=1.0, truth_error_ns=4.2)], True),
+        ("clock-free-below", [_row(method="trigger", error=5.3, stated=1.0, truth_error_ns=4.2)], False),
         ("clock-free-below", [_row(method="trigger", error=9.0, stated=1.0, asymmetric=True)], None),
         ("bounds-above", [_row(method="bounds", high_ns=1200.0)], True),
         ("bounds-above", [_row(method="bounds", error=-30.0, stated=1.0, high_ns=980.0)], False),

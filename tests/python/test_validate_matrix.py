@@ -124,6 +124,14 @@ def test_what_the_simulator_says_is_wrong(code: int, text: str, reason: str | No
     assert said == reason if reason is None else (said or "").startswith(reason)
 
 
+def test_a_flat_machine_is_flat_by_whatever_name() -> None:
+    planned = simulations(Wishes(full=True), _DESCRIPTION)
+    assert {one.machine.name for one in planned if one.machine.flat} == {"flat", "flat with noise"}
+    assert user_machine("topology=flat").flat
+    assert user_machine("latency_ns=700").flat
+    assert not user_machine("topology=torus").flat
+
+
 def test_machines_whose_paths_are_asymmetric() -> None:
     planned = simulations(Wishes(full=True), _DESCRIPTION)
     assert {one.machine.name for one in planned if one.machine.asymmetric} == {"dragonfly"}

@@ -77,6 +77,11 @@ class Machine:
     asymmetry: str | None = None
 
     @property
+    def flat(self) -> bool:
+        """Whether all its hosts are on one switch that never is the bottleneck."""
+        return self.file is None and self.words.get("topology", "flat") == "flat"
+
+    @property
     def asymmetric(self) -> bool:
         """Whether some paths may take longer in one direction than back: no exchange of messages sees it."""
         return self.asymmetry is not None

@@ -30,8 +30,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
     taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
-    counts in the stated error. `asymmetric`: some paths may take longer in one direction, which no exchange
-    of messages can see; there the clocks' certain error is stated.
+    counts in the stated error. `flat`: all hosts on one switch of our own platform. `asymmetric`: some paths
+    may take longer in one direction, which no exchange of messages can see; there the clocks' certain error
+    is stated.
     """
 
     op: str
@@ -47,6 +48,7 @@ class Row(Struct, frozen=True, kw_only=True):
     stated_error_ns: float
     inside_stated_error: bool
     noise: bool
+    flat: bool
     asymmetric: bool
     ranks_per_host: int
     seed: int
@@ -230,6 +232,7 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         stated_error_ns=stated,
         inside_stated_error=is_inside(error, stated, truth_error),
         noise=simulation.machine.noise,
+        flat=simulation.machine.flat,
         asymmetric=simulation.machine.asymmetric,
         ranks_per_host=simulation.per_host,
         seed=simulation.seed,

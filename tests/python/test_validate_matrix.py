@@ -92,6 +92,15 @@ def test_truth_and_methods_stand_side_by_side() -> None:
     assert [word["bytes"] for word in words] == ["8"] * 4 + ["64"] * 4
     assert [word["point"] for word in words] == [str(i) for i in range(8)]
     assert words[2]["reps"] == "32"
+    assert {word["most_seconds"] for word in words} == {"86400"}  # simulated ones, which cost nothing
+
+
+def test_one_rank_is_refused() -> None:
+    with pytest.raises(InputError, match="one rank sends nothing"):
+        simulations(Wishes(ranks=(4, 1)), _DESCRIPTION)
+
+
+_DIED = "steelyard: rank 3: died of signal"
 
 
 def test_ranks_fill_hosts() -> None:
@@ -113,8 +122,14 @@ def test_ranks_fill_hosts() -> None:
         (
             0,
             "[0.1] [ker_engine/CRITICAL] Oops! Deadlock detected",
-            "code 0: [0.1] [ker_engine/CRITICAL] Oops!",
+            "code 0: Oops! Deadlock detected",
         ),
+        (
+            134,
+            f"[a:1:(2) 0.1] ./x.cpp:48: [xbt/CRITICAL] Uncaught exception std::logic_error: no!\n{_DIED} 6",
+            "code 134: no!",
+        ),
+        (139, f"{_DIED} 11", f"code 139: {_DIED} 11"),
         (139, "", "code 139: it said nothing"),
         (1, "first\nlast\n", "code 1: last"),
     ],

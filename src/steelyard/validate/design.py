@@ -41,6 +41,7 @@ COLLECTIVES = (
 )
 # The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms by name.
 _BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
+_LEAST_RANKS = 2
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
@@ -51,6 +52,7 @@ _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
+_NO_TIME_LIMIT = "most_seconds=86400"  # the most that the rule takes: simulated seconds cost nothing
 # Observations without noise, where each is like the other, and with it; one of `batch` is 32 calls.
 _COUNTS = {TRUTH: (4, 256), "batch": (2, 16)}
 _COUNT = (16, 256)
@@ -146,7 +148,7 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
         for method in (TRUTH, *simulation.methods, TRUTH):
             words = [f"point={len(lines)}", f"op={simulation.op}", f"method={method}", "rule=fixed"]
             count = _COUNTS.get(method, _COUNT)[simulation.machine.noise] // (4 if crowd else 1) or 1
-            words += [f"count={count}"] + [f"bytes={size}"] * (size > 0)
+            words += [f"count={count}", _NO_TIME_LIMIT] + [f"bytes={size}"] * (size > 0)
             words += [f"{key}={value}" for key, value in _METHOD_PARAMS.get(method, {}).items()]
             lines.append(" ".join(words))
     return tuple(lines)
@@ -155,8 +157,12 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
 def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulation, ...]:
     """The matrix, the quick simulations first. `description` is what the simulated engine says of itself.
 
-    Raises InputError for an op, a method or a selector that there is not.
+    Raises InputError for an op, a method or a selector that there is not, and for fewer than two ranks.
     """
+    if min(wishes.ranks or (_LEAST_RANKS,)) < _LEAST_RANKS:
+        raise InputError(
+            f"a collective of one rank sends nothing to validate; give --ranks {_LEAST_RANKS} or more"
+        )
     ops = _ops(wishes, description)
     known = {row["name"] for row in description["methods"] if row["available"]} - {TRUTH}
     for name in wishes.methods or ():
@@ -285,19 +291,32 @@ def user_machine(text: str) -> Machine:
 
     Raises InputError.
     """
-    if "=" in text:
-        pairs = [word.partition("=") for word in text.split()]
-        if any(not name or not value for name, _, value in pairs):
-            raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
-        words: dict[str, float | str] = {name: value for name, _, value in pairs}
-        noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
-        asymmetry = f"asymmetry={words['asymmetry']}" if "asymmetry" in words else None
-        return Machine(text, words, noise=noisy, asymmetry=asymmetry)
     path = Path(text).absolute()
-    if not path.is_file():
+    if path.is_file():
+        return _file_machine(path)
+    if "=" not in text:
         raise InputError(f"there is no platform '{text}'; give an XML file or a compiled one for SimGrid")
+    pairs = [word.partition("=") for word in text.split()]
+    if any(not name or not value for name, _, value in pairs):
+        raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
+    words: dict[str, float | str] = {name: value for name, _, value in pairs}
+    noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
+    asymmetry = f"asymmetry={words['asymmetry']}" if "asymmetry" in words else None
+    return Machine(text, words, noise=noisy, asymmetry=asymmetry)
+
+
+def _file_machine(path: Path) -> Machine:
+    """A file for SimGrid, which tells a compiled one by its name. Raises InputError where it is none."""
     if path.suffix == ".so":  # what it does to messages cannot be seen from outside
         return Machine(path.name, file=path, noise=True, asymmetry="as a compiled platform may have them")
+    try:
+        is_platform = b"<platform" in path.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {error.strerror}") from None
+    if not is_platform:
+        raise InputError(
+            f"'{path}' is no platform file: it has no <platform>; give XML or a compiled '.so' for SimGrid"
+        )
     return Machine(path.name, file=path)
 
 

@@ -147,7 +147,11 @@ def rows_of_simulation(
             else:
                 assert first is not None
                 assert cell is not None
-                rows.append(_row(simulation, method, size, cell, first, again))
+                row = _row(simulation, method, size, cell, first, again)
+                if isinstance(row, Row):
+                    rows.append(row)
+                else:
+                    missing.append(_not_run(simulation, method, size, row, "failed"))
     return tuple(rows), tuple(missing)
 
 
@@ -208,8 +212,10 @@ def _seen(cells: Sequence[Cell]) -> _Seen:
     )
 
 
-def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None) -> Row:
-    """One method's estimate; the truth is that of before and after it together."""
+def _row(
+    simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None
+) -> Row | str:
+    """One method's estimate, or why there is none; the truth is that of before and after it together."""
     later = again if again is not None and again.status == "ok" else None
     seen = _seen([cell])
     estimate = seen.estimate
@@ -218,6 +224,10 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
     counts = skew_counts(cell.values, cell.taken.skews)
     stated = stated_error(_half_width(estimate), seen.tick, seen.clock_error, seen.skew, counts)
     truth_error = _half_width(truth)
+    if truth.value <= 0:
+        return f"the truth is {truth.value:g} ns: nothing takes time on this machine"
+    if not math.isfinite(stated + truth_error):
+        return f"too few observations for an interval: {cell.values.size}, of the truth {first.values.size}"
     return Row(
         op=simulation.op,
         method=method,

@@ -23,7 +23,7 @@ from steelyard.validate.simulator import (
     asymmetry,
     describe_simulated,
     find_simulator,
-    host_names,
+    read_platform,
     simulate,
 )
 
@@ -110,13 +110,13 @@ def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked
 def _fit(
     planned: Sequence[Simulation], machine: Machine | None, simulator: Simulator
 ) -> tuple[Simulation, ...]:
-    """On a platform of the user's, more ranks on a host where there are too few hosts; and which paths among
-    the hosts in use are asymmetric, as far as SimGrid knows.
+    """A platform of the user's is read before anything runs: more ranks on a host where there are too few
+    hosts, and which paths among the hosts in use are asymmetric, as far as SimGrid knows. Raises InputError.
     """
     if machine is None:
         return tuple(planned)
+    hosts = len(read_platform(simulator, machine, max(one.hosts for one in planned)))
     if machine.file is not None:
-        hosts = len(host_names(simulator, machine, 0))
         planned = [replace(one, per_host=max(one.per_host, -(-one.ranks // hosts))) for one in planned]
     known = machine.asymmetry
     seen = {

@@ -27,8 +27,19 @@ from steelyard.validate.design import Machine, Simulation, machine_words, place_
 _COMPILE_SECONDS = 300.0
 _HOSTS_SECONDS = 60.0
 _POLL_SECONDS = 0.5
-# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first.
-_FAILURES = ("steelyard: rank ", "STEELYARD_PLATFORM", "Deadlock", "CRITICAL", "Segmentation")
+# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first. That a rank
+# died of a signal says less than what SimGrid said before.
+_FAILURES = (
+    r"steelyard: rank \d+: (?!died of signal)",
+    "STEELYARD_PLATFORM",
+    "Deadlock",
+    "CRITICAL",
+    "Parse error",
+    "steelyard: rank ",
+    "Segmentation",
+)
+_WHERE_IN_SIMGRID = r"^\[.*?/(CRITICAL|ERROR)\] (Uncaught exception \S+( by \S+)?: )?|^STEELYARD_PLATFORM: "
+_REASON_MOST = 300  # characters
 _OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
 # Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
 _SETTINGS = (
@@ -78,11 +89,24 @@ def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str,
     """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
     if machine.file is None:
         return tuple(f"node-{index}" for index in range(hosts))
+    return read_platform(simulator, machine, hosts)
+
+
+def read_platform(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
+    """The hosts that SimGrid finds in a machine, in the order of the numbers in their names; `hosts` of ours.
+
+    Raises InputError for one that SimGrid, or the file that starts SMPI's ranks, cannot take.
+    """
     done = _ask(simulator, machine, hosts)
-    names = done.out.split()
+    names = done.out.splitlines()
     if done.code != 0 or not names:
-        reason = (done.err.strip().splitlines() or ["it names no host"])[-1]
-        raise InputError(f"SimGrid cannot read the platform {machine.file}: {reason}")
+        reason = _said(done.err) if done.code else "it names no host"
+        raise InputError(f"SimGrid cannot read the platform '{machine.file or machine.name}': {reason}")
+    blank = next((name for name in names if name.split() != [name]), None)
+    if blank is not None:
+        raise InputError(
+            f"the host '{blank}' of '{machine.file}' has a blank in its name, which SMPI cannot take"
+        )
     return tuple(sorted(names, key=_natural))
 
 
@@ -97,14 +121,14 @@ def asymmetry(simulator: Simulator, machine: Machine, hosts: int) -> str | None:
     if not done.out:
         return None
     first, second, *latencies = done.out.splitlines()
-    there, back = (format_time(float(seconds) / 1e-9) for seconds in latencies)
+    there, back = (format_time(float(s) / 1e-9) if s != "inf" else "no path" for s in latencies)
     return f"{first} to {second} {there}, back {back if back != there else 'at another bandwidth'}"
 
 
 def _ask(simulator: Simulator, machine: Machine, hosts: int, names: Sequence[str] = ()) -> Done:
     """Our program beside SimGrid (hosts.cpp) about a machine of so many hosts, if they are ours to choose."""
     argv = [str(simulator.lister), str(machine.file or simulator.platform), *names]
-    argv += ["--log=root.thresh:critical", "--cfg=network/model:SMPI"]
+    argv += ["--log=root.thresh:error", "--cfg=network/model:SMPI"]
     return run(argv, env=_environment(machine, hosts), timeout=_HOSTS_SECONDS)
 
 
@@ -171,11 +195,17 @@ def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -
 
 def failure_reason(code: int, text: str) -> str | None:
     """What went wrong, from the last words of the simulator; None when nothing did."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = next((line for word in _FAILURES for line in lines if word in line), None)
-    if code == 0 and said is None:
+    if code == 0 and not any(re.search(word, text) for word in _FAILURES):
         return None
-    return f"code {code}: {(said or (lines or ['it said nothing'])[-1])[:200]}"
+    return f"code {code}: {_said(text)}"
+
+
+def _said(text: str) -> str:
+    """The line that says what went wrong, without where in SimGrid that was."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = (line for word in _FAILURES for line in lines if re.search(word, line))
+    line = next(telling, (lines or ["it said nothing"])[-1])
+    return re.sub(_WHERE_IN_SIMGRID, "", line)[:_REASON_MOST]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

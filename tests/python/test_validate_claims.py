@@ -89,6 +89,7 @@ _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
         ("bounds-above", [_row(method="bounds", error=-30.0, stated=1.0, high_ns=980.0)], False),
         ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 19 + [_BOUND_ABOVE], True),
         ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 18 + [_BOUND_ABOVE], False),
+        ("bounds-below", [_row(method="bounds", low_ns=1030.0, asymmetric=True)], None),
     ],
 )
 def test_claims(claim: str, rows: Sequence[Row], holds: bool | None) -> None:

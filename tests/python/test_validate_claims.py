@@ -11,8 +11,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from steelyard.validate import CLAIMS, NotRun, Row, biases, check_claims, report_lines, stated_error
-from steelyard.validate.rows import is_inside, skew_counts
+from steelyard.observations import Cell, Taken
+from steelyard.records import SCHEMA, Job
+from steelyard.validate import (
+    CLAIMS,
+    Machine,
+    NotRun,
+    Row,
+    Simulation,
+    biases,
+    check_claims,
+    report_lines,
+    stated_error,
+)
+from steelyard.validate.rows import is_inside, row_of, skew_counts
 
 
 def _row(**changes: Any) -> Row:
@@ -126,6 +138,40 @@ def test_skew_counts_as_the_windows_show_and_thrice_at_least() -> None:
     assert skew_counts(5000.0 + scatter, np.full(16, 7.0)) == 3.0  # no two differ
     assert skew_counts(5000.0 + scatter, None) == 3.0  # a method without a clock
     assert math.isclose(stated_error(0.5, 1.0, 10.0, 3.0, counts=10.0), 41.5)
+
+
+def _cell(*values: float) -> Cell:
+    return Cell(
+        launch=1,
+        job=Job(schema=SCHEMA, job="simulation-0001", launch=1, ranks=2),
+        start=None,
+        point=None,
+        status="ok",
+        why=None,
+        flag="SETTLED",
+        rejected=0,
+        verified=True,
+        taken=Taken(2, np.array(values), tick=1.0),
+        clock_error=4.0,
+        clock_bound=400.0,
+        by_closure=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimates", "truths", "why"),
+    [
+        ([1000.0] * 16, [1000.0] * 4, None),
+        ([1000.0], [1000.0] * 4, "too few observations for an interval: 1, of the truth 4"),
+        ([1000.0] * 16, [0.0] * 4, "the truth is 0 ns"),
+    ],
+)
+def test_what_cannot_be_compared_is_no_row(
+    estimates: Sequence[float], truths: Sequence[float], why: str | None
+) -> None:
+    simulation = Simulation("mpi.bcast", 2, 1, Machine("m"), "mpich", None, (8,), ("epoch",), seed=1)
+    row = row_of(simulation, "epoch", 8, _cell(*estimates), _cell(*truths), None)
+    assert isinstance(row, Row) if why is None else isinstance(row, str) and why in row
 
 
 @pytest.mark.parametrize(

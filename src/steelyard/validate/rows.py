@@ -147,7 +147,7 @@ def rows_of_simulation(
             else:
                 assert first is not None
                 assert cell is not None
-                row = _row(simulation, method, size, cell, first, again)
+                row = row_of(simulation, method, size, cell, first, again)
                 if isinstance(row, Row):
                     rows.append(row)
                 else:
@@ -212,7 +212,7 @@ def _seen(cells: Sequence[Cell]) -> _Seen:
     )
 
 
-def _row(
+def row_of(
     simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None
 ) -> Row | str:
     """One method's estimate, or why there is none; the truth is that of before and after it together."""

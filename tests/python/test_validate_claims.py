@@ -34,7 +34,7 @@ def _row(**changes: Any) -> Row:
     known: dict[str, Any] = {
         "op": "mpi.bcast", "method": "epoch", "bytes": 8, "ranks": 16, "selector": "mpich", "barrier": None,
         "platform": "flat", "truth_ns": 1000.0, "noise": False, "flat": True, "asymmetric": False,
-        "ranks_per_host": 1, "seed": 1,
+        "certain": False, "ranks_per_host": 1, "seed": 1,
         "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
         "skew_ns": 1.0, "skew_counts": 3.0, "count": 64, "rejected": 0,
     }  # fmt: skip
@@ -194,7 +194,7 @@ def test_biases_keep_noise_and_hosts_apart() -> None:
 
 
 def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
-    rows = [_row(error=90.0, stated=1.0), _row(platform="mine.xml", asymmetric=True)]
+    rows = [_row(error=90.0, stated=1.0), _row(platform="mine.xml", asymmetric=True, certain=True)]
     missing = [
         NotRun(
             op="mpi.scan", method=method, bytes=8, ranks=64, selector="ompi", barrier=None, platform="flat",

@@ -54,6 +54,7 @@ def test_the_full_matrix_crosses_what_matters() -> None:
         "fat-tree",
         "torus",
         "dragonfly",
+        "dragonfly by closure",
         "flat with noise",
     }
     titles = [(one.title, one.sizes) for one in planned]
@@ -149,7 +150,11 @@ def test_a_flat_machine_is_flat_by_whatever_name() -> None:
 
 def test_machines_whose_paths_are_asymmetric() -> None:
     planned = simulations(Wishes(full=True), _DESCRIPTION)
-    assert {one.machine.name for one in planned if one.machine.asymmetric} == {"dragonfly"}
+    uneven = [one for one in planned if one.machine.asymmetric]
+    assert {one.machine.name for one in uneven} == {"dragonfly", "dragonfly by closure"}
+    untold = [one for one in uneven if not one.machine.certain]
+    assert {(one.machine.name, one.methods) for one in untold} == {("dragonfly by closure", ("epoch",))}
+    assert len({(one.op, one.ranks, one.selector, one.sizes) for one in uneven}) == len(untold)
     assert user_machine("topology=flat asymmetry=0.5").asymmetric
     assert not user_machine("topology=flat").asymmetric
 

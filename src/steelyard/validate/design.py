@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,9 @@ _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
 _ASYMMETRIES = {"dragonfly": "as SimGrid routes a dragonfly"}
+_BY_CLOSURE = (
+    "epoch",
+)  # methods on an asymmetric machine that the engine is not told of: its closure must see it
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
@@ -69,7 +72,8 @@ _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest siz
 class Machine:
     """A simulated machine: words for our own platform, or a file of the user's.
 
-    `asymmetry` says in words which paths may take longer in one direction than back, None where none does.
+    `asymmetry` says in words which paths may take longer in one direction than back, None where none does;
+    `told`: the engine is told so, and states what is certain of the clocks, not what their closure saw.
     """
 
     name: str
@@ -77,11 +81,17 @@ class Machine:
     file: Path | None = None
     noise: bool = False
     asymmetry: str | None = None
+    told: bool = True
 
     @property
     def flat(self) -> bool:
         """Whether all its hosts are on one switch that never is the bottleneck."""
         return self.file is None and self.words.get("topology", "flat") == "flat"
+
+    @property
+    def certain(self) -> bool:
+        """Whether only certain errors of the clocks are stated on it."""
+        return self.asymmetric and self.told
 
     @property
     def asymmetric(self) -> bool:
@@ -189,6 +199,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                 for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
                 if method in known and method in (wishes.methods or known.difference(_OVERHEADS))
                 if barrier is None or base == "barrier" or method in _LIBRARY_BARRIER
+                if machine.told or method in _BY_CLOSURE
             )
             found.append(
                 Simulation(
@@ -273,8 +284,9 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
     if wishes.machine is not None:
         return
     others = [Machine(name, {"topology": name}, asymmetry=_ASYMMETRIES.get(name)) for name in _TOPOLOGIES]
+    untold = [replace(one, name=f"{one.name} by closure", told=False) for one in others if one.asymmetric]
     for count, selector, other in itertools.product(
-        some, selectors[:2], (*others, flat_machine(wishes.seed))
+        some, selectors[:2], (*others, *untold, flat_machine(wishes.seed))
     ):
         yield count, other, selector, None, two_sizes
 

@@ -31,8 +31,8 @@ class Row(Struct, frozen=True, kw_only=True):
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
     taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
     counts in the stated error. `flat`: all hosts on one switch of our own platform. `asymmetric`: some paths
-    may take longer in one direction, which no exchange of messages can see; there the clocks' certain error
-    is stated.
+    may take longer in one direction, which no exchange of messages can see; `certain`: the clocks' certain
+    error is stated, not what their closure saw.
     """
 
     op: str
@@ -50,6 +50,7 @@ class Row(Struct, frozen=True, kw_only=True):
     noise: bool
     flat: bool
     asymmetric: bool
+    certain: bool
     ranks_per_host: int
     seed: int
     low_ns: float
@@ -244,6 +245,7 @@ def row_of(
         noise=simulation.machine.noise,
         flat=simulation.machine.flat,
         asymmetric=simulation.machine.asymmetric,
+        certain=simulation.machine.certain,
         ranks_per_host=simulation.per_host,
         seed=simulation.seed,
         low_ns=seen.low,

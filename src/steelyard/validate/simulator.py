@@ -159,7 +159,7 @@ def simulate(
         *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
         *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
     ]
-    if simulation.machine.asymmetric:
+    if simulation.machine.certain:
         argv += ["--paths", "asymmetric"]  # only what is certain of the clocks is stated
     append_records(
         records,

@@ -119,7 +119,7 @@ def bias_table(rows: Sequence[Row]) -> Table:
 
 def asymmetry_lines(rows: Sequence[Row]) -> list[str]:
     """Where paths are asymmetric, and what is stated there."""
-    names = dict.fromkeys(row.platform for row in rows if row.asymmetric)
+    names = dict.fromkeys(row.platform for row in rows if row.certain)
     return [
         f"{name}: some paths may take longer one way than back (asymmetric), which no exchange of messages "
         "sees: the certain errors of the clocks are stated"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,7 +11,7 @@ from steelyard.lanes import cpu_set, sharing_lanes, stray_lanes
 from steelyard.observations import Measured
 from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
-from steelyard.units import format_time
+from steelyard.units import format_time, format_values
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
 
 INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
@@ -42,9 +42,21 @@ def _list(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> 
     chosen = list(rows)
     if not chosen:
         return None
-    named = "; ".join(f"{row_name(row)} ({detail(row)})" for row in chosen[:MOST_NAMED])
+    shown = chosen[:MOST_NAMED]
+    named = "; ".join(f"{_name(row, shown)} ({detail(row)})" for row in shown)
     others = f"; and {len(chosen) - MOST_NAMED} more" if len(chosen) > MOST_NAMED else ""
     return f"{_several(len(chosen), 'point')}{verb}: {named}{others}."
+
+
+def _name(row: Row, among: Sequence[Row]) -> str:
+    """`mpi.bcast 8 B by barrier with root=1`: method and parameters where they tell it from its namesakes."""
+    name = row_name(row)
+    namesakes = [one for one in among if row_name(one) == name]
+    if any(one.method != row.method for one in namesakes):
+        name += f" by {row.method}"
+    if row.params and any(one.params != row.params for one in namesakes):
+        name += f" with {format_values(row.params)}"
+    return name
 
 
 def _measured(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
@@ -320,7 +332,8 @@ def methods_disagree(seen: Evidence) -> str | None:
     """Points of which two methods say what cannot both be true."""
     found = disagreements(seen.rows)
     sentence = {one.other.point: one.sentence for one in found}
-    return _list((one.other for one in found), lambda row: sentence[row.point], " contradict another method")
+    verb = "contradicts" if len(found) == 1 else "contradict"
+    return _list((one.other for one in found), lambda row: sentence[row.point], f" {verb} another method")
 
 
 def unsound_clock(seen: Evidence) -> str | None:

@@ -14,7 +14,7 @@ from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
 from steelyard.lanes import cpu_set
 from steelyard.observations import load
 from steelyard.reading import read_records
-from steelyard.records import End, Obs, Sync, append_records
+from steelyard.records import End, Obs, Sync, WatchedPath, append_records
 from steelyard.results import rows_of
 
 QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))
@@ -211,6 +211,35 @@ def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:
     evidence = doubts_of(tmp_path, *points, launches=1)["failed"].evidence
     assert evidence.startswith("9 points failed: mpi.scan on 2 ranks")
     assert evidence.endswith("; and 5 more.")
+
+
+def test_points_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.scan", steady(9.0), method="barrier", params={"root": 1}, ends={2: HANG}),
+        FakePoint("mpi.scan", steady(9.0), method="epoch", params={"root": 1}, ends={2: HANG}),
+        FakePoint("mpi.scan", steady(9.0), method="epoch", params={"root": 0}, ends={2: HANG}),
+        FakePoint("mpi.bcast", steady(9.0), method="epoch", params={"root": 1}, ends={2: HANG}),
+    ]
+    evidence = doubts_of(tmp_path, *points)["failed"].evidence
+    names = [part.partition(" (")[0] for part in evidence.partition(": ")[2].split("; ")]
+    scan = "mpi.scan 8 B on 2 ranks of mpich-4.0.2"
+    assert names == [
+        f"{scan} by barrier with root=1",
+        f"{scan} by epoch with root=1",
+        f"{scan} by epoch with root=0",
+        "mpi.bcast 8 B on 2 ranks of mpich-4.0.2",
+    ]
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 point contradicts"), (2, "2 points contradict another")])
+def test_methods_that_contradict_are_counted(tmp_path: Path, count: int, words: str) -> None:
+    epoch = FakePoint("mpi.bcast", steady(1000.0, between=0.005), method="epoch", clock_error=10.0)
+    path = WatchedPath(late=0, observer=1, late_ns=0.0, observer_ns=400.0, loops=6)
+    others = [
+        FakePoint("mpi.bcast", steady(5000.0, between=0.005), method=method, path=path)
+        for method in ("bisected-ack", "trigger")[:count]
+    ]
+    assert words in doubts_of(tmp_path, epoch, *others)["methods-disagree"].evidence
 
 
 def test_skipped_points_stand_together_by_reason(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.spin --param ns=1", ("ns of self.spin must be from 200 to", "not 1")),
     ("run self.empty --method bath", ("no method 'bath'", "did you mean 'batch'?")),
     ("run self.empty --rule medium", ("no stop rule 'medium'", "did you mean 'median'?")),
-    ("run self.empty --clock sundial", ("no clock 'sundial'", "give one of", "monotonic")),
+    ("run self.empty --clock sundial", ("no clock 'sundial'", "give one of", "monotonic", "mpi-wtime")),
     ("run self.empty --clock monotonick", ("did you mean 'monotonic'?",)),
     ("run self.empty --sync sundial", ("no synchronisation 'sundial'", "give one of tree, skampi")),
     ("run self.empty --paths crooked", ("--paths is 'symmetric' or 'asymmetric'", "not 'crooked'")),

@@ -319,8 +319,8 @@ def user_machine(text: str) -> Machine:
 
 def _file_machine(path: Path) -> Machine:
     """A file for SimGrid, which tells a compiled one by its name. Raises InputError where it is none."""
-    if path.suffix == ".so":  # what it does to messages cannot be seen from outside
-        return Machine(path.name, file=path, noise=True, asymmetry="as a compiled platform may have them")
+    if path.suffix == ".so":  # what it does to messages beyond their routes cannot be seen from outside
+        return Machine(path.name, file=path, noise=True)
     try:
         is_platform = b"<platform" in path.read_bytes()
     except OSError as error:

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/opt.h"
+#include "base/place.h"
 #include "base/yield.h"
 #include "core/launch.h"
 #include "core/method.h"
@@ -233,11 +234,11 @@ static bool any_works(const struct point *points, size_t count)
 }
 
 /* Into the records, outside all that is timed; in simulation there is no machine whose state it could be. */
-static int write_state(const struct team *team, const struct clock *clock, int64_t point,
+static int write_state(const struct team *team, const struct clock *clock, int64_t point, int threads,
                        struct sink_jsonl *sink)
 {
     struct json j = {0};
-    int err = clock->sleeps ? 0 : state_record(team, clock, point, &j);
+    int err = clock->sleeps ? 0 : state_record(team, clock, point, threads, &j);
     if (!err && sink && j.length > 0)
         err = sink_jsonl_line(sink, &j);
     json_free(&j);
@@ -290,7 +291,7 @@ static int measure(const struct options *o, const struct team *team, const struc
     if (!err && any_works(points, count))
         err = launch_work(team, &clock, &work_per_us);
     if (!err)
-        err = write_state(team, &clock, -1, sink);
+        err = write_state(team, &clock, -1, 1, sink);
     if (!err && o->arrivals)
         err = share_delays(o, team, &delays);
     for (size_t i = 0; i < count && !err; ++i) {
@@ -299,7 +300,7 @@ static int measure(const struct options *o, const struct team *team, const struc
         point.delays = o->arrivals ? &delays : NULL;
         point.seed = hash_mix((uint64_t)seed + (uint64_t)point.id);
         err = run_point(&point, team, &clock, &sync, probe, sink ? sink_jsonl_sink(sink) : NULL);
-        err = err ? err : write_state(team, &clock, point.id, sink);
+        err = err ? err : write_state(team, &clock, point.id, point.threads, sink);
     }
     if (sink) {
         int close_err = sink_jsonl_close(sink);
@@ -361,6 +362,7 @@ int main(int argc, char **argv)
     struct options options = {0};
     struct op *ops = NULL;
     size_t count = 0;
+    place_start();
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank does not outlive the launcher that started it */
     int err = opt_take(option_rows, &options, &argc, argv);
     if (!err)

@@ -2,6 +2,7 @@
 #include "base/place.h"
 
 #include "base/err.h"
+#include "base/openmp_places.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,11 +14,103 @@
  * not their order. Set before there are threads, read by all. */
 static struct {
     enum { PLACE_DEFAULT, PLACE_UNBOUND, PLACE_LIST } kind;
-    int count;
+    int count, cores;
     int cpus[CPU_SETSIZE];
     cpu_set_t all;
+    cpu_set_t openmp; /* of the first thread; none: OpenMP's run-time system does not bind it */
     const char *refused;
 } place;
+
+/* 0-3,8; "" for no CPU. */
+static void set_text(const cpu_set_t *set, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && at < size; ++cpu) {
+        size_t first = cpu;
+        while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, set))
+            ++cpu;
+        if (cpu > first)
+            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu",
+                                   at ? "," : "", first, cpu - 1);
+    }
+}
+
+static void read_all(void)
+{
+    if (sched_getaffinity(0, sizeof place.all, &place.all) != 0)
+        CPU_ZERO(&place.all);
+}
+
+void place_start(void)
+{
+    read_all();
+    CPU_ZERO(&place.openmp);
+    openmp_place(&place.openmp);
+    if (CPU_COUNT(&place.openmp) == 0)
+        return;
+    openmp_all_places(&place.all);
+    place_thread(-1);
+}
+
+void place_openmp(bool on)
+{
+    if (CPU_COUNT(&place.openmp) == 0)
+        return;
+    if (!on) {
+        place_thread(-1);
+        return;
+    }
+    read_all();
+    sched_setaffinity(0, sizeof place.openmp, &place.openmp);
+}
+
+void place_openmp_meant(char *text, size_t size)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    openmp_place(&set);
+    set_text(&set, text, size);
+}
+
+/* The first CPU of the core that this one belongs to; the CPU itself where the system does not tell. */
+static int core_of(int cpu)
+{
+    char path[96];
+    int first = cpu;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &first) != 1)
+        first = cpu;
+    if (file)
+        fclose(file);
+    return first;
+}
+
+/* Of a process without a list, whose launcher may have bound it as late as in MPI_Init. */
+static void read_cpus(void)
+{
+    cpu_set_t cores;
+    int others[CPU_SETSIZE], rest = 0;
+    CPU_ZERO(&cores);
+    read_all();
+    place.count = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET((size_t)cpu, &place.all))
+            continue;
+        const int core = core_of(cpu);
+        if (core >= 0 && core < CPU_SETSIZE && CPU_ISSET((size_t)core, &cores)) {
+            others[rest++] = cpu;
+            continue;
+        }
+        if (core >= 0 && core < CPU_SETSIZE)
+            CPU_SET((size_t)core, &cores);
+        place.cpus[place.count++] = cpu;
+    }
+    place.cores = place.count;
+    for (int i = 0; i < rest; ++i)
+        place.cpus[place.count++] = others[i];
+}
 
 /* Where the list of a rank begins and ends; NULL: there is none. One list is that of all ranks. */
 static const char *part_of(const char *text, int rank, const char **end)
@@ -74,8 +167,7 @@ static int bind_one(const char *text, int cpu)
 
 int place_set(const char *text, int rank)
 {
-    if (sched_getaffinity(0, sizeof place.all, &place.all) != 0)
-        CPU_ZERO(&place.all);
+    read_all();
     if (strcmp(text, "unbound") == 0) {
         place.kind = PLACE_UNBOUND;
         return 0;
@@ -112,15 +204,9 @@ int place_set(const char *text, int rank)
 
 int place_cpu(int lane)
 {
-    if (place.kind == PLACE_LIST)
-        return lane < place.count ? place.cpus[lane] : -1;
-    cpu_set_t allowed;
-    if (place.kind == PLACE_UNBOUND || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return -1;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &allowed) && lane-- == 0)
-            return (int)cpu;
-    return -1;
+    if (place.kind == PLACE_DEFAULT && place.count == 0)
+        read_cpus();
+    return place.kind != PLACE_UNBOUND && lane < place.count ? place.cpus[lane] : -1;
 }
 
 bool place_is_set(void)
@@ -128,9 +214,10 @@ bool place_is_set(void)
     return place.kind != PLACE_DEFAULT;
 }
 
-bool place_binds_caller(void)
+bool place_binds_caller(int lanes)
 {
-    return place.kind == PLACE_LIST;
+    return place.kind == PLACE_LIST ||
+           (place.kind == PLACE_DEFAULT && place_cpu(0) >= 0 && place.cores == lanes);
 }
 
 int place_thread(int cpu)
@@ -157,16 +244,7 @@ void place_refuse(int errno_code)
 void place_allowed(char *text, size_t size)
 {
     cpu_set_t set;
-    size_t at = 0;
-    text[0] = '\0';
     if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && at < size; ++cpu) {
-        size_t first = cpu;
-        while (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &set))
-            ++cpu;
-        if (cpu > first)
-            at += (size_t)snprintf(text + at, size - at, cpu > first + 1 ? "%s%zu-%zu" : "%s%zu",
-                                   at ? "," : "", first, cpu - 1);
-    }
+        CPU_ZERO(&set);
+    set_text(&set, text, size);
 }

@@ -5,6 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Before anything else, by the first thread: OpenMP's run-time system binds it to one place before main
+ * begins, if it binds at all; here it may run wherever the process may again. */
+void place_start(void);
+
+/* Bind the caller, the first thread, where OpenMP's run-time system wants it, for as long as its teams are
+ * measured; false: it may run wherever the process may again. Nothing where that system does not bind. */
+void place_openmp(bool on);
+
+/* Where that system wants the calling thread of a team: 0-1; "": it does not bind it. */
+void place_openmp_meant(char *text, size_t size);
+
 /* The CPUs of `text` become those of this process, which is bound to them all; lane i of a pool belongs on
  * the i-th. A list is 3,1 or 0-3,8 or 0,0; several of them, apart by '/', are of the ranks of a host, and
  * `rank` says which counts (one alone is for all ranks; of several and rank < 0, nothing is done yet).
@@ -14,11 +25,13 @@
 int place_set(const char *text, int rank);
 bool place_is_set(void);
 
-/* The CPU of a lane; -1: it is not bound, or there are fewer CPUs than lanes. */
+/* The CPU of a lane; -1: it is not bound, or there are fewer CPUs than lanes. Without a list they are those
+ * of the process, one of each core before a core's others. */
 int place_cpu(int lane);
 
-/* Does the caller, lane 0, belong on one CPU too? Only when a list was given. */
-bool place_binds_caller(void);
+/* Does the caller, lane 0 of so many, belong on one CPU too? When a list was given, or the process has as
+ * many cores as lanes. */
+bool place_binds_caller(int lanes);
 
 /* Bind the calling thread to a CPU; -1: to all that the process may use. The kernel's errno, or 0. */
 int place_thread(int cpu);

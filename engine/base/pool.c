@@ -2,6 +2,7 @@
 #include "base/pool.h"
 
 #include "base/err.h"
+#include "base/lanes.h"
 #include "base/place.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -33,6 +35,7 @@ struct pool {
     _Alignas(CACHE_LINE) int lanes;
     void (*work)(void *arg, int lane); /* NULL: end */
     void *arg;
+    bool keeps_lanes;  /* where they were is of the record */
     bool moves_caller; /* which stays where it is otherwise */
     cpu_set_t before;  /* where the caller was */
     struct lane lane[];
@@ -122,7 +125,10 @@ static int open_at(int lanes, const int *cpus, bool moves_caller, struct pool **
 
 int pool_open(int lanes, struct pool **out)
 {
-    return open_at(lanes, NULL, place_binds_caller(), out);
+    int err = open_at(lanes, NULL, place_binds_caller(lanes), out);
+    if (!err)
+        (*out)->keeps_lanes = true;
+    return err;
 }
 
 int pool_open_on(int lanes, const int *cpus, struct pool **out)
@@ -130,10 +136,39 @@ int pool_open_on(int lanes, const int *cpus, struct pool **out)
     return open_at(lanes, cpus, true, out);
 }
 
+struct looks {
+    const struct pool *pool;
+    struct lane_place *lane;
+};
+
+static void look(void *arg, int index)
+{
+    const struct looks *looks = arg;
+    const struct lane *lane = &looks->pool->lane[index];
+    const bool is_bound = lane->cpu >= 0 && lane->refusal == 0 && (index > 0 || looks->pool->moves_caller);
+    char meant[16] = "";
+    if (is_bound)
+        snprintf(meant, sizeof meant, "%d", lane->cpu);
+    lane_look(&looks->lane[index], meant);
+}
+
+/* The last round: each lane says where it is. */
+static void keep_lanes(struct pool *pool)
+{
+    struct looks looks = {.pool = pool, .lane = calloc((size_t)pool->lanes, sizeof *looks.lane)};
+    if (!looks.lane)
+        return;
+    pool_run(pool, look, &looks);
+    lanes_keep(looks.lane, pool->lanes);
+    free(looks.lane);
+}
+
 void pool_close(struct pool *pool)
 {
     if (!pool)
         return;
+    if (pool->keeps_lanes && pool->lanes > 1)
+        keep_lanes(pool);
     pool_begin(pool, NULL, NULL);
     for (int i = 1; i < pool->lanes; ++i)
         pthread_join(pool->lane[i].thread, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/lanes.h"
 #include "base/place.h"
 #include "base/yield.h"
 
@@ -27,8 +28,8 @@ enum { SCHEMA = 1 };
 /* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
 struct place {
     char host[64], cpus[192];
-    char lanes[LAUNCH_LANES_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
-    char refused[64];             /* why it is not bound as it should be */
+    char lanes[LANES_TEXT_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
+    char refused[64];           /* why it is not bound as it should be */
     int pid, cpu;
     double clock_cost_ns;
     int64_t clock_tick_ns;
@@ -90,16 +91,6 @@ static void place_read(struct place *place, const struct team *team, const struc
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
-static void lanes_write(const char *lanes, struct json *j)
-{
-    char text[LAUNCH_LANES_MAX], *rest = text;
-    memcpy(text, lanes, sizeof text);
-    json_open(j, "lanes", '[');
-    for (char *lane = strsep(&rest, "|"); lane; lane = strsep(&rest, "|"))
-        json_string(j, NULL, lane);
-    json_close(j, ']');
-}
-
 static void place_write(const struct place *place, int rank, struct json *j)
 {
     json_open(j, NULL, '{');
@@ -109,7 +100,7 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_string(j, "cpus", place->cpus);
     json_int(j, "cpu", place->cpu);
     if (place->lanes[0])
-        lanes_write(place->lanes, j);
+        lanes_json(j, "lanes", place->lanes);
     if (place->refused[0])
         json_string(j, "refused", place->refused);
     json_double(j, "clock_cost_ns", place->clock_cost_ns);
@@ -189,9 +180,10 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     struct place mine, *places = NULL;
     struct timespec now;
     place_read(&mine, team, clock);
-    int err = launch_lanes(threads, mine.lanes, sizeof mine.lanes);
+    int err = launch_lanes(threads);
     if (err)
         return err;
+    snprintf(mine.lanes, sizeof mine.lanes, "%s", lanes_seen());
     if (place_refused())
         snprintf(mine.refused, sizeof mine.refused, "%s", place_refused());
     if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))

@@ -33,10 +33,9 @@ int launch_work(const struct team *team, const struct clock *clock, double *rate
  * simulation. */
 void launch_core(const struct clock *clock, struct json *j);
 
-/* Where each lane of a pool of so many threads may run, as the kernel says, apart by '|': as many as fit; ""
- * for one thread. ERR_NOMEM, ERR_SYSTEM. */
-enum { LAUNCH_LANES_MAX = 4096 };
-int launch_lanes(int threads, char *text, size_t size);
+/* Open a pool of so many threads and close it, which keeps where they may run (base/lanes.h): nothing for one
+ * thread. ERR_NOMEM, ERR_SYSTEM. */
+int launch_lanes(int threads);
 
 /* The launch record, on rank 0; collective. `j` is a document that is empty. The lanes of a pool of `threads`
  * are asked where they may run. ERR_NOMEM, ERR_SYSTEM, ERR_MPI. */

@@ -1,13 +1,11 @@
 /* Where the ranks and threads of a launch are: bound to what was asked for, and seen as the kernel has it. */
-#define _GNU_SOURCE
 #include "core/launch.h"
 
-#include "base/err.h"
+#include "base/lanes.h"
 #include "base/place.h"
 #include "base/pool.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,33 +32,11 @@ int launch_bind(const char *cpus, const struct team *team)
     return place_set(cpus, team ? team->rank : is_told ? local_rank() : -1);
 }
 
-enum { CPUS_MAX = 128 };
-
-struct seen {
-    char (*cpus)[CPUS_MAX]; /* of each lane */
-};
-
-static void lane_look(void *arg, int lane)
-{
-    place_allowed(((struct seen *)arg)->cpus[lane], CPUS_MAX);
-}
-
-int launch_lanes(int threads, char *text, size_t size)
+int launch_lanes(int threads)
 {
     struct pool *pool = NULL;
-    text[0] = '\0';
-    if (threads < 2)
-        return 0;
-    struct seen seen = {.cpus = calloc((size_t)threads, sizeof *seen.cpus)};
-    if (!seen.cpus)
-        return err_say(ERR_NOMEM, "no memory for the places of %d threads", threads);
-    int err = pool_open(threads, &pool);
-    if (!err)
-        pool_run(pool, lane_look, &seen);
+    lanes_forget();
+    int err = threads > 1 ? pool_open(threads, &pool) : 0;
     pool_close(pool);
-    size_t at = 0;
-    for (int i = 0; i < threads && !err && at + CPUS_MAX + 1 < size; ++i)
-        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "|" : "", seen.cpus[i]);
-    free(seen.cpus);
     return err;
 }

@@ -298,7 +298,7 @@ static int refuse(const struct run *r)
     int err = agree(r, ERR_CLOCK, &worst, why);
     int length = snprintf(text, sizeof text, "%s; methods that need no common clock:", why);
     for (size_t i = 0; methods[i] && length < (int)sizeof text; ++i)
-        if (methods[i]->sync == SYNC_NEVER && method_suits(methods[i], r->point->op))
+        if (methods[i]->sync == SYNC_NEVER && !methods[i]->missing && method_suits(methods[i], r->point->op))
             length += snprintf(text + length, sizeof text - (size_t)length, " %s", methods[i]->name);
     return err ? err : end(r, "failed", text, false);
 }

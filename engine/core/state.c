@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/lanes.h"
 #include "base/place.h"
 #include "base/work.h"
 
@@ -173,7 +174,34 @@ static void field_write(const struct state *all, int ranks, int field, struct js
     json_close(j, ']');
 }
 
-int state_record(const struct team *team, const struct clock *clock, int64_t point, struct json *j)
+/* Where the threads of each rank were, and were meant to be, when the point had ended. */
+static int lanes_write(const struct team *team, struct json *j)
+{
+    struct lanes {
+        char seen[LANES_TEXT_MAX], meant[LANES_TEXT_MAX];
+    } mine = {0}, *all = NULL;
+    snprintf(mine.seen, sizeof mine.seen, "%s", lanes_seen());
+    snprintf(mine.meant, sizeof mine.meant, "%s", lanes_meant());
+    lanes_forget();
+    if (team->rank == 0 && !(all = malloc((size_t)team->size * sizeof *all)))
+        return err_say(ERR_NOMEM, "no memory for the places of the threads of %d ranks", team->size);
+    int err = team_gather(team, &mine, sizeof mine, all);
+    if (!err && team->rank == 0) {
+        json_open(j, "lanes", '[');
+        for (int r = 0; r < team->size; ++r)
+            lanes_json(j, NULL, all[r].seen);
+        json_close(j, ']');
+        json_open(j, "lanes_meant", '[');
+        for (int r = 0; r < team->size; ++r)
+            lanes_json(j, NULL, all[r].meant);
+        json_close(j, ']');
+    }
+    free(all);
+    return err;
+}
+
+int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads,
+                 struct json *j)
 {
     struct state mine, *all = NULL;
     state_read(&mine, clock);
@@ -191,8 +219,11 @@ int state_record(const struct team *team, const struct clock *clock, int64_t poi
         json_close(j, ']');
         for (int field = 0; field < STATE_FIELDS; ++field)
             field_write(all, team->size, field, j);
-        json_close(j, '}');
     }
+    if (!err && threads > 1)
+        err = lanes_write(team, j);
+    if (!err && team->rank == 0)
+        json_close(j, '}');
     free(all);
     return err;
 }

@@ -25,8 +25,9 @@ enum state_field {
     STATE_FIELDS
 };
 
-/* The state record, on rank 0; collective, some 0.2 ms. `point`: the one that has just ended; -1: the launch
- * begins. `j` is a document that is empty. ERR_NOMEM, ERR_MPI. */
-int state_record(const struct team *team, const struct clock *clock, int64_t point, struct json *j);
+/* The state record, on rank 0; collective, some 0.2 ms. `point`: the one that has just ended, in so many
+ * threads; -1: the launch begins. `j` is a document that is empty. ERR_NOMEM, ERR_MPI. */
+int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads,
+                 struct json *j);
 
 #endif

@@ -1,5 +1,8 @@
 #include "ops/omp_team.h"
 
+#include "base/lanes.h"
+#include "base/place.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,9 +32,30 @@ static void body_spin(struct omp *o, int64_t index)
     delay_do(&o->delay);
 }
 
+/* Its threads as they are now: until they are used again, nobody else binds them. */
+static void keep_lanes(const struct omp *o)
+{
+    struct lane_place *lanes = calloc((size_t)o->threads, sizeof *lanes);
+    if (!lanes)
+        return;
+#pragma omp parallel num_threads(o->threads)
+    {
+        char meant[LANE_CPUS_MAX];
+        const int thread = omp_get_thread_num();
+        place_openmp_meant(meant, sizeof meant);
+        if (thread < o->threads)
+            lane_look(&lanes[thread], meant);
+    }
+    lanes_keep(lanes, o->threads);
+    free(lanes);
+}
+
 static void teardown(void *state)
 {
     struct omp *o = state;
+    if (o->threads > 1)
+        keep_lanes(o);
+    place_openmp(false);
     if (o->row->close)
         o->row->close(o);
     free(o->indexes);
@@ -54,6 +78,7 @@ static int setup(const struct op_env *env, void **state)
     o->marks = row->marks;
     o->loop = row->loops[row->pick ? row->pick(env) : 0];
     o->body = env->params[OMP_SPIN] > 0 ? body_spin : body_nothing;
+    place_openmp(true);
     int err = delay_open(env->params[OMP_SPIN], &o->delay);
     if (!err && row->open)
         err = row->open(o);

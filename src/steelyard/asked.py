@@ -57,21 +57,21 @@ def _changed(
 
     Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
     """
-    changes = {word.partition("=")[0]: word for word in params}
+    class_words = [word for word in params if word.partition("=")[0] == "class"]
     given = [
         f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None and name != "ranks"
     ]
-    given += ["--param"] * bool(changes.keys() - {"class"}) + ["--omp"] * bool(omp)
+    given += ["--param"] * (len(class_words) < len(params)) + ["--omp"] * bool(omp)
     ranks = axes["ranks"]
     kernels = {id(one) for one in plan.measure if "class" in one.params}
     open_ = kernels | {id(one) for one in plan.measure if one.ranks is None}
     given += ["--ranks"] * (ranks is not None and not open_)
-    given += ["--class"] * ("class" in changes and not kernels)
+    given += ["--class"] * bool(class_words and not kernels)
     if len(what) > 1 or given:
         raise InputError(
             f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
         )
-    classes = _params([changes["class"]]) if "class" in changes else {}
+    classes = _params(class_words)
     changed = {
         id(one): replace(
             one,
@@ -100,13 +100,18 @@ def _measure_like(
 
 
 def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
-    params: dict[str, Value | tuple[Value, ...]] = {}
+    """Parameters as the command line gives them, `window=1,64`. Raises InputError.
+
+    One that is given again has the values of both.
+    """
+    params: dict[str, tuple[Value, ...]] = {}
     for word in words:
         key, _, values = word.partition("=")
         if not key or not all(values.split(",")):
             raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
-        params[key] = tuple(parse_value(value) for value in values.split(","))
-    return params
+        given = (parse_value(value) for value in values.split(","))
+        params[key] = tuple(dict.fromkeys((*params.get(key, ()), *given)))
+    return dict(params)
 
 
 def shipped_plans() -> dict[str, Path]:

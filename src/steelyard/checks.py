@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec import Struct
 
@@ -68,6 +69,15 @@ CHECKS = (
         "Report it to the makers of that MPI; the records name the first wrong byte.",
     ),
     Check(
+        "wrong-answer-solo",
+        ERROR,
+        "Wrong answers without MPI",
+        partial(evidence.wrong, by_mpi=False),
+        "What computes the wrong thing may do so in any time; these points have no numbers to compare.",
+        "Measure the point alone and without OMP_ variables; if it is still wrong, report it to us and the "
+        "makers of the compiler; the records say what was wrong first.",
+    ),
+    Check(
         "failed",
         ERROR,
         "Failed points",
@@ -122,9 +132,9 @@ CHECKS = (
     Check(
         "shared-cores",
         WARNING,
-        "Ranks share cores",
+        "Ranks or threads share cores",
         evidence.shared_cores,
-        "Two ranks on one core take turns: latencies jump from a microsecond to the scheduler's "
+        "Two ranks or threads on one core take turns: latencies jump from a microsecond to the scheduler's "
         "milliseconds.",
         "Ask for fewer ranks, or look at how the launcher was told to bind (the job record has its command).",
     ),

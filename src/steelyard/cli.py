@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from steelyard.campaign import run_campaign
 from steelyard.engine import describe, mpi_engine, solo_engine
 from steelyard.errors import InputError, MeasurementError, SteelyardError
 from steelyard.folder import default_folder, finished, locked, open_folder, topology_for
-from steelyard.jobs import groups_of, setup_for
+from steelyard.jobs import check_openmp, groups_of, setup_for
 from steelyard.launch import plan_launch
 from steelyard.machine import read_machine
 from steelyard.mpi import Mpi, choose_mpi, find_mpis
@@ -192,6 +193,7 @@ def _measure(plan: Plan, folder: Path, json: bool) -> None:
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     for group in groups_of(points):  # before anything is written: refuse, or warn of, what shares cores
+        check_openmp(group, setup.ops, machine, os.environ)
         plan_launch(
             setup.engines[group.mpi],
             group.ranks,

@@ -26,7 +26,7 @@ class Disagreement(Struct, frozen=True):
 
 
 def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
-    """Every contradiction between rows of one operation, size, team and MPI, in the order of the rows."""
+    """Every contradiction between rows of one operation, size, team, placement and MPI, in rows' order."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.median is not None:
@@ -37,6 +37,7 @@ def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
                 row.threads,
                 row.thread_level,
                 row.mpi,
+                row.placed.text if row.placed else None,
                 *sorted(row.omp.items()),
                 *sorted(row.params.items()),
             )

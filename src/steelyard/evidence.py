@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from steelyard.crosscheck import disagreements
+from steelyard.lanes import cpu_set, sharing_lanes, stray_lanes
 from steelyard.observations import Measured
 from steelyard.records import Job, JobFile, Place
 from steelyard.row import Row
-from steelyard.units import format_time
+from steelyard.units import format_time, format_values
 from steelyard.wording import YIELDS, blame_words, mode_words, relative_words, row_name
 
 INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
@@ -41,9 +42,21 @@ def _list(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> 
     chosen = list(rows)
     if not chosen:
         return None
-    named = "; ".join(f"{row_name(row)} ({detail(row)})" for row in chosen[:MOST_NAMED])
+    shown = chosen[:MOST_NAMED]
+    named = "; ".join(f"{_name(row, shown)} ({detail(row)})" for row in shown)
     others = f"; and {len(chosen) - MOST_NAMED} more" if len(chosen) > MOST_NAMED else ""
     return f"{_several(len(chosen), 'point')}{verb}: {named}{others}."
+
+
+def _name(row: Row, among: Sequence[Row]) -> str:
+    """`mpi.bcast 8 B by barrier with root=1`: method and parameters where they tell it from its namesakes."""
+    name = row_name(row)
+    namesakes = [one for one in among if row_name(one) == name]
+    if any(one.method != row.method for one in namesakes):
+        name += f" by {row.method}"
+    if row.params and any(one.params != row.params for one in namesakes):
+        name += f" with {format_values(row.params)}"
+    return name
 
 
 def _measured(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
@@ -53,9 +66,10 @@ def _measured(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
             yield row, row.median
 
 
-def wrong(seen: Evidence) -> str | None:
-    """Points whose answer was not the right one."""
+def wrong(seen: Evidence, by_mpi: bool = True) -> str | None:
+    """Points whose answer was not the right one: those of an MPI, or those without."""
     rows = [row for row in seen.rows if row.status == "failed" and _is_wrong(row)]
+    rows = [row for row in rows if (row.mpi is not None) == by_mpi]
     return _list(rows, lambda row: row.why or "wrong", " gave wrong answers")
 
 
@@ -108,23 +122,13 @@ def oversubscribed(seen: Evidence) -> str | None:
 
 
 def _mpi_name(job: Job) -> str:
-    return job.mpi.name if job.mpi else "no MPI"
+    return job.mpi.name if job.mpi else "a launch without MPI"
 
 
 def _is_oversubscribed(job: Job) -> bool:
     if job.preset == "oversubscribed":
         return True
     return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
-
-
-def cpu_set(text: str) -> frozenset[int]:
-    """The cpus of a Linux list such as `0,2-3`; empty when it is none."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first.isdigit() and (last.isdigit() or not dash):
-            cpus.update(range(int(first), int(last or first) + 1))
-    return frozenset(cpus)
 
 
 def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
@@ -146,7 +150,7 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
 
 
 def shared_cores(seen: Evidence) -> str | None:
-    """Two ranks of one host that may run on the same core, although there are cores enough."""
+    """Two ranks of one host, or threads of a rank, on the same core although there are cores enough."""
     found: list[str] = []
     for mpi, _, places in _bound_jobs(seen.measured):
         owner: dict[int, Place] = {}
@@ -156,6 +160,10 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"cpus {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
+    names = {row.point: row_name(row) for row in seen.rows}
+    for file in seen.measured.files:
+        if not _is_oversubscribed(file.job) and not file.job.cpus:
+            found += sharing_lanes(file, names)
     return sentences(found)
 
 
@@ -186,6 +194,7 @@ def strays(file: JobFile) -> Iterator[str]:
             if cpu_set(cpus) != {cpu}:
                 who = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
                 yield f"{who} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
+    yield from stray_lanes(file)
 
 
 def sentences(findings: Iterable[str]) -> str | None:
@@ -323,7 +332,8 @@ def methods_disagree(seen: Evidence) -> str | None:
     """Points of which two methods say what cannot both be true."""
     found = disagreements(seen.rows)
     sentence = {one.other.point: one.sentence for one in found}
-    return _list((one.other for one in found), lambda row: sentence[row.point], " contradict another method")
+    verb = "contradicts" if len(found) == 1 else "contradict"
+    return _list((one.other for one in found), lambda row: sentence[row.point], f" {verb} another method")
 
 
 def unsound_clock(seen: Evidence) -> str | None:
@@ -333,9 +343,20 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    return sentences(
-        f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()
-    )
+    told = [f"{name} in {_several(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    return sentences([*told, *_wild_clocks(seen)])
+
+
+def _wild_clocks(seen: Evidence) -> Iterator[str]:
+    """Launches in which a point failed by its clocks, which timed all others, too."""
+    for file in seen.measured.files:
+        ends = [run.end for run in file.points if run.end]
+        why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
+        others = sum(end.status == "ok" for end in ends)
+        if why and others:
+            said = why.removeprefix("clock: ").partition(";")[0]
+            rest = f"the same clocks timed {_several(others, 'other point')} of it"
+            yield f"launch {file.job.launch}: {said}, and {rest}"
 
 
 def coarse_clock(seen: Evidence) -> str | None:

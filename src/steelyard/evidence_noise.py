@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from steelyard.evidence import Evidence, cpu_set, sentences
+from steelyard.evidence import Evidence, sentences
+from steelyard.lanes import cpu_set, moved_lanes
 from steelyard.records import Busy, JobFile, Place, State
 from steelyard.units import format_time
 from steelyard.wording import row_name
@@ -152,7 +153,7 @@ def _unnamed(files: Sequence[JobFile]) -> Iterator[str]:
 
 
 def moved(seen: Evidence) -> str | None:
-    """Ranks that were bound and then, during the launch, bound elsewhere or seen elsewhere."""
+    """Ranks and threads that were bound and then, during the launch, bound elsewhere or seen elsewhere."""
     names = {row.point: row_name(row) for row in seen.rows}
     found: dict[tuple[str, int], str] = {}
     for file in seen.measured.files:
@@ -162,6 +163,8 @@ def moved(seen: Evidence) -> str | None:
                     told = f"was moved from {_cpus_words(cpu_set(old))} to {_cpus_words(cpu_set(new))}"
                     when = f"while {names.get(after.point or 0, 'a point')} was measured"
                     found.setdefault((file.job.job, rank), f"{_who(file, rank)} {told} {when}")
+        for thread, told in enumerate(moved_lanes(file, names)):
+            found[file.job.job, -1 - thread] = told
     for point, row in zip(seen.measured.points, seen.rows, strict=True):
         for cell in point.cells:
             for place in cell.start.places if cell.start else ():

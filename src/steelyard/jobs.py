@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,8 +15,12 @@ from steelyard.errors import InputError
 from steelyard.machine import Machine
 from steelyard.mpi import choose_mpi
 from steelyard.observations import CampaignFile, Placement, PlannedPoint
+from steelyard.openmp import check_thread_limit, places_cpus
+from steelyard.placement import check_cpus
 from steelyard.plan import Plan
 from steelyard.resolve import Ops, clock_lacks, needs_mpi, ops_of
+
+_INNER = "inner"  # parameter of ops: how many threads each of theirs makes
 
 
 class Setup(Struct, frozen=True):
@@ -83,6 +87,23 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
         key = Group(point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement, ())
         groups.setdefault(key, []).append(point)
     return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
+
+
+def check_openmp(group: Group, ops: Ops, machine: Machine, environ: Mapping[str, str]) -> None:
+    """Raises InputError where OpenMP would leave out places or threads, and say so where nobody reads it.
+
+    That is places on CPUs that are not there or that we may not use, and nested regions of more threads than
+    the environment allows.
+    """
+    settings = dict(group.omp)
+    cpus, word = places_cpus(settings), f"places={settings.get('places')}"
+    check_cpus(cpus, machine.cpus, machine.online, word, "the OpenMP setting")
+    for point in group.points:
+        usual = {row["name"]: row["default"] for row in ops.all[point.op]["params"]}
+        if _INNER in usual:
+            inner = int(point.params.get(_INNER, usual[_INNER]))
+            words = f"the {point.threads} x {inner} threads of {point.op}"
+            check_thread_limit(environ, point.threads * inner, words)
 
 
 def job_name(launch: int, group: Group) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
 
+_MOST_CPUS = 2**16  # no machine has more: a list that goes on is a slip of the pen, and would fill the memory
 # Evidence of a hypervisor's name: (file, text in it, name).
 _HYPERVISORS = (
     ("sys/hypervisor/type", "xen", "Xen"),
@@ -61,8 +63,8 @@ class Machine(msgspec.Struct, frozen=True):
 def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
     """Describe the machine whose /proc and /sys stand under `root` (a recorded tree, in tests)."""
     base = Path(root)
-    online = parse_cpus(_text(base / "sys/devices/system/cpu/online"))
-    allowed = parse_cpus(_field(base / "proc/self/status", "Cpus_allowed_list"))
+    online = told_cpus(_text(base / "sys/devices/system/cpu/online"))
+    allowed = told_cpus(_field(base / "proc/self/status", "Cpus_allowed_list"))
     online = online or allowed or (0,)
     cpus = tuple(sorted(set(allowed) & set(online))) or online
     cores, sockets = _cores(base, cpus)
@@ -78,9 +80,9 @@ def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
         cpus=cpus,
         cores=cores,
         sockets=sockets,
-        numa_nodes=len(parse_cpus(_text(base / "sys/devices/system/node/online"))) or 1,
+        numa_nodes=len(told_cpus(_text(base / "sys/devices/system/node/online"))) or 1,
         caches=_caches(base, cpus),
-        memory_bytes=1024 * int(_field(base / "proc/meminfo", "MemTotal").removesuffix("kB") or 0),
+        memory_bytes=1024 * told_number(_field(base / "proc/meminfo", "MemTotal").removesuffix("kB").strip()),
         governor="mixed" if len(governors) > 1 else next(iter(governors)) or None,
         smt=_text(base / "sys/devices/system/cpu/smt/control") or None,
         thp=thp.partition("[")[2].partition("]")[0] or None,
@@ -91,13 +93,28 @@ def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """Linux's list of numbers, `0-3,8`, as a tuple; empty for an empty text."""
+    """Linux's list of numbers, `0-3,8`, as a tuple; () for an empty text. Raises ValueError for no list."""
     numbers: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first:
-            numbers.extend(range(int(first), int(last if dash else first) + 1))
+    for part in filter(None, map(str.strip, text.split(","))):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part, re.ASCII)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+        if not first <= last < _MOST_CPUS:
+            raise ValueError(f"'{part}' is no list of CPUs")
+        numbers.extend(range(first, last + 1))
     return tuple(numbers)
+
+
+def told_cpus(text: str) -> tuple[int, ...]:
+    """The list that a file of the system holds; empty, as where nothing is told, when it is garbled."""
+    try:
+        return parse_cpus(text)
+    except ValueError:
+        return ()
+
+
+def told_number(text: str) -> int:
+    """The number that a file of the system holds; 0 where it holds none."""
+    return int(text) if re.fullmatch(r"-?\d+", text, re.ASCII) else 0
 
 
 def _text(path: Path) -> str:
@@ -143,8 +160,8 @@ def _cores(base: Path, cpus: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ..
     for cpu in cpus:
         topology = base / f"sys/devices/system/cpu/cpu{cpu}/topology"
         siblings = _text(topology / "core_cpus_list") or _text(topology / "thread_siblings_list")
-        socket = int(_text(topology / "physical_package_id") or 0)
-        groups.setdefault((socket, parse_cpus(siblings) or (cpu,)), []).append(cpu)
+        socket = told_number(_text(topology / "physical_package_id"))
+        groups.setdefault((socket, told_cpus(siblings) or (cpu,)), []).append(cpu)
     ordered = sorted(groups.items(), key=lambda item: (item[0][0], item[1][0]))
     return tuple(tuple(group) for _, group in ordered), len({socket for (socket, _) in groups})
 

@@ -9,19 +9,36 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.errors import InputError
+from steelyard.omp_places import LIST_COMMA, parse_places
+
+_LEAST_STACK, _MOST_STACK = 2**14, 2**40  # bytes: what Linux gives a thread at least; more than a machine has
+_MOST_PRIORITY = 2**31 - 1  # an int
+
+
+def _is_stack(value: str) -> bool:
+    bits = {"B": 0, "M": 20, "G": 30}.get(value[-1].upper(), 10)  # K, or no unit
+    return _LEAST_STACK <= int(value.rstrip("BKMGbkmg")) << bits < _MOST_STACK
+
+
+def _is_places(value: str) -> bool:
+    return not _is_list(value) or bool(parse_places(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A variable that a plan may set: which values it takes, as a pattern and in words."""
+    """A variable that a plan may set: which values it takes, as a pattern and in words.
+
+    `holds` says, or raises ValueError, whether a value of that pattern is one that a run-time system takes.
+    """
 
     variable: str
     pattern: str
     words: str
+    holds: Callable[[str], bool] = bool
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -31,15 +48,21 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "places": Setting(
         "OMP_PLACES",
-        r"(threads|cores|ll_caches|numa_domains|sockets)(\(\d+\))?|\{[0-9,:-]+\}([,:!{}0-9-]*)",
-        "threads, cores, sockets, or a list such as {0},{1}",
+        r"(threads|cores|ll_caches|numa_domains|sockets)(\([1-9]\d{0,4}\))?|\{.*",
+        "threads, cores, sockets, or a list of CPUs such as {0},{1} or {0:2}:2:2",
+        _is_places,
     ),
     "cancellation": Setting("OMP_CANCELLATION", "true|false", "true or false"),
-    "max_task_priority": Setting("OMP_MAX_TASK_PRIORITY", r"\d+", "a number"),
-    "stacksize": Setting("OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M"),
+    "max_task_priority": Setting(
+        "OMP_MAX_TASK_PRIORITY", r"\d+", "a number below 2^31", lambda value: int(value) <= _MOST_PRIORITY
+    ),
+    "stacksize": Setting(
+        "OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M, from 16K to less than 1024G", _is_stack
+    ),
 }
 # What says how long a waiting thread spins; where none of them is said and threads share cores, they sleep.
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+_SPINS = ("GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # how long, whatever the policy
+_WAITING = ("OMP_WAIT_POLICY", *_SPINS)
 _REFUSED = {
     "GOMP_CPU_AFFINITY": "places threads elsewhere than the plan does",
     "KMP_AFFINITY": "places threads elsewhere than the plan does",
@@ -50,6 +73,7 @@ _OVERRIDDEN = {
     "OMP_SCHEDULE": ("static", "omp.for sets the schedule of its loops"),
     "OMP_NESTED": ("false", "omp.nested sets what it needs"),
     "OMP_MAX_ACTIVE_LEVELS": ("1", "omp.nested sets what it needs"),
+    "OMP_NUM_TEAMS": ("1", "omp.teams has a league of one team"),
 }
 
 
@@ -73,25 +97,54 @@ def _values(name: str, given: str | tuple[str, ...]) -> tuple[str, ...]:
     setting = SETTINGS.get(name)
     if setting is None:
         raise InputError(f"there is no OpenMP setting '{name}'; give one of {', '.join(SETTINGS)}")
-    parts = (given,) if isinstance(given, str) else given
-    values = tuple(dict.fromkeys(value for part in parts for value in re.split(r",(?![^{]*\})", part)))
-    if all(value.startswith("{") for value in values):  # a list of places is one value
-        values = (",".join(values),)
+    texts = (given,) if isinstance(given, str) else given
+    values = tuple(dict.fromkeys(value for text in texts for value in _split(text)))
     for value in values:
-        if not re.fullmatch(setting.pattern, value):
+        if not _takes(setting, value):
             raise InputError(f"the OpenMP setting {name} is {setting.words}, not '{value}'")
     return values
 
 
+def _split(text: str) -> list[str]:
+    """`active,passive` as the values that it lists; a list of places is one."""
+    values: list[str] = []
+    for part in LIST_COMMA.split(text):
+        if values and _is_list(values[-1]) and part.startswith(("{", "!")):
+            values[-1] += f",{part}"
+        else:
+            values.append(part)
+    return values
+
+
+def _is_list(places: str) -> bool:
+    return places.startswith("{")
+
+
+def _takes(setting: Setting, value: str) -> bool:
+    try:
+        return bool(re.fullmatch(setting.pattern, value, re.ASCII)) and setting.holds(value)
+    except ValueError:
+        return False
+
+
+def places_cpus(settings: Mapping[str, str]) -> tuple[int, ...]:
+    """The CPUs that the places of checked settings name, by number; none where they name kinds of places."""
+    places = settings.get("places", "")
+    return tuple(sorted(frozenset().union(*parse_places(places)))) if _is_list(places) else ()
+
+
 def read_omp_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
-    """Settings as the command line gives them, `wait_policy=active,passive`. Raises InputError."""
-    settings: dict[str, str | tuple[str, ...]] = {}
+    """Settings as the command line gives them, `wait_policy=active,passive`. Raises InputError.
+
+    One that is given again has the values of both.
+    """
+    settings: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not value:
             raise InputError(f"--omp {word} is not of the form name=value, as in --omp wait_policy=passive")
-        settings[name] = value
-    return settings
+        settings[name] = (*settings.get(name, ()), value)
+    return {name: values[0] if len(values) == 1 else values for name, values in settings.items()}
 
 
 def omp_launch(
@@ -119,13 +172,20 @@ def omp_launch(
     for variable, why in _REFUSED.items():
         if variable in environ:
             raise InputError(f"{variable} of the environment {why}; unset it")
-    _check_limit(environ.get("OMP_THREAD_LIMIT"), threads)
+    for variable in _SPINS:
+        if variable in environ and "wait_policy" in settings:
+            raise InputError(
+                f"{variable}={environ[variable]} of the environment says how long threads spin, and the plan "
+                f"asks for OMP_WAIT_POLICY={settings['wait_policy']}; unset {variable}"
+            )
+    check_thread_limit(environ, threads, f"the {threads} threads of the plan")
     told = {**binding, **asked}
     notes = []
     if shares and not any(variable in environ or variable in asked for variable in _WAITING):
         told["OMP_WAIT_POLICY"] = "passive"
         notes.append("OpenMP's threads sleep while they wait (OMP_WAIT_POLICY=passive), for they share cores")
-    numbers = {"OMP_NUM_THREADS": (str(threads), f"the plan asks for {threads} threads")}
+    asks = (str(threads), f"the plan asks for {threads} threads")
+    numbers = {"OMP_NUM_THREADS": asks, "OMP_TEAMS_THREAD_LIMIT": asks}
     places = dict.fromkeys(("OMP_PROC_BIND", "OMP_PLACES"), "threads are placed as the plan says")
     placed = {
         variable: (told.get(variable, "false"), why)
@@ -136,16 +196,21 @@ def omp_launch(
         if (there := environ.get(variable)) is not None and there.lower() != value.lower():
             told[variable] = value
             notes.append(f"{variable}={there} of the environment is overridden: {why}")
-    for setting in SETTINGS.values():
-        if setting.variable in environ and setting.variable not in (*told, *places):
-            value = environ[setting.variable]
-            notes.append(f"{setting.variable}={value} of the environment holds in all launches")
+    for variable in (*(setting.variable for setting in SETTINGS.values()), *_SPINS):
+        if variable in environ and variable not in (*told, *places):
+            notes.append(f"{variable}={environ[variable]} of the environment holds in all launches")
     return Told(told, tuple(notes))
 
 
-def _check_limit(limit: str | None, threads: int) -> None:
-    if limit is not None and limit.strip().isdigit() and int(limit) < threads:
+def check_thread_limit(environ: Mapping[str, str], threads: int, words: str) -> None:
+    """Raises InputError where the environment does not allow so many threads at once; `words` for them."""
+    limit = environ.get("OMP_THREAD_LIMIT")
+    if limit is None:
+        return
+    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*", limit, re.ASCII):
+        raise InputError(f"OMP_THREAD_LIMIT={limit} of the environment is no number of threads; unset it")
+    if int(limit) < threads:
         raise InputError(
-            f"OMP_THREAD_LIMIT={limit} of the environment does not allow the {threads} threads of the plan; "
+            f"OMP_THREAD_LIMIT={limit} of the environment does not allow {words}; "
             "unset it, or ask for fewer with --threads"
         )

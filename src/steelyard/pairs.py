@@ -34,7 +34,12 @@ class PairTable:
     def lines(self) -> tuple[tuple[str, str, str, str], ...]:
         """Pair, median, interval and note of each row, in words."""
         return tuple(
-            (_name(row), value_words(row), interval_words(row.ci_low, row.ci_high), pair_words(row))
+            (
+                _name(row),
+                value_words(row),
+                interval_words(row.ci_low, row.ci_high, row.median),
+                pair_words(row),
+            )
             for row in self.rows
         )
 

@@ -110,17 +110,25 @@ def _listed(word: str, places: int, whose: str, topology: Topology) -> tuple[int
     return cpus
 
 
-def check_cpus(cpus: Sequence[int], allowed: Sequence[int], online: Sequence[int], word: str) -> None:
-    """Raises InputError for the first CPU that is not there, or that this process may not use."""
+def check_cpus(
+    cpus: Sequence[int],
+    allowed: Sequence[int],
+    online: Sequence[int],
+    word: str,
+    what: str = "the placement",
+) -> None:
+    """Raises InputError for the first CPU that is not there, or that this process may not use.
+
+    `word` is how it was asked for, and `what` what that is.
+    """
     for cpu in cpus:
         if cpu not in online:
             raise InputError(
-                f"there is no CPU {cpu} here, which the placement {word} names; this machine has "
-                f"{cpu_words(online)}"
+                f"there is no CPU {cpu} here, which {what} {word} names; this machine has {cpu_words(online)}"
             )
         if cpu not in allowed:
             raise InputError(
-                f"this process may not use CPU {cpu}, which the placement {word} names (taskset, cpuset or "
+                f"this process may not use CPU {cpu}, which {what} {word} names (taskset, cpuset or "
                 f"control group); it may use {cpu_words(allowed)}"
             )
 

@@ -294,6 +294,8 @@ class State(_Record, frozen=True, tag="state"):
     `involuntary` context switches, `own_ns` of CPU time. Since the host began: `busy_ns` of CPU time by
     whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the CPU, `throttles` of
     its core, `quota_stops` of the control group; `step_ps` is what a step of the same work took, undisturbed.
+    `lanes` is where each thread of a rank of several was when the point had ended, `lanes_meant` where it was
+    bound ("": it was not).
     """
 
     at_ns: tuple[int, ...]
@@ -310,6 +312,8 @@ class State(_Record, frozen=True, tag="state"):
     throttles: tuple[int, ...] = ()
     quota_stops: tuple[int, ...] = ()
     step_ps: tuple[int, ...] = ()
+    lanes: tuple[tuple[str, ...], ...] = ()
+    lanes_meant: tuple[tuple[str, ...], ...] = ()
 
 
 class Watch(_Record, frozen=True, tag="watch"):

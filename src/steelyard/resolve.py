@@ -362,8 +362,10 @@ def clock_lacks(plan: Plan, description: Mapping[str, Any]) -> str | None:
     clocks = {clock["name"]: clock for clock in description["clocks"]}
     usable = ", ".join(name for name, clock in clocks.items() if clock["available"])
     if plan.clock is not None and plan.clock not in clocks:
+        others = ", ".join(name for name, clock in clocks.items() if not clock["available"])
         raise InputError(
             f"there is no clock '{plan.clock}'{nearest(plan.clock, clocks) or ';'} give one of {usable}"
+            + (f", or {others} where an engine can use it" if others else "")
         )
     if plan.clock is None or clocks[plan.clock]["available"]:
         return None

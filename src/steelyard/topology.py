@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from msgspec import Struct
 
 from steelyard.errors import SteelyardError
-from steelyard.machine import parse_cpus
+from steelyard.machine import told_cpus, told_number
 from steelyard.process import run
 
 TAKES = 1.5  # times the mean of all CPUs: who counts so many device interrupts takes them
@@ -119,10 +119,10 @@ def classes_of(topology: Topology) -> tuple[PairClass, ...]:
 def read_topology(root: str | os.PathLike[str] = "/") -> Topology:
     """The topology of the machine whose /proc and /sys stand under `root`; of this one, hwloc's if it can."""
     base = Path(root)
-    online = parse_cpus(_text(base / "sys/devices/system/cpu/online"))
+    online = told_cpus(_text(base / "sys/devices/system/cpu/online"))
     status = _text(base / "proc/self/status")
     listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    allowed = parse_cpus(listed[1]) if listed else ()
+    allowed = told_cpus(listed[1]) if listed else ()
     online = online or allowed or (0,)
     numbers = tuple(sorted(set(allowed) & set(online))) or online
     cpus = _ask_hwloc(numbers) if base == Path("/") else None
@@ -142,33 +142,38 @@ def _from_sysfs(base: Path, number: int) -> Cpu:
     folder = base / f"sys/devices/system/cpu/cpu{number}"
     topology = folder / "topology"
     siblings = _text(topology / "core_cpus_list") or _text(topology / "thread_siblings_list")
-    package = _text(topology / "physical_package_id")
     caches: dict[str, int] = {}  # by level: the lowest CPU that has it stands for it
     for index in folder.glob("cache/index*"):
-        if _text(index / "type") != "Instruction" and (sharing := _text(index / "shared_cpu_list")):
-            caches[_text(index / "level")] = min(parse_cpus(sharing))
+        if _text(index / "type") != "Instruction" and (
+            sharing := told_cpus(_text(index / "shared_cpu_list"))
+        ):
+            caches[_text(index / "level")] = min(sharing)
     nodes = [
         int(node.name.removeprefix("node"))
         for node in base.glob("sys/devices/system/node/node[0-9]*")
-        if number in parse_cpus(_text(node / "cpulist"))
+        if number in told_cpus(_text(node / "cpulist"))
     ]
     return Cpu(
         number,
-        core=min(parse_cpus(siblings), default=number),
+        core=min(told_cpus(siblings), default=number),
         l2=caches.get("2"),
         l3=caches.get("3"),
         node=min(nodes, default=0),
-        package=int(package or 0),
+        package=told_number(_text(topology / "physical_package_id")),
     )
 
 
 def _ask_hwloc(numbers: Sequence[int]) -> tuple[Cpu, ...] | None:
-    """The CPUs as lstopo describes them; None where it is missing, fails, or knows not all of them."""
+    """The CPUs as lstopo describes them; None where it is missing, fails, or knows not all of them.
+
+    HWLOC_ variables may describe another machine, for programs that are to believe it: this one is asked for.
+    """
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("HWLOC_")}
     try:
-        done = run([program, "--of", "xml"], timeout=_LSTOPO_SECONDS)
+        done = run([program, "--of", "xml"], env=ours, timeout=_LSTOPO_SECONDS)
         cpus = {cpu.number: cpu for cpu in parse_hwloc(done.out)} if done.code == 0 else {}
     except (SteelyardError, ElementTree.ParseError, ValueError):
         return None
@@ -176,12 +181,16 @@ def _ask_hwloc(numbers: Sequence[int]) -> tuple[Cpu, ...] | None:
 
 
 def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
-    """The hardware threads of hwloc's XML, format 2, by number. Raises ElementTree.ParseError, ValueError."""
+    """The hardware threads of hwloc's XML, by number. Raises ElementTree.ParseError, ValueError.
+
+    Things are told apart by their place in the document: format 1 has no other number that is unique.
+    """
     found: list[Cpu] = []
+    places = itertools.count()
     nodes: list[tuple[int, int]] = []  # number, the CPUs near it as bits
 
     def walk(element: ElementTree.Element, above: Mapping[str, int]) -> None:
-        kind = element.get("type", "")
+        kind = _kind(element)
         if kind == "PU":
             number = int(element.get("os_index", ""))
             found.append(
@@ -195,7 +204,7 @@ def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
             )
         if kind == "NUMANode":
             nodes.append((int(element.get("os_index", "0")), _bits(element.get("cpuset", ""))))
-        below = {**above, kind: int(element.get("gp_index", "0"))}
+        below = {**above, kind: next(places)}
         for child in element.findall("object"):
             walk(child, below)
 
@@ -206,11 +215,29 @@ def parse_hwloc(xml: str) -> tuple[Cpu, ...]:
             cpu.core,
             cpu.l2,
             cpu.l3,
-            node=min((node for node, near in nodes if near >> cpu.number & 1), default=0),
+            node=_node(cpu.number, nodes),
             package=cpu.package,
         )
         for cpu in sorted(found, key=lambda cpu: cpu.number)
     )
+
+
+def _kind(element: ElementTree.Element) -> str:
+    """The type of an object as format 2 calls it; format 1 has sockets, and a cache's level beside it."""
+    kind = element.get("type", "")
+    if kind == "Cache":
+        instructions = element.get("cache_type") == "2"
+        return f"L{element.get('depth')}{'i' if instructions else ''}Cache"
+    return "Package" if kind == "Socket" else kind
+
+
+def _node(number: int, nodes: Sequence[tuple[int, int]]) -> int:
+    """The NUMA node of a CPU: of those near it the one of the fewest CPUs, then of the lowest number.
+
+    Memory that has no CPUs of its own is a node near to all of a package or a machine.
+    """
+    near = [(cpus.bit_count(), node) for node, cpus in nodes if cpus >> number & 1]
+    return min(near, default=(0, 0))[1]
 
 
 def _bits(words: str) -> int:

@@ -92,10 +92,17 @@ def blame_words(row: Row) -> str | None:
     return where + ": a cache line took {} in the fast mode and {} in the slow one".format(*canary)
 
 
-def interval_words(low: float | None, high: float | None) -> str:
-    """`198 – 211 ns`, `950 ns – 1.02 us`, a dash where there is no interval."""
+_SAYS_NOTHING = 999  # % by which an interval is above its value: as few launches leave it
+
+
+def interval_words(low: float | None, high: float | None, value: float | None = None) -> str:
+    """`198 – 211 ns`, `950 ns – 1.02 us`, a dash where there is no interval; `> 10x` where it says as good
+    as nothing of `value`.
+    """
     if low is None or high is None:
         return "–"
+    if value is not None and value > 0 and 100 * (high - value) / value > _SAYS_NOTHING:
+        return "> 10x"
     first, last = format_time(low), format_time(high)
     number, _, unit = first.partition(" ")
     return f"{number if last.endswith(' ' + unit) else first} – {last}"
@@ -107,7 +114,7 @@ def relative_words(row: Row) -> str:
         return "–"
     below = 100 * (row.median - row.ci_low) / row.median
     above = 100 * (row.ci_high - row.median) / row.median
-    if above > 999:
+    if above > _SAYS_NOTHING:
         return "> 10x"
     larger, smaller = max(above, below), min(above, below)
     if larger - smaller <= max(0.3 * larger, 0.5):  # as good as symmetric

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 
 from make_records import MACHINE, FakePoint, regimes, steady, write_folder
 from steelyard.checks import CHECKS, SEVERITIES, Doubt, doubts
-from steelyard.evidence import cpu_set
+from steelyard.lanes import cpu_set
 from steelyard.observations import load
 from steelyard.reading import read_records
-from steelyard.records import End, Obs, Sync, append_records
+from steelyard.records import End, Obs, Sync, WatchedPath, append_records
 from steelyard.results import rows_of
 
 QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))
@@ -44,6 +45,12 @@ def test_a_quiet_campaign_has_no_doubts(tmp_path: Path) -> None:
     [
         ("failed", [FakePoint("mpi.scan", steady(9.0), ends={2: HANG})], {}, "hang: no observation"),
         ("wrong-answer", [FakePoint("mpi.scan", steady(9.0), ends={2: WRONG})], {}, "byte 3 is 4"),
+        (
+            "wrong-answer-solo",
+            [FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})],
+            {},
+            "byte 3 is 4",
+        ),
         (
             "skipped",
             [FakePoint("mpi.scan", steady(9.0), ends=dict.fromkeys(range(11), ABSENT))],
@@ -145,6 +152,22 @@ def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
     assert found.evidence == "monotonic in 1 launch: it went back by 7 ns."
 
 
+def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
+    """A point that needs one clock fails by it; those that need none are timed by the same one."""
+    folder = write_folder(tmp_path / "out", [QUIET, QUIET], launches=1)
+    (path,) = (folder / "records").iterdir()
+    *lines, last = path.read_text().splitlines()
+    why = "clock: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump; measure anew"
+    end = json.loads(last) | {"status": "failed", "why": why}
+    path.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
+    measured = load(folder)
+    found = {d.name: d for d in doubts(measured, rows_of(measured))}["unsound-clock"]
+    assert found.evidence == (
+        "launch 1: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump, "
+        "and the same clocks timed 1 other point of it."
+    )
+
+
 def test_launches_that_were_placed_differently(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=2)
     path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
@@ -174,11 +197,49 @@ def test_the_instrument_may_measure_next_to_nothing(tmp_path: Path) -> None:
     assert not doubts_of(tmp_path, empty).keys() & {"not-positive", "coarse-clock", "dear-clock"}
 
 
+def test_no_mpi_is_blamed_for_what_ran_without_one(tmp_path: Path) -> None:
+    point = FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})
+    found = doubts_of(tmp_path, point, cpus=lambda rank: "0-1", machine={"cores": [[0], [1]]})
+    assert "wrong-answer" not in found
+    texts = " ".join(str(doubt) for doubt in found.values())
+    assert "makers of that MPI" not in texts
+    assert "rank 0 of a launch without MPI may run on cpus 0-1" in texts
+
+
 def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:
     points = [FakePoint("mpi.scan", steady(9.0), bytes=size, ends={1: HANG}) for size in range(9)]
     evidence = doubts_of(tmp_path, *points, launches=1)["failed"].evidence
     assert evidence.startswith("9 points failed: mpi.scan on 2 ranks")
     assert evidence.endswith("; and 5 more.")
+
+
+def test_points_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.scan", steady(9.0), method="barrier", params={"root": 1}, ends={2: HANG}),
+        FakePoint("mpi.scan", steady(9.0), method="epoch", params={"root": 1}, ends={2: HANG}),
+        FakePoint("mpi.scan", steady(9.0), method="epoch", params={"root": 0}, ends={2: HANG}),
+        FakePoint("mpi.bcast", steady(9.0), method="epoch", params={"root": 1}, ends={2: HANG}),
+    ]
+    evidence = doubts_of(tmp_path, *points)["failed"].evidence
+    names = [part.partition(" (")[0] for part in evidence.partition(": ")[2].split("; ")]
+    scan = "mpi.scan 8 B on 2 ranks of mpich-4.0.2"
+    assert names == [
+        f"{scan} by barrier with root=1",
+        f"{scan} by epoch with root=1",
+        f"{scan} by epoch with root=0",
+        "mpi.bcast 8 B on 2 ranks of mpich-4.0.2",
+    ]
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 point contradicts"), (2, "2 points contradict another")])
+def test_methods_that_contradict_are_counted(tmp_path: Path, count: int, words: str) -> None:
+    epoch = FakePoint("mpi.bcast", steady(1000.0, between=0.005), method="epoch", clock_error=10.0)
+    path = WatchedPath(late=0, observer=1, late_ns=0.0, observer_ns=400.0, loops=6)
+    others = [
+        FakePoint("mpi.bcast", steady(5000.0, between=0.005), method=method, path=path)
+        for method in ("bisected-ack", "trigger")[:count]
+    ]
+    assert words in doubts_of(tmp_path, epoch, *others)["methods-disagree"].evidence
 
 
 def test_skipped_points_stand_together_by_reason(tmp_path: Path) -> None:

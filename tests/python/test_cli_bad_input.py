@@ -78,7 +78,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.spin --param ns=1", ("ns of self.spin must be from 200 to", "not 1")),
     ("run self.empty --method bath", ("no method 'bath'", "did you mean 'batch'?")),
     ("run self.empty --rule medium", ("no stop rule 'medium'", "did you mean 'median'?")),
-    ("run self.empty --clock sundial", ("no clock 'sundial'", "give one of", "monotonic")),
+    ("run self.empty --clock sundial", ("no clock 'sundial'", "give one of", "monotonic", "mpi-wtime")),
     ("run self.empty --clock monotonick", ("did you mean 'monotonic'?",)),
     ("run self.empty --sync sundial", ("no synchronisation 'sundial'", "give one of tree, skampi")),
     ("run self.empty --paths crooked", ("--paths is 'symmetric' or 'asymmetric'", "not 'crooked'")),
@@ -90,9 +90,20 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("the placement 'here' is neither a list of CPUs", "nor one of default, unbound, same, each, all"),
     ),
     (
+        "run self.empty --placement 0-99999999999",
+        ("the placement '0-99999999999' is neither a list of CPUs", "nor one of default, unbound"),
+    ),
+    ("run self.empty --placement ٠", ("the placement '٠' is neither a list of CPUs",)),
+    (
         f"run pthread.mutex --threads 2 --placement {_CPU},4095",
         ("there is no CPU 4095 here", f"which the placement {_CPU},4095 names", "this machine has"),
     ),
+    (
+        "run omp.barrier --omp places={4095}",
+        ("there is no CPU 4095 here", "which the OpenMP setting places={4095} names", "this machine has"),
+    ),
+    ("run omp.barrier --omp places={-3}", ("the OpenMP setting places is threads, cores", "not '{-3}'")),
+    ("run omp.barrier --omp stacksize=9999999G", ("the OpenMP setting stacksize is", "not '9999999G'")),
     (
         f"run pthread.mutex --threads 2 --placement {_CPU},{_CPU},{_CPU}",
         ("has 3 CPUs, and pthread.mutex on 1 rank of 2 threads has 2 places", "give a CPU for each"),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from steelyard.crosscheck import disagreements
+from steelyard.observations import Placement
 from steelyard.row import Row, RowPath
 
 _PATH = RowPath(late=0, observer=3, late_ns=0.0, observer_ns=400.0, loops=6)
@@ -54,6 +55,7 @@ _EPOCH = _row("epoch", 1000.0, low_ns=980.0, clock_error_ns=30.0, error_ns=40.0)
         (_row("bisected-ack", 1100.0, path=_PATH, bytes=16), None),
         (_row("bisected-ack", 1100.0, path=_PATH, mpi="openmpi"), None),
         (_row("bisected-ack", 1100.0, path=_PATH, params={"root": 1}), None),
+        (_row("bisected-ack", 1100.0, path=_PATH, placed=Placement("same-cpu", (0, 0))), None),
         (_row("batch", 5000.0), None),
         (_row("barrier", 100.0), None),
         (msgspec.structs.replace(_row("bisected-ack", 0.0, path=_PATH), median=None), None),

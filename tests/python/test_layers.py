@@ -47,7 +47,7 @@ _MAY_INCLUDE = {
 _SYSTEM_HEADERS = {
     "mpi.h": ("team/team_mpi*.[ch]", "ops/mpi_*", "kernels/*_mpi.[ch]"),
     "pthread.h": ("base/pool.c", "ops/pthread_*", "ops/omp_region.c", "kernels/*_pthread.c"),
-    "omp.h": ("ops/omp_*", "kernels/*_omp.c"),
+    "omp.h": ("base/openmp_places.c", "ops/omp_*", "kernels/*_omp.c"),
 }
 # Preprocessor conditions other than include guards: where, and why there.
 _MAY_HAVE_IF = {
@@ -200,7 +200,7 @@ def test_what_only_looks_like_a_violation_is_none(path: str, text: str) -> None:
 # line: errors, units <- records <- stats <- checks <- plots, report and engine, launch, machine <- campaign.
 _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "base": (("", "errors", "units"), ()),
-    "openmp": (("openmp",), ("base",)),
+    "openmp": (("openmp", "omp_places"), ("base",)),
     "records": (("records", "reading", "stamps", "observations", "tail"), ("base",)),
     "stats": (("stats", "stats.*"), ()),
     "results": (
@@ -222,7 +222,7 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "words": (("wording", "groups", "pairs", "tables", "tables_macro"), ("base", "records", "results")),
     "checks": (
-        ("checks", "evidence", "evidence_noise", "crosscheck"),
+        ("checks", "evidence", "evidence_noise", "crosscheck", "lanes"),
         ("base", "records", "results", "words"),
     ),
     "pictures": (
@@ -245,8 +245,8 @@ _GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "campaign": (
         ("campaign", "jobs", "folder"),
         (
-            *("base", "records", "process", "postmortem", "engine", "launch", "machine", "plan"),
-            *("watch", "topology", "placement"),
+            *("base", "openmp", "records", "process", "postmortem", "engine", "launch", "machine"),
+            *("plan", "watch", "topology", "placement"),
         ),
     ),
     "progress": (("progress",), ("base", "records", "results", "words", "campaign")),

@@ -146,6 +146,28 @@ def test_parse_cpus(text: str, cpus: tuple[int, ...]) -> None:
     assert parse_cpus(text) == cpus
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["x", "0-", "-1", "3-1", "0,1x", "1_0", "+1", "٠,١", "0-65536", "0-99999999999", "99999999999999999999"],
+)
+def test_what_is_no_list_of_cpus(text: str) -> None:
+    with pytest.raises(ValueError, match="is no list of CPUs"):
+        parse_cpus(text)
+
+
+def test_garbled_files_tell_nothing(tmp_path: Path) -> None:
+    files = {
+        "sys/devices/system/cpu/online": "0-1",
+        "sys/devices/system/cpu/cpu0/topology/core_cpus_list": "?",
+        "sys/devices/system/cpu/cpu0/topology/physical_package_id": "?",
+        "sys/devices/system/node/online": "0-",
+        "proc/meminfo": "MemTotal: much kB",
+    }
+    machine = read_machine(_tree(tmp_path, files))
+    assert (machine.cpus, machine.cores, machine.sockets) == ((0, 1), ((0,), (1,)), 1)
+    assert (machine.numa_nodes, machine.memory_bytes) == (1, 0)
+
+
 def test_this_machine() -> None:
     machine = read_machine()
     assert set(machine.cpus) == os.sched_getaffinity(os.getpid())

@@ -11,8 +11,6 @@ import pytest
 
 from commands import FIXED, Steelyard, steelyard_of
 from steelyard.engine import describe, solo_engine
-from steelyard.errors import InputError
-from steelyard.openmp import omp_axis, omp_launch, read_omp_words
 from steelyard.overhead import overhead, with_overheads
 from steelyard.plan import Measure, Plan
 from steelyard.resolve import ops_of, resolve
@@ -216,102 +214,6 @@ def test_every_reference_is_an_op_without_one_of_its_own() -> None:
         assert ops[name]["reference"] is None
     constructs = [op for op in ops.values() if op["family"] == "omp" and op["name"] not in named]
     assert all(op["reference"] for op in constructs)
-
-
-# ---- what OpenMP is told -----------------------------------------------------------------------------------
-
-
-def test_settings_are_an_axis() -> None:
-    words = read_omp_words(["wait_policy=active,passive", "places={0},{1,2}"])
-    assert omp_axis(words) == (
-        {"wait_policy": "active", "places": "{0},{1,2}"},
-        {"wait_policy": "passive", "places": "{0},{1,2}"},
-    )
-    assert omp_axis({}) == ({},)
-    assert omp_axis({"proc_bind": ("close", "spread")}) == ({"proc_bind": "close"}, {"proc_bind": "spread"})
-
-
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        ({"wait_polici": "active"}, "there is no OpenMP setting 'wait_polici'"),
-        ({"wait_policy": "lazy"}, "wait_policy is active or passive, not 'lazy'"),
-        ({"places": "core"}, "places is threads, cores"),
-        ({"max_task_priority": "high"}, "is a number, not 'high'"),
-    ],
-)
-def test_settings_that_are_none(given: dict[str, str], complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
-        omp_axis(given)
-
-
-_BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0},{1}"}
-
-
-def test_the_plan_wins_over_the_launcher() -> None:
-    told = omp_launch({"proc_bind": "spread", "wait_policy": "passive"}, 2, _BOUND, {})
-    assert told.environment == {
-        "OMP_PROC_BIND": "spread",
-        "OMP_PLACES": "{0},{1}",
-        "OMP_WAIT_POLICY": "passive",
-    }
-    assert told.notes == ()
-
-
-@pytest.mark.parametrize(
-    ("environ", "complaint"),
-    [
-        ({"OMP_WAIT_POLICY": "ACTIVE"}, "the plan asks for OMP_WAIT_POLICY=passive and the environment says"),
-        ({"OMP_THREAD_LIMIT": "1"}, "OMP_THREAD_LIMIT=1 of the environment does not allow the 2 threads"),
-        ({"GOMP_CPU_AFFINITY": "0 1"}, "GOMP_CPU_AFFINITY of the environment places threads"),
-        ({"KMP_AFFINITY": "scatter"}, "KMP_AFFINITY of the environment places threads"),
-    ],
-)
-def test_what_cannot_both_hold_is_refused(environ: dict[str, str], complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
-        omp_launch({"wait_policy": "passive"}, 2, _BOUND, environ)
-
-
-@pytest.mark.parametrize(
-    ("environ", "variable", "value"),
-    [
-        ({"OMP_NUM_THREADS": "7"}, "OMP_NUM_THREADS", "2"),
-        ({"OMP_DYNAMIC": "TRUE"}, "OMP_DYNAMIC", "false"),
-        ({"OMP_SCHEDULE": "guided,3"}, "OMP_SCHEDULE", "static"),
-        ({"OMP_PROC_BIND": "close"}, "OMP_PROC_BIND", "true"),
-        ({"OMP_PLACES": "sockets"}, "OMP_PLACES", "{0},{1}"),
-        ({"OMP_NESTED": "true"}, "OMP_NESTED", "false"),
-    ],
-)
-def test_what_is_overridden_is_said(environ: dict[str, str], variable: str, value: str) -> None:
-    told = omp_launch({}, 2, _BOUND, environ)
-    assert told.environment[variable] == value
-    assert len(told.notes) == 1
-    assert f"{variable}={environ[variable]} of the environment is overridden" in told.notes[0]
-
-
-def test_what_the_plan_leaves_open_holds_and_is_said() -> None:
-    told = omp_launch({}, 2, _BOUND, {"OMP_WAIT_POLICY": "active"})
-    assert told.environment == _BOUND
-    assert told.notes == ("OMP_WAIT_POLICY=active of the environment holds in all launches",)
-    assert omp_launch({}, 2, _BOUND, {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false"}).notes == ()
-
-
-@pytest.mark.parametrize("environ", [{}, {"OMP_PLACES": "cores"}])
-def test_threads_that_share_cores_sleep_while_they_wait(environ: dict[str, str]) -> None:
-    told = omp_launch({}, 4, {}, environ, shares=True)
-    assert told.environment["OMP_WAIT_POLICY"] == "passive"
-    assert any("OMP_WAIT_POLICY=passive" in note for note in told.notes)
-    assert "OMP_WAIT_POLICY" not in omp_launch({}, 4, {}, environ).environment
-
-
-def test_the_plan_and_the_environment_say_how_threads_wait() -> None:
-    assert omp_launch({"wait_policy": "active"}, 4, {}, {}, shares=True).environment == {
-        "OMP_WAIT_POLICY": "active"
-    }
-    for variable in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"):
-        told = omp_launch({}, 4, {}, {variable: "active"}, shares=True)
-        assert "OMP_WAIT_POLICY" not in told.environment, variable
 
 
 # ---- from the command line to the table --------------------------------------------------------------------

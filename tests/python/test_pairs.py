@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from make_records import FakePoint, steady, write_folder
@@ -41,6 +42,13 @@ def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
     page = write_report([folder], tmp_path / "report.html").read_text("utf-8")
     assert page.count("From CPU to CPU <span") == 1
     assert "shared L3, CPU 1 takes the interrupts" in page
+
+
+def test_an_interval_that_says_nothing_is_not_written_out(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [placed_point(0, 1)], launches=1)
+    rows = [msgspec.structs.replace(row, ci_low=1e-4, ci_high=3e24) for row in results(folder)]
+    (table,) = pair_tables(rows)
+    assert [line[2] for line in table.lines] == ["> 10x"]
 
 
 def test_records_alone_tell_where_points_were(tmp_path: Path) -> None:

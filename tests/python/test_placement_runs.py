@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import time
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from campaigns import bytes_of, ended, plan_of, run_plan, setup_of
 from commands import FIXED, Steelyard, steelyard_of
@@ -22,7 +26,8 @@ from steelyard.mpi import Mpi
 from steelyard.observations import load
 from steelyard.placement import cpu_words, placements_of
 from steelyard.process import run
-from steelyard.reading import read_folder
+from steelyard.reading import read_folder, read_records
+from steelyard.records import State
 from steelyard.results import results, rows_of
 from steelyard.topology import Topology, classes_of, read_topology
 
@@ -37,7 +42,9 @@ def _places(folder: Path) -> dict[str, list[str]]:
     for file in read_folder(folder):
         assert file.launch is not None
         places = sorted(file.launch.places, key=lambda place: place.rank)
-        found[file.job.placement or "default"] = [*places[0].lanes] or [place.cpus for place in places]
+        teams = {tuple(lane for lane in state.lanes[0]) for state in file.states if state.lanes}
+        assert len(teams) <= 1, file.job.job  # pools and teams of OpenMP are at the same place
+        found[file.job.placement or "default"] = [*next(iter(teams), ())] or [place.cpus for place in places]
     return found
 
 
@@ -57,7 +64,7 @@ def _expected(topology: Topology, words: tuple[str, ...]) -> dict[str, list[str]
 def _few(topology: Topology) -> Topology:
     """Of a big machine some CPUs: a launch for each of all pairs would take long."""
     cpus = topology.cpus[:3]
-    return msgspec.structs.replace(topology, cpus=cpus)
+    return replace(topology, cpus=cpus)
 
 
 def test_ranks_are_on_each_pair_and_on_all(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,6 +125,79 @@ def test_threads_are_where_they_were_asked_to_be(tmp_path: Path) -> None:
     before = bytes_of(folder / "records")  # and what is there is not measured again
     assert run_plan(folder, plan, setup_of()) == []
     assert bytes_of(folder / "records") == before
+
+
+@pytest.mark.parametrize("op", ["pthread.mutex", "atomic.pingpong", "omp.barrier"])
+def test_threads_of_a_rank_of_mpi_have_a_core_each(mpi: Mpi, tmp_path: Path, op: str) -> None:
+    """OpenMP's run-time system binds the first thread before main begins: others must not inherit that."""
+    if len(_MACHINE.cores) < 2:
+        pytest.skip("needs a core for each thread")
+    folder = tmp_path / "out"
+    plan = plan_of(op, threads=2, mpi=(mpi.name,), oversubscribe=False)
+    plan = replace(plan, measure=(replace(plan.measure[0], engine="mpi"),))
+    assert {status for _, status in ended(run_plan(folder, plan, setup_of(mpi)))} == {"ok"}
+    (file,) = read_folder(folder)
+    for state in file.states[1:]:
+        (lanes,) = state.lanes
+        assert len(set(lanes)) == 2, state
+        assert all(cpu.isdigit() for cpu in lanes), state
+        assert state.lanes == state.lanes_meant
+
+
+def _allowed(task: Path) -> str:
+    (line,) = [
+        line for line in (task / "status").read_text().splitlines() if line.startswith("Cpus_allowed_list")
+    ]
+    return line.split()[1]
+
+
+@contextlib.contextmanager
+def _threads_at_work(op: str, out: Path, count: int) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """A launch of one point in two threads on CPUs of their own, and its threads when both are bound."""
+    a, b = (core[0] for core in _MACHINE.cores[:2])
+    words = ["run", "--cpus", f"{a},{b}", f"op={op}", "threads=2", "rule=fixed", f"count={count}"]
+    environment = os.environ | {"OMP_PROC_BIND": "true", "OMP_PLACES": f"{{{a}}},{{{b}}}"}
+    argv = [str(solo_engine().path), *words, "--out", str(out)]
+    process = subprocess.Popen(argv, env=environment)
+    tasks = Path(f"/proc/{process.pid}/task")
+    try:
+        threads: list[int] = []
+        while process.poll() is None and not threads:
+            with contextlib.suppress(OSError):
+                if '"record":"obs"' not in out.read_text():  # pools before it are not the op's
+                    continue
+                where = {int(task.name): _allowed(task) for task in tasks.iterdir()}
+                if sorted(where.values()) == sorted([str(a), str(b)]):
+                    threads = sorted(where)
+            time.sleep(0.001)
+        yield process, threads
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(len(_MACHINE.cores) < 2, reason="needs a core for each thread")
+@pytest.mark.parametrize("op", ["pthread.barrier", "omp.barrier"])
+def test_from_outside_each_thread_is_seen_on_its_core(tmp_path: Path, op: str) -> None:
+    """Not by the engine's own word: the first thread is bound as the others are while the op is measured."""
+    with _threads_at_work(op, tmp_path / "out.jsonl", 10**7) as (process, threads):
+        assert threads, "it ended without a moment at which both threads were bound"
+        assert threads[0] == process.pid
+
+
+@pytest.mark.skipif(len(_MACHINE.cores) < 2, reason="needs a core to move a thread to")
+@pytest.mark.parametrize(("op", "count"), [("pthread.barrier", 20000), ("omp.barrier", 5000)])
+def test_a_thread_that_was_moved_is_noticed(tmp_path: Path, op: str, count: int) -> None:
+    out = tmp_path / "out.jsonl"
+    with _threads_at_work(op, out, count) as (process, threads):
+        assert threads, "it ended before the second thread was found"
+        for thread, core in zip(threads, reversed(_MACHINE.cores[:2]), strict=True):
+            os.sched_setaffinity(thread, {core[0]})
+        assert process.wait() == 0
+    states = [record for record in read_records(out).records if isinstance(record, State)]
+    (lanes,), (meant,) = states[-1].lanes, states[-1].lanes_meant
+    assert meant == tuple(str(core[0]) for core in _MACHINE.cores[:2])
+    assert lanes == meant[::-1]
 
 
 def test_the_command_line_places_and_goes_on(
@@ -223,7 +303,7 @@ def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
     assert done.code == 0, done.err
     engine = script(tmp_path / "solo", f'LD_PRELOAD={library} exec {solo_engine().path} "$@"')
     setup = setup_of()
-    setup = msgspec.structs.replace(setup, engines={None: Engine(str(engine), "solo", None)})
+    setup = replace(setup, engines={None: Engine(str(engine), "solo", None)})
     a, b = _MACHINE.cpus[:2]
     run_plan(tmp_path / "out", plan_of("pthread.mutex", threads=2, placement=f"{a},{b}"), setup)
     (file,) = read_folder(tmp_path / "out")
@@ -233,5 +313,7 @@ def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
     assert (place.refused, place.cpus) == ("Operation not permitted", everywhere)
     assert place.lanes == (everywhere, everywhere)
     found = _evidence(tmp_path / "out")["misplaced"]
-    assert "rank 0 of no MPI was not bound: Operation not permitted" in found
-    assert f"thread 1 of rank 0 of no MPI was asked for CPU {b}, was allowed {everywhere}" in found
+    assert "rank 0 of a launch without MPI was not bound: Operation not permitted" in found
+    assert (
+        f"thread 1 of rank 0 of a launch without MPI was asked for CPU {b}, was allowed {everywhere}" in found
+    )

@@ -58,8 +58,18 @@ def test_a_plan_of_kernels_takes_ranks_and_a_class_for_them_alone(tmp_path: Path
     assert _asked(file, None).measure == (messages, kernels)
     changed = replace(kernels, ranks="2,4", params={"class": ("S", "A"), "tolerance": 0.03})
     assert _asked(file, "2,4", "class=S,A").measure == (messages, changed)
+    assert _asked(file, "2,4", "class=S", "class=A,S").measure == (messages, changed)
     with pytest.raises(InputError, match="--param cannot be given with a plan"):
         _asked(file, None, "tolerance=1")
+
+
+def test_options_that_are_given_again_have_the_values_of_both() -> None:
+    axes = {"bytes": None, "ranks": None, "method": None}
+    params = ("kind=normal", "count=3", "kind=recursive,normal", "count=1,3")
+    plan = asked_plan(("pthread.mutex",), (), axes, None, params, ("proc_bind=close", "proc_bind=spread"))
+    (measure,) = plan.measure
+    assert measure.params == {"kind": ("normal", "recursive"), "count": (3.0, 1.0)}
+    assert measure.omp == {"proc_bind": ("close", "spread")}
 
 
 def test_ranks_are_for_measures_that_name_none(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ _TRIES = [
 ]
 
 
-def _assert_refused(read: list[records.Record], wild: int) -> None:
+def _assert_refused(read: list[records.Record], wild: int, *, simulated: bool) -> None:
     """Points that need one clock fail and say whose clocks; the others are measured."""
     ends = [record for record in read if isinstance(record, records.End)]
     assert [end.status for end in ends] == ["failed", "ok", "failed"]
@@ -233,6 +233,7 @@ def _assert_refused(read: list[records.Record], wild: int) -> None:
         assert re.match(r"clock: rank \d+: the clocks of ranks \d+ and \d+ cannot be related", end.why or "")
         assert f" {wild} " in (end.why or "")
         assert "; methods that need no common clock: batch root rank barrier" in (end.why or "")
+        assert (" truth" in (end.why or "")) == simulated  # which is known nowhere else
 
 
 @pytest.mark.parametrize(("algorithm", "wild"), [("tree", 2), ("tree", 0), ("skampi", 3), ("netgauge", 1)])
@@ -240,7 +241,9 @@ def test_clocks_that_cannot_be_related_end_the_point_and_not_the_launch(
     simulated: Path, tmp_path: Path, algorithm: str, wild: int
 ) -> None:
     more = ("--skew", "3", "--sync", algorithm, "--wild", str(wild))
-    _assert_refused(_simulate(simulated, tmp_path / "wild.jsonl", 4, *more, points=_TRIES), wild)
+    _assert_refused(
+        _simulate(simulated, tmp_path / "wild.jsonl", 4, *more, points=_TRIES), wild, simulated=True
+    )
 
 
 def test_under_one_clock_ranks_are_found_to_share_it(simulated: Path, tmp_path: Path) -> None:
@@ -276,4 +279,4 @@ def test_on_this_machine_the_certain_bound_holds_the_truth(mpi: Mpi, tmp_path: P
 
 
 def test_on_this_machine_a_wild_clock_is_refused(mpi: Mpi, tmp_path: Path) -> None:
-    _assert_refused(_run_here(mpi, tmp_path, _TRIES, "--wild", "1"), 1)
+    _assert_refused(_run_here(mpi, tmp_path, _TRIES, "--wild", "1"), 1, simulated=False)

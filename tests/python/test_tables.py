@@ -146,11 +146,18 @@ def test_relative_words(low: float | None, high: float | None, text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [(198.0, 211.0, "198 – 211 ns"), (950.0, 1020.0, "950 ns – 1.02 us"), (None, 1.0, "–")],
+    ("low", "high", "value", "text"),
+    [
+        (198.0, 211.0, None, "198 – 211 ns"),
+        (950.0, 1020.0, 990.0, "950 ns – 1.02 us"),
+        (1e-4, 3e24, 200.0, "> 10x"),
+        (1e-4, 2100.0, 200.0, "0.0001 ns – 2.10 us"),
+        (-3.0, 5.0, -1.0, "-3.00 – 5.00 ns"),
+        (None, 1.0, 1.0, "–"),
+    ],
 )
-def test_interval_words(low: float | None, high: float, text: str) -> None:
-    assert interval_words(low, high) == text
+def test_interval_words(low: float | None, high: float, value: float | None, text: str) -> None:
+    assert interval_words(low, high, value) == text
 
 
 PATH = RowPath(late=0, observer=15, late_ns=200.0, observer_ns=210.0, loops=8)

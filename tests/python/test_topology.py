@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import script
 from steelyard.process import run
 from steelyard.topology import (
     CLASSES,
@@ -122,14 +123,16 @@ def test_classes_from_sysfs(tmp_path: Path, shape: Shape, classes: Classes) -> N
     assert [name for name in CLASSES if name in classes] == list(_summary(topology))
 
 
+@pytest.mark.parametrize("form", ["2", "1"])
 @pytest.mark.parametrize(("shape", "classes"), _SHAPES.values(), ids=_SHAPES.keys())
-def test_hwloc_says_the_same_of_the_same_machine(shape: Shape, classes: Classes) -> None:
+def test_hwloc_says_the_same_of_the_same_machine(shape: Shape, classes: Classes, form: str) -> None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         pytest.skip("there is no lstopo")
     levels = zip(("package", "numa", "l3", "l2", "core", "pu"), shape, strict=True)
     machine = " ".join(f"{name}:{count}" for name, count in levels)
-    done = run([program, "--input", machine, "--of", "xml"], timeout=60)
+    older = ("--export-xml-flags", "1") if form == "1" else ()
+    done = run([program, "--input", machine, "--of", "xml", *older], timeout=60)
     assert done.code == 0, done.err
     cpus = parse_hwloc(done.out)
     found = classes_of(Topology(cpus, tuple(cpu.number for cpu in cpus)))
@@ -173,10 +176,68 @@ def test_hwloc_has_nodes_without_numbers_near_and_wide_sets() -> None:
         '<object type="PU" os_index="32"/></object></object></topology>'
     )
     assert [(cpu.number, cpu.core, cpu.node, cpu.package) for cpu in cpus] == [
-        (0, 7, 1, 4),
-        (32, -33, 1, 4),
-        (33, 7, 2, 4),
+        (0, 6, 1, 2),  # things are numbered by their place in the document
+        (32, -33, 1, 2),
+        (33, 6, 2, 2),
     ]
+
+
+def test_memory_of_a_whole_machine_is_not_the_node_of_its_cpus() -> None:
+    """Node 0 is near all CPUs, nodes 1 and 2 are each near two."""
+
+    def group(node: int, first: int) -> str:
+        cores = "".join(
+            f'<object type="Core"><object type="PU" os_index="{cpu}"/></object>' for cpu in (first, first + 1)
+        )
+        memory = f'<object type="NUMANode" os_index="{node}" cpuset="{3 << first:#x}"/>'
+        return f'<object type="Group">{memory}{cores}</object>'
+
+    cpus = parse_hwloc(
+        '<topology version="2.0"><object type="Machine"><object type="Package">'
+        f'<object type="NUMANode" os_index="0" cpuset="0xf"/>{group(1, 0)}{group(2, 2)}'
+        "</object></object></topology>"
+    )
+    assert [cpu.node for cpu in cpus] == [1, 1, 2, 2]
+    assert _summary(Topology(cpus, (0, 1, 2, 3))) == {
+        "same-cpu": (4, (0, 0)),
+        "same-node": (2, (0, 1)),
+        "same-package": (4, (0, 2)),
+    }
+
+
+def test_hwloc_1_has_sockets_and_levels_of_caches_and_no_numbers() -> None:
+    def core(first: int) -> str:
+        pus = "".join(f'<object type="PU" os_index="{cpu}"/>' for cpu in (first, first + 1))
+        return (
+            f'<object type="Cache" depth="2" cache_type="0"><object type="Cache" depth="1" cache_type="2">'
+            f'<object type="Core" os_index="0">{pus}</object></object></object>'
+        )
+
+    def socket(first: int) -> str:
+        return (
+            f'<object type="NUMANode" os_index="{first // 4}" cpuset="{0xF << first:#x}">'
+            '<object type="Socket"><object type="Cache" depth="3" cache_type="0">'
+            f"{core(first)}{core(first + 2)}</object></object></object>"
+        )
+
+    cpus = parse_hwloc(f'<topology><object type="Machine">{socket(0)}{socket(4)}</object></topology>')
+    assert _summary(Topology(cpus, tuple(range(8)))) == {
+        "same-cpu": (8, (0, 0)),
+        "same-core": (4, (0, 1)),
+        "shared-l3": (8, (0, 2)),
+        "other-package": (16, (0, 4)),
+    }
+
+
+def test_the_users_variables_of_hwloc_are_not_for_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "lstopo-no-graphics", f"env > {tmp_path}/told\nexit 1")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:2 core:1 pu:1")
+    monkeypatch.setenv("HWLOC_XMLFILE", "other.xml")
+    read_topology()
+    told = (tmp_path / "told").read_text()
+    assert "PATH=" in told
+    assert "HWLOC_" not in told
 
 
 def test_only_allowed_cpus_are_paired(tmp_path: Path) -> None:
@@ -200,6 +261,21 @@ def test_what_is_not_told_is_not_shared(tmp_path: Path) -> None:
     for cpu in range(4):
         shutil.rmtree(root / f"sys/devices/system/cpu/cpu{cpu}/cache")
         shutil.rmtree(root / f"sys/devices/system/cpu/cpu{cpu}/topology")
+    assert _summary(read_topology(root)) == {"same-cpu": (4, (0, 0)), "same-node": (6, (0, 1))}
+
+
+def test_what_is_garbled_is_not_told(tmp_path: Path) -> None:
+    """Two nodes, of which one cannot be read and one is no list; so are an L3, siblings and a package."""
+    root = _tree(tmp_path, (1, 2, 1, 1, 2, 1))
+    (root / "sys/devices/system/node/node0/cpulist").unlink()
+    (root / "sys/devices/system/node/node0/cpulist").mkdir()
+    (root / "sys/devices/system/node/node1/cpulist").write_text("2-\n")
+    for cpu in range(4):
+        folder = root / f"sys/devices/system/cpu/cpu{cpu}"
+        for name in ("cache/index2/shared_cpu_list", "cache/index3/shared_cpu_list"):
+            (folder / name).write_text("zero,one\n")
+        for name in ("core_cpus_list", "physical_package_id"):
+            (folder / "topology" / name).write_text("?\n")
     assert _summary(read_topology(root)) == {"same-cpu": (4, (0, 0)), "same-node": (6, (0, 1))}
 
 

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from commands import Said, Steelyard, steelyard_of
+from steelyard import engine
 from steelyard.engine import describe, solo_engine
 
 _KEYS = {  # tools rest on these
@@ -122,6 +123,62 @@ def test_without_noise_two_runs_agree_to_the_bit(steelyard: Steelyard, tmp_path:
     assert min(row["truth_ns"] for row in first.document["rows"]) > 10000  # its latency is 5 us a link
 
 
+_TWO_HOSTS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    <host id="{first}" speed="1Gf"/>
+    <host id="{second}" speed="1Gf"/>
+    <link id="there" bandwidth="10GBps" latency="{there}"/>
+    <link id="back" bandwidth="{bandwidth}" latency="{back}"/>
+    <route src="{first}" dst="{second}" symmetrical="NO"><link_ctn id="there"/></route>
+    <route src="{second}" dst="{first}" symmetrical="NO"><link_ctn id="back"/></route>
+  </zone>
+</platform>
+"""
+_TWO = {"first": "h-0", "second": "h-1", "there": "1us", "back": "1us", "bandwidth": "10GBps"}
+_NOTHING_TAKES_TIME = "latency_ns=0 overhead_ns=0 bandwidth=1e300"
+_OF_TWO = ("--op", "mpi.bcast", "--selector", "mpich", "-n", "2", "--bytes", "8", "--method", "epoch")
+
+
+def _two_hosts(folder: Path, **changes: str) -> Path:
+    path = folder / "two.xml"
+    path.write_text(_TWO_HOSTS.format(**{**_TWO, **changes}))
+    return path
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({}, None),
+        ({"back": "9us"}, "asymmetric paths (h-0 to h-1 1.00 us, back 9.00 us)"),
+        ({"bandwidth": "10MBps"}, "asymmetric paths (h-0 to h-1 1.00 us, back at another bandwidth)"),
+    ],
+)
+def test_asymmetric_paths_of_a_file_are_seen(
+    steelyard: Steelyard, tmp_path: Path, changes: dict[str, str], named: str | None
+) -> None:
+    said = _validate(steelyard, "--platform", _two_hosts(tmp_path, **changes), *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    (row,) = said.document["rows"]
+    assert row["asymmetric"] is (named is not None)
+    assert (named or "two.xml, mpich: 1 rows") in said.err
+    assert row["inside_stated_error"]
+    sharp = next(claim["holds"] for claim in said.document["claims"] if claim["name"] == "epoch-sharp")
+    assert sharp is (None if named else True)
+
+
+@pytest.mark.usefixtures("simgrid")
+def test_the_certain_error_is_stated_where_words_make_paths_asymmetric(steelyard: Steelyard) -> None:
+    said = _validate(steelyard, "--platform", "topology=flat asymmetry=0.5", *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    (row,) = said.document["rows"]
+    assert row["asymmetric"]
+    assert abs(row["error_pct"]) > 5  # an exchange of messages sees nothing of it
+    assert row["inside_stated_error"]
+
+
 @pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize("topology", ["fat-tree", "torus", "dragonfly"])
 def test_platforms_of_words(steelyard: Steelyard, topology: str) -> None:
@@ -148,12 +205,58 @@ def test_what_takes_too_long_is_listed_and_not_dropped(steelyard: Steelyard) -> 
 
 
 @pytest.mark.usefixtures("simgrid")
-def test_a_simulation_that_fails_is_told(steelyard: Steelyard) -> None:
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (
+            ("mpi.alltoall", "-n", "13", "--bytes", "64Ki"),
+            "alltoall pair algorithm can't be used with non power",
+        ),
+        (("mpi.bcast", "-n", "2", "--bytes", "8", "--platform", _NOTHING_TAKES_TIME), "the truth is 0 ns"),
+    ],
+)
+def test_a_simulation_that_fails_is_told(steelyard: Steelyard, words: Sequence[str], why: str) -> None:
     said = _validate(
-        steelyard, "--op", "mpi.bcast", "--bytes", "8", "--ranks", "4", "--platform", "latnecy_ns=1"
+        steelyard, "--platform", "topology=flat", "--method", "epoch", "--selector", "mpich", "--op", *words
     )
     assert said.code == 3
-    assert "latnecy_ns=1" in said.document["not_run"][0]["why"]
+    assert said.document["rows"] == []
+    assert why in said.document["not_run"][0]["why"]
+
+
+@pytest.mark.usefixtures("simgrid")
+def test_a_slow_network_has_all_its_observations(steelyard: Steelyard, tmp_path: Path) -> None:
+    said = _validate(steelyard, "--platform", _two_hosts(tmp_path, there="0.3s", back="0.3s"), *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    (row,) = said.document["rows"]
+    assert row["count"] == 16  # simulated minutes
+    assert row["stated_error_ns"] < 0.03 * row["truth_ns"]
+
+
+@pytest.mark.usefixtures("simgrid")
+def test_a_file_may_be_called_like_words(steelyard: Steelyard, tmp_path: Path) -> None:
+    path = _two_hosts(tmp_path).rename(tmp_path / "a=b.xml")
+    said = _validate(steelyard, "--platform", path, *_OF_TWO)
+    assert said.code == 0, said.out + said.err
+    assert said.document["rows"][0]["platform"] == "a=b.xml"
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"first": "h 0"}, "the host 'h 0' of '"),
+        ({"second": "h-0"}, "': Refusing to create a second host named 'h-0'"),
+        ({"there": "1parsec"}, "two.xml:7: unknown unit: parsec"),
+    ],
+)
+def test_a_file_that_cannot_be_simulated(
+    steelyard: Steelyard, tmp_path: Path, changes: dict[str, str], complaint: str
+) -> None:
+    said = steelyard("validate", "--platform", _two_hosts(tmp_path, **changes), *_OF_TWO)
+    assert said.code == 2
+    assert complaint in said.err
+    assert len(said.err.splitlines()) == 1
 
 
 @pytest.mark.usefixtures("simgrid")
@@ -165,9 +268,20 @@ def test_a_simulation_that_fails_is_told(steelyard: Steelyard) -> None:
         (("--method", "truth"), "there is no method 'truth' to validate"),
         (("--selector", "lam"), "there is no selector 'lam'"),
         (("--ranks", "0"), "at least 1"),
+        (("--ranks", "1,16"), "give --ranks 2 or more"),
+        (
+            ("--platform", "latency=500"),
+            "there is no word 'latency'; there are topology, asymmetry, bandwidth",
+        ),
+        (("--platform", "topology=foo"), "topology=foo is none of flat, fat-tree"),
+        (("--platform", "latency_ns=-5"), "'latency_ns=-5' is not of the form"),
+        (("--platform", "seed=x"), "'seed=x' is not of the form"),
+        (("--platform", "bandwidth=0"), "'bandwidth=0': a link without bandwidth carries nothing"),
+        (("--platform", "asymmetry=2"), "give 1 at most"),
+        (("--platform", "/dev/null"), "there is no platform '/dev/null'"),
         (("--platform", "no.xml"), "there is no platform 'no.xml'"),
         (("--platform", "hosts="), "is not of the form"),
-        (("--platform", __file__, "--ranks", "2"), "SimGrid cannot read the platform"),
+        (("--platform", engine.__file__), "is no platform file: it has no <platform"),
     ],
 )
 def test_bad_input(steelyard: Steelyard, words: Sequence[str], complaint: str) -> None:

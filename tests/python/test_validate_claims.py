@@ -11,8 +11,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from steelyard.validate import CLAIMS, NotRun, Row, biases, check_claims, report_lines, stated_error
-from steelyard.validate.rows import is_inside, skew_counts
+from steelyard.observations import Cell, Taken
+from steelyard.records import SCHEMA, Job
+from steelyard.validate import (
+    CLAIMS,
+    Machine,
+    NotRun,
+    Row,
+    Simulation,
+    biases,
+    check_claims,
+    report_lines,
+    stated_error,
+)
+from steelyard.validate.rows import is_inside, row_of, skew_counts
 
 
 def _row(**changes: Any) -> Row:
@@ -21,8 +33,8 @@ def _row(**changes: Any) -> Row:
     stated = changes.pop("stated", 10.0)
     known: dict[str, Any] = {
         "op": "mpi.bcast", "method": "epoch", "bytes": 8, "ranks": 16, "selector": "mpich", "barrier": None,
-        "platform": "flat", "truth_ns": 1000.0, "noise": False, "asymmetric": False, "ranks_per_host": 1,
-        "seed": 1,
+        "platform": "flat", "truth_ns": 1000.0, "noise": False, "flat": True, "asymmetric": False,
+        "certain": False, "ranks_per_host": 1, "seed": 1,
         "truth_error_ns": 0.5, "truth_first_ns": 1000.0, "truth_again_ns": 1000.0, "clock_error_ns": 4.0,
         "skew_ns": 1.0, "skew_counts": 3.0, "count": 64, "rejected": 0,
     }  # fmt: skip
@@ -80,7 +92,8 @@ _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0)], False),
         ("clock-free-exact", [_row(method="bisected-ack", error=-21.0, **_HOST4)], None),
         ("clock-free-below", [_row(method="bisected-ack", error=-19.0, stated=1.0)], True),
-        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus")], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="torus", flat=False)], None),
+        ("clock-free-exact", [_row(method="trigger", error=-21.0, platform="topology=flat")], False),
         ("clock-free-exact", [_row(method="trigger", error=-21.0, selector="impi")], None),
         ("clock-free-exact", [_row(method="trigger", error=-21.0, ranks=10)], False),
         ("clock-free-exact", [_row(**_UNEVEN_REDUCE)], None),
@@ -89,11 +102,14 @@ _BOUND_ABOVE = _row(method="bounds", low_ns=1030.0)
         ("clock-free-below", [_row(method="trigger", error=1.9, stated=1.0)], True),
         ("clock-free-below", [_row(method="trigger", error=3.9, stated=1.0, truth_error_ns=3.0)], True),
         ("clock-free-below", [_row(method="trigger", error=2.1, stated=1.0)], False),
+        ("clock-free-below", [_row(method="trigger", error=5.1, stated=1.0, truth_error_ns=4.2)], True),
+        ("clock-free-below", [_row(method="trigger", error=5.3, stated=1.0, truth_error_ns=4.2)], False),
         ("clock-free-below", [_row(method="trigger", error=9.0, stated=1.0, asymmetric=True)], None),
         ("bounds-above", [_row(method="bounds", high_ns=1200.0)], True),
         ("bounds-above", [_row(method="bounds", error=-30.0, stated=1.0, high_ns=980.0)], False),
         ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 19 + [_BOUND_ABOVE], True),
         ("bounds-below", [_row(method="bounds", low_ns=900.0)] * 18 + [_BOUND_ABOVE], False),
+        ("bounds-below", [_row(method="bounds", low_ns=1030.0, asymmetric=True)], None),
     ],
 )
 def test_claims(claim: str, rows: Sequence[Row], holds: bool | None) -> None:
@@ -132,6 +148,40 @@ def test_skew_counts_as_the_windows_show_and_thrice_at_least() -> None:
     assert math.isclose(stated_error(0.5, 1.0, 10.0, 3.0, counts=10.0), 41.5)
 
 
+def _cell(*values: float) -> Cell:
+    return Cell(
+        launch=1,
+        job=Job(schema=SCHEMA, job="simulation-0001", launch=1, ranks=2),
+        start=None,
+        point=None,
+        status="ok",
+        why=None,
+        flag="SETTLED",
+        rejected=0,
+        verified=True,
+        taken=Taken(2, np.array(values), tick=1.0),
+        clock_error=4.0,
+        clock_bound=400.0,
+        by_closure=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimates", "truths", "why"),
+    [
+        ([1000.0] * 16, [1000.0] * 4, None),
+        ([1000.0], [1000.0] * 4, "too few observations for an interval: 1, of the truth 4"),
+        ([1000.0] * 16, [0.0] * 4, "the truth is 0 ns"),
+    ],
+)
+def test_what_cannot_be_compared_is_no_row(
+    estimates: Sequence[float], truths: Sequence[float], why: str | None
+) -> None:
+    simulation = Simulation("mpi.bcast", 2, 1, Machine("m"), "mpich", None, (8,), ("epoch",), seed=1)
+    row = row_of(simulation, "epoch", 8, _cell(*estimates), _cell(*truths), None)
+    assert isinstance(row, Row) if why is None else isinstance(row, str) and why in row
+
+
 @pytest.mark.parametrize(
     ("error", "stated", "truth", "inside"),
     [(5.0, 5.0, 0.0, True), (5.1, 5.0, 0.0, False), (-5.0, 3.0, 4.0, True), (7.0, 3.0, 4.0, False)],
@@ -142,16 +192,17 @@ def test_inside(error: float, stated: float, truth: float, inside: bool) -> None
 
 def test_biases_keep_noise_and_hosts_apart() -> None:
     rows = [_row(error=error, stated=5.0) for error in (-10.0, 0.0, 4.0)]
-    rows += [_row(error=100.0, noise=True), _row(error=300.0, **_HOST4)]
-    quiet, four, noisy = biases(rows)
+    rows += [_row(error=100.0, noise=True), _row(error=300.0, **_HOST4), _row(stated=900.0, asymmetric=True)]
+    quiet, four, uneven, noisy = biases(rows)
     assert (quiet.min_pct, quiet.median_pct, quiet.max_pct) == (-1.0, 0.0, 0.4)
     assert math.isclose(quiet.inside_share, 2 / 3)
     assert (four.ranks_per_host, four.max_pct) == ("4", 30.0)
+    assert (uneven.asymmetric, uneven.worst_stated_ns, quiet.worst_stated_ns) == (True, 900.0, 5.0)
     assert (noisy.noise, noisy.rows) == (True, 1)
 
 
 def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
-    rows = [_row(error=90.0, stated=1.0)]
+    rows = [_row(error=90.0, stated=1.0), _row(platform="mine.xml", asymmetric=True, certain=True)]
     missing = [
         NotRun(
             op="mpi.scan", method=method, bytes=8, ranks=64, selector="ompi", barrier=None, platform="flat",
@@ -164,6 +215,8 @@ def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
         console.print(line, markup=False, soft_wrap=isinstance(line, str))
     text = console.export_text()
     assert "FAILS epoch-exact" in text
+    assert "mine.xml: some paths may take longer one way than back (asymmetric)" in text
+    assert "flat: some paths" not in text
     assert (
         "epoch-exact: mpi.bcast 8 B, 16 ranks, 1 per host, flat, mpich, epoch: 1090.0 ns, truth 1000.0"
         in text

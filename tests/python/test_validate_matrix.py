@@ -54,6 +54,7 @@ def test_the_full_matrix_crosses_what_matters() -> None:
         "fat-tree",
         "torus",
         "dragonfly",
+        "dragonfly by closure",
         "flat with noise",
     }
     titles = [(one.title, one.sizes) for one in planned]
@@ -101,6 +102,15 @@ def test_truth_and_methods_stand_side_by_side() -> None:
     assert [word["bytes"] for word in words] == ["8"] * 4 + ["64"] * 4
     assert [word["point"] for word in words] == [str(i) for i in range(8)]
     assert words[2]["reps"] == "32"
+    assert {word["most_seconds"] for word in words} == {"86400"}  # simulated ones, which cost nothing
+
+
+def test_one_rank_is_refused() -> None:
+    with pytest.raises(InputError, match="one rank sends nothing"):
+        simulations(Wishes(ranks=(4, 1)), _DESCRIPTION)
+
+
+_DIED = "steelyard: rank 3: died of signal"
 
 
 def test_ranks_fill_hosts() -> None:
@@ -122,8 +132,14 @@ def test_ranks_fill_hosts() -> None:
         (
             0,
             "[0.1] [ker_engine/CRITICAL] Oops! Deadlock detected",
-            "code 0: [0.1] [ker_engine/CRITICAL] Oops!",
+            "code 0: Oops! Deadlock detected",
         ),
+        (
+            134,
+            f"[a:1:(2) 0.1] ./x.cpp:48: [xbt/CRITICAL] Uncaught exception std::logic_error: no!\n{_DIED} 6",
+            "code 134: no!",
+        ),
+        (139, f"{_DIED} 11", f"code 139: {_DIED} 11"),
         (139, "", "code 139: it said nothing"),
         (1, "first\nlast\n", "code 1: last"),
     ],
@@ -131,6 +147,25 @@ def test_ranks_fill_hosts() -> None:
 def test_what_the_simulator_says_is_wrong(code: int, text: str, reason: str | None) -> None:
     said = failure_reason(code, text)
     assert said == reason if reason is None else (said or "").startswith(reason)
+
+
+def test_a_flat_machine_is_flat_by_whatever_name() -> None:
+    planned = simulations(Wishes(full=True), _DESCRIPTION)
+    assert {one.machine.name for one in planned if one.machine.flat} == {"flat", "flat with noise"}
+    assert user_machine("topology=flat").flat
+    assert user_machine("latency_ns=700").flat
+    assert not user_machine("topology=torus").flat
+
+
+def test_machines_whose_paths_are_asymmetric() -> None:
+    planned = simulations(Wishes(full=True), _DESCRIPTION)
+    uneven = [one for one in planned if one.machine.asymmetric]
+    assert {one.machine.name for one in uneven} == {"dragonfly", "dragonfly by closure"}
+    untold = [one for one in uneven if not one.machine.certain]
+    assert {(one.machine.name, one.methods) for one in untold} == {("dragonfly by closure", ("epoch",))}
+    assert len({(one.op, one.ranks, one.selector, one.sizes) for one in uneven}) == len(untold)
+    assert user_machine("topology=flat asymmetry=0.5").asymmetric
+    assert not user_machine("topology=flat").asymmetric
 
 
 def test_words_of_a_platform_that_make_noise() -> None:

@@ -58,7 +58,7 @@ def row_source(rows: Sequence[Row], group: Group, y: Sequence[float | None], lab
             "label": [label] * len(rows),
             "size": [format_bytes(row.bytes) for row in rows],
             "median": [value_words(row) for row in rows],
-            "interval": [interval_words(row.ci_low, row.ci_high) for row in rows],
+            "interval": [interval_words(row.ci_low, row.ci_high, row.median) for row in rows],
             "p99": [time_words(row.p99) for row in rows],
             "bandwidth": [bandwidth_words(row) for row in rows],
             "flag": [" ".join(row.flags) for row in rows],

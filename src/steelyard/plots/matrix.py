@@ -75,7 +75,7 @@ def _rectangles(plot: Any, cells: Mapping[Pair, Row], place: dict[int, int], sha
             "value": [value[pair] for pair in cells],
             "pair": [f"{a} – {b}" for a, b in cells],
             "median": [format_time(row.median or 0) for row in cells.values()],
-            "interval": [interval_words(row.ci_low, row.ci_high) for row in cells.values()],
+            "interval": [interval_words(row.ci_low, row.ci_high, row.median) for row in cells.values()],
             "note": [pair_words(row) for row in cells.values()],
             "ink": [INK if value[pair] > middle else "white" for pair in cells],
         }

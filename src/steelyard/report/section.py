@@ -299,7 +299,7 @@ def _cells(line: Line, item: Item, size: str, known: str) -> dict[str, str]:
         "": line.label,
         "bytes": size,
         "median": value_words(row),
-        "interval": interval_words(row.ci_low, row.ci_high),
+        "interval": interval_words(row.ci_low, row.ci_high, row.median),
         "±": relative_words(row),
         "min": time_words(row.min),
         "p99": time_words(row.p99),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.evidence import cpu_set, strays
+from steelyard.evidence import strays
 from steelyard.evidence_noise import shared_by, spans_of
+from steelyard.lanes import cpu_set, seen_lanes
 from steelyard.observations import Measured
 from steelyard.records import JobFile, Launch, Place
 from steelyard.units import format_bytes, format_time
@@ -225,8 +226,8 @@ def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
             continue
         mpi = file.job.mpi.name if file.job.mpi else "no MPI"
         places = sorted(file.launch.places, key=lambda place: place.rank)
-        key = (mpi, tuple((str(place.rank), place.host, _bound(place)) for place in places))
-        if key not in same and len(same) >= MOST_BINDINGS and not strays(file):
+        key = (mpi, tuple((str(place.rank), place.host, _bound(file, place)) for place in places))
+        if key not in same and len(same) >= MOST_BINDINGS and not any(strays(file)):
             left_out.add(key)
         else:
             same.setdefault(key, []).append((file.job.launch, file.launch))
@@ -235,9 +236,10 @@ def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
     return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items()), len(left_out)
 
 
-def _bound(place: Place) -> str:
-    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`."""
-    return f"{place.cpus}: {', '.join(place.lanes)}" if place.lanes else place.cpus
+def _bound(file: JobFile, place: Place) -> str:
+    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`, or of teams that differed."""
+    teams = seen_lanes(file, place.rank) or ([place.lanes] if place.lanes else [])
+    return f"{place.cpus}: {' or '.join(', '.join(lanes) for lanes in teams)}" if teams else place.cpus
 
 
 def _binding(

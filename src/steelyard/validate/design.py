@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ COLLECTIVES = (
 )
 # The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms by name.
 _BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
+_LEAST_RANKS = 2
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, where it is not one
@@ -49,11 +50,16 @@ _UNEVEN_QUICK, _UNEVEN_FULL = (
     (5, 10, 18),
 )  # ranks, no power of two: trees have branches of unlike depth
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
+_ASYMMETRIES = {"dragonfly": "as SimGrid routes a dragonfly"}
+_BY_CLOSURE = (
+    "epoch",
+)  # methods on an asymmetric machine that the engine is not told of: its closure must see it
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
+_NO_TIME_LIMIT = "most_seconds=86400"  # the most that the rule takes: simulated seconds cost nothing
 # Observations without noise, where each is like the other, and with it; one of `batch` is 32 calls.
 _COUNTS = {TRUTH: (4, 256), "batch": (2, 16)}
 _COUNT = (16, 256)
@@ -68,17 +74,33 @@ _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest siz
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A simulated machine: words for our own platform, or a file of the user's (`per_host` 0: as needed)."""
+    """A simulated machine: words for our own platform, or a file of the user's.
+
+    `asymmetry` says in words which paths may take longer in one direction than back, None where none does;
+    `told`: the engine is told so, and states what is certain of the clocks, not what their closure saw.
+    """
 
     name: str
     words: Mapping[str, float | str] = field(default_factory=dict)
     file: Path | None = None
     noise: bool = False
+    asymmetry: str | None = None
+    told: bool = True
+
+    @property
+    def flat(self) -> bool:
+        """Whether all its hosts are on one switch that never is the bottleneck."""
+        return self.file is None and self.words.get("topology", "flat") == "flat"
+
+    @property
+    def certain(self) -> bool:
+        """Whether only certain errors of the clocks are stated on it."""
+        return self.asymmetric and self.told
 
     @property
     def asymmetric(self) -> bool:
-        """Whether some paths take longer in one direction than back, as SimGrid routes a dragonfly."""
-        return self.words.get("topology") == "dragonfly" or "asymmetry" in self.words
+        """Whether some paths may take longer in one direction than back: no exchange of messages sees it."""
+        return self.asymmetry is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +133,7 @@ class Simulation:
         words += [f"{self.per_host} per host"] * (self.per_host > 1) + [f"barrier {self.barrier}"] * (
             self.barrier is not None
         )
+        words += [f"asymmetric paths ({self.machine.asymmetry})"] * self.machine.asymmetric
         return ", ".join(words)
 
 
@@ -139,7 +162,7 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
         for method in (TRUTH, *simulation.methods, TRUTH):
             words = [f"point={len(lines)}", f"op={simulation.op}", f"method={method}", "rule=fixed"]
             count = _COUNTS.get(method, _COUNT)[simulation.machine.noise] // (4 if crowd else 1) or 1
-            words += [f"count={count}"] + [f"bytes={size}"] * (size > 0)
+            words += [f"count={count}", _NO_TIME_LIMIT] + [f"bytes={size}"] * (size > 0)
             words += [f"{key}={value}" for key, value in _METHOD_PARAMS.get(method, {}).items()]
             lines.append(" ".join(words))
     return tuple(lines)
@@ -148,8 +171,12 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
 def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulation, ...]:
     """The matrix, the quick simulations first. `description` is what the simulated engine says of itself.
 
-    Raises InputError for an op, a method or a selector that there is not.
+    Raises InputError for an op, a method or a selector that there is not, and for fewer than two ranks.
     """
+    if min(wishes.ranks or (_LEAST_RANKS,)) < _LEAST_RANKS:
+        raise InputError(
+            f"a collective of one rank sends nothing to validate; give --ranks {_LEAST_RANKS} or more"
+        )
     ops = _ops(wishes, description)
     known = {row["name"] for row in description["methods"] if row["available"]} - {TRUTH}
     for name in wishes.methods or ():
@@ -176,6 +203,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                 for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
                 if method in known and method in (wishes.methods or known.difference(_OVERHEADS))
                 if barrier is None or base == "barrier" or method in _LIBRARY_BARRIER
+                if machine.told or method in _BY_CLOSURE
             )
             found.append(
                 Simulation(
@@ -261,9 +289,10 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
         yield count, machine, selectors[0], barrier, sizes[:1]
     if wishes.machine is not None:
         return
-    others = [Machine(name, {"topology": name}) for name in _TOPOLOGIES]
+    others = [Machine(name, {"topology": name}, asymmetry=_ASYMMETRIES.get(name)) for name in _TOPOLOGIES]
+    untold = [replace(one, name=f"{one.name} by closure", told=False) for one in others if one.asymmetric]
     for count, selector, other in itertools.product(
-        some, selectors[:2], (*others, flat_machine(wishes.seed))
+        some, selectors[:2], (*others, *untold, flat_machine(wishes.seed))
     ):
         yield count, other, selector, None, two_sizes
 
@@ -280,17 +309,33 @@ def user_machine(text: str) -> Machine:
 
     Raises InputError.
     """
-    if "=" in text:
-        pairs = [word.partition("=") for word in text.split()]
-        if any(not name or not value for name, _, value in pairs):
-            raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
-        words: dict[str, float | str] = {name: value for name, _, value in pairs}
-        noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
-        return Machine(text, words, noise=noisy)
     path = Path(text).absolute()
-    if not path.is_file():
+    if path.is_file():
+        return _file_machine(path)
+    if "=" not in text:
         raise InputError(f"there is no platform '{text}'; give an XML file or a compiled one for SimGrid")
-    return Machine(path.name, file=path, noise=path.suffix == ".so")
+    pairs = [word.partition("=") for word in text.split()]
+    if any(not name or not value for name, _, value in pairs):
+        raise InputError(f"--platform '{text}' is not of the form 'topology=torus latency_ns=1000'")
+    words: dict[str, float | str] = {name: value for name, _, value in pairs}
+    noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
+    asymmetry = f"asymmetry={words['asymmetry']}" if "asymmetry" in words else None
+    return Machine(text, words, noise=noisy, asymmetry=asymmetry)
+
+
+def _file_machine(path: Path) -> Machine:
+    """A file for SimGrid, which tells a compiled one by its name. Raises InputError where it is none."""
+    if path.suffix == ".so":  # what it does to messages beyond their routes cannot be seen from outside
+        return Machine(path.name, file=path, noise=True)
+    try:
+        is_platform = b"<platform" in path.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {error.strerror}") from None
+    if not is_platform:
+        raise InputError(
+            f"'{path}' is no platform file: it has no <platform>; give XML or a compiled '.so' for SimGrid"
+        )
+    return Machine(path.name, file=path)
 
 
 def machine_words(machine: Machine, hosts: int) -> str:

@@ -60,6 +60,14 @@ Machine machine; // SimGrid calls back without a pointer of ours
     std::exit(2);
 }
 
+std::string known_words()
+{
+    std::string names = "topology";
+    for (const auto& word : machine.words)
+        names += ", " + word.first;
+    return names;
+}
+
 void read_words(const char* text)
 {
     std::istringstream stream(text ? text : "");
@@ -71,10 +79,16 @@ void read_words(const char* text)
             machine.topology = value;
             continue;
         }
+        if (machine.words.count(key) == 0)
+            refuse("there is no word '" + key + "'; there are " + known_words());
         char* end = nullptr;
         const double number = std::strtod(value.c_str(), &end);
-        if (machine.words.count(key) == 0 || value.empty() || *end != '\0' || number < 0)
-            refuse("'" + word + "' is not of the form name=number, with a name that platform.cpp knows");
+        if (value.empty() || *end != '\0' || !std::isfinite(number) || number < 0)
+            refuse("'" + word + "' is not of the form name=number with a number of 0 or more");
+        if (number <= 0 && key.find("bandwidth") != std::string::npos)
+            refuse("'" + word + "': a link without bandwidth carries nothing");
+        if (number > 1 && key == "asymmetry")
+            refuse("'" + word + "': no message can take less than no time back; give 1 at most");
         machine.words[key] = number;
     }
     machine.random.seed(static_cast<unsigned long long>(machine["seed"]));

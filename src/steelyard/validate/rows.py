@@ -30,8 +30,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
     width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
     taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
-    counts in the stated error. `asymmetric`: some paths take longer in one direction, which no exchange of
-    messages can see.
+    counts in the stated error. `flat`: all hosts on one switch of our own platform. `asymmetric`: some paths
+    may take longer in one direction, which no exchange of messages can see; `certain`: the clocks' certain
+    error is stated, not what their closure saw.
     """
 
     op: str
@@ -47,7 +48,9 @@ class Row(Struct, frozen=True, kw_only=True):
     stated_error_ns: float
     inside_stated_error: bool
     noise: bool
+    flat: bool
     asymmetric: bool
+    certain: bool
     ranks_per_host: int
     seed: int
     low_ns: float
@@ -145,7 +148,11 @@ def rows_of_simulation(
             else:
                 assert first is not None
                 assert cell is not None
-                rows.append(_row(simulation, method, size, cell, first, again))
+                row = row_of(simulation, method, size, cell, first, again)
+                if isinstance(row, Row):
+                    rows.append(row)
+                else:
+                    missing.append(_not_run(simulation, method, size, row, "failed"))
     return tuple(rows), tuple(missing)
 
 
@@ -206,8 +213,10 @@ def _seen(cells: Sequence[Cell]) -> _Seen:
     )
 
 
-def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None) -> Row:
-    """One method's estimate; the truth is that of before and after it together."""
+def row_of(
+    simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None
+) -> Row | str:
+    """One method's estimate, or why there is none; the truth is that of before and after it together."""
     later = again if again is not None and again.status == "ok" else None
     seen = _seen([cell])
     estimate = seen.estimate
@@ -216,6 +225,10 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
     counts = skew_counts(cell.values, cell.taken.skews)
     stated = stated_error(_half_width(estimate), seen.tick, seen.clock_error, seen.skew, counts)
     truth_error = _half_width(truth)
+    if truth.value <= 0:
+        return f"the truth is {truth.value:g} ns: nothing takes time on this machine"
+    if not math.isfinite(stated + truth_error):
+        return f"too few observations for an interval: {cell.values.size}, of the truth {first.values.size}"
     return Row(
         op=simulation.op,
         method=method,
@@ -230,7 +243,9 @@ def _row(simulation: Simulation, method: str, size: int, cell: Cell, first: Cell
         stated_error_ns=stated,
         inside_stated_error=is_inside(error, stated, truth_error),
         noise=simulation.machine.noise,
+        flat=simulation.machine.flat,
         asymmetric=simulation.machine.asymmetric,
+        certain=simulation.machine.certain,
         ranks_per_host=simulation.per_host,
         seed=simulation.seed,
         low_ns=seen.low,

@@ -15,14 +15,15 @@ import msgspec
 
 from steelyard.errors import InputError
 from steelyard.process import signals_as_exceptions
-from steelyard.validate.design import Simulation, Wishes, simulations
+from steelyard.validate.design import Machine, Simulation, Wishes, simulations
 from steelyard.validate.rows import NotRun, Row, rows_of_simulation
 from steelyard.validate.simulator import (
     Ran,
     Simulator,
+    asymmetry,
     describe_simulated,
     find_simulator,
-    host_names,
+    read_platform,
     simulate,
 )
 
@@ -62,7 +63,7 @@ def validate(
     with signals_as_exceptions(), _folder(out) as folder:
         simulator = find_simulator()
         planned = simulations(wishes, describe_simulated(simulator, folder))
-        planned = _fit(planned, simulator)
+        planned = _fit(planned, wishes.machine, simulator)
         return _run_all(simulator, planned, folder, limit_seconds, listener)
 
 
@@ -106,13 +107,23 @@ def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked
         yield from done
 
 
-def _fit(planned: Sequence[Simulation], simulator: Simulator) -> tuple[Simulation, ...]:
-    """On a platform of the user's, more ranks on a host where there are too few hosts."""
-    machine = planned[0].machine
-    if machine.file is None:
+def _fit(
+    planned: Sequence[Simulation], machine: Machine | None, simulator: Simulator
+) -> tuple[Simulation, ...]:
+    """A platform of the user's is read before anything runs: more ranks on a host where there are too few
+    hosts, and which paths among the hosts in use are asymmetric, as far as SimGrid knows. Raises InputError.
+    """
+    if machine is None:
         return tuple(planned)
-    hosts = len(host_names(simulator, machine, 0))
-    return tuple(replace(one, per_host=max(one.per_host, -(-one.ranks // hosts))) for one in planned)
+    hosts = len(read_platform(simulator, machine, max(one.hosts for one in planned)))
+    if machine.file is not None:
+        planned = [replace(one, per_host=max(one.per_host, -(-one.ranks // hosts))) for one in planned]
+    known = machine.asymmetry
+    seen = {
+        hosts: replace(machine, asymmetry=known or asymmetry(simulator, machine, hosts))
+        for hosts in {one.hosts for one in planned}
+    }
+    return tuple(replace(one, machine=seen[one.hosts]) for one in planned)
 
 
 @contextmanager

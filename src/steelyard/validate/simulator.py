@@ -19,15 +19,27 @@ from steelyard import __version__
 from steelyard.engine import Engine, describe, simulated_engine
 from steelyard.errors import InputError
 from steelyard.mpi import cache_folder
-from steelyard.process import Child, run
+from steelyard.process import Child, Done, run
 from steelyard.records import SCHEMA, Job, append_records
+from steelyard.units import format_time
 from steelyard.validate.design import Machine, Simulation, machine_words, place_ranks, point_lines
 
 _COMPILE_SECONDS = 300.0
 _HOSTS_SECONDS = 60.0
 _POLL_SECONDS = 0.5
-# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first.
-_FAILURES = ("steelyard: rank ", "STEELYARD_PLATFORM", "Deadlock", "CRITICAL", "Segmentation")
+# SMPI ends with code 0 after MPI_Abort() and after a deadlock: these words tell, the first first. That a rank
+# died of a signal says less than what SimGrid said before.
+_FAILURES = (
+    r"steelyard: rank \d+: (?!died of signal)",
+    "STEELYARD_PLATFORM",
+    "Deadlock",
+    "CRITICAL",
+    "Parse error",
+    "steelyard: rank ",
+    "Segmentation",
+)
+_WHERE_IN_SIMGRID = r"^\[.*?/(CRITICAL|ERROR)\] (Uncaught exception \S+( by \S+)?: )?|^STEELYARD_PLATFORM: "
+_REASON_MOST = 300  # characters
 _OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
 # Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
 _SETTINGS = (
@@ -42,7 +54,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """What it takes to simulate: the engine, our platform, and a program that names a platform's hosts."""
+    """What it takes to simulate: the engine, our platform, a program that knows any platform's hosts."""
 
     engine: Engine
     platform: Path
@@ -77,18 +89,53 @@ def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str,
     """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
     if machine.file is None:
         return tuple(f"node-{index}" for index in range(hosts))
-    argv = [
-        str(simulator.lister),
-        str(machine.file),
-        "--log=root.thresh:critical",
-        "--cfg=network/model:SMPI",
-    ]
-    done = run(argv, timeout=_HOSTS_SECONDS)
-    names = done.out.split()
+    return read_platform(simulator, machine, hosts)
+
+
+def read_platform(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
+    """The hosts that SimGrid finds in a machine, in the order of the numbers in their names; `hosts` of ours.
+
+    Raises InputError for one that SimGrid, or the file that starts SMPI's ranks, cannot take.
+    """
+    done = _ask(simulator, machine, hosts)
+    names = done.out.splitlines()
     if done.code != 0 or not names:
-        reason = (done.err.strip().splitlines() or ["it names no host"])[-1]
-        raise InputError(f"SimGrid cannot read the platform {machine.file}: {reason}")
+        reason = _said(done.err) if done.code else "it names no host"
+        raise InputError(f"SimGrid cannot read the platform '{machine.file or machine.name}': {reason}")
+    blank = next((name for name in names if name.split() != [name]), None)
+    if blank is not None:
+        raise InputError(
+            f"the host '{blank}' of '{machine.file}' has a blank in its name, which SMPI cannot take"
+        )
     return tuple(sorted(names, key=_natural))
+
+
+def asymmetry(simulator: Simulator, machine: Machine, hosts: int) -> str | None:
+    """Which of a machine's first `hosts` hosts have paths that differ most there and back, in words.
+
+    None where no two have. What SimGrid cannot compare may differ.
+    """
+    done = _ask(simulator, machine, hosts, host_names(simulator, machine, hosts)[:hosts])
+    if done.code != 0:
+        return "SimGrid cannot compare them"
+    if not done.out:
+        return None
+    first, second, *latencies = done.out.splitlines()
+    there, back = (format_time(float(s) / 1e-9) if s != "inf" else "no path" for s in latencies)
+    return f"{first} to {second} {there}, back {back if back != there else 'at another bandwidth'}"
+
+
+def _ask(simulator: Simulator, machine: Machine, hosts: int, names: Sequence[str] = ()) -> Done:
+    """Our program beside SimGrid (hosts.cpp) about a machine of so many hosts, if they are ours to choose."""
+    argv = [str(simulator.lister), str(machine.file or simulator.platform), *names]
+    argv += ["--log=root.thresh:error", "--cfg=network/model:SMPI"]
+    return run(argv, env=_environment(machine, hosts), timeout=_HOSTS_SECONDS)
+
+
+def _environment(machine: Machine, hosts: int) -> dict[str, str]:
+    """A file of the user's may read words of its own."""
+    ours = {} if machine.file else {"STEELYARD_PLATFORM": machine_words(machine, hosts)}
+    return os.environ | ours
 
 
 def simulate(
@@ -112,13 +159,14 @@ def simulate(
         *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
         *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
     ]
-    words = machine_words(simulation.machine, simulation.hosts)
+    if simulation.machine.certain:
+        argv += ["--paths", "asymmetric"]  # only what is certain of the clocks is stated
     append_records(
         records,
         [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],
     )
     begin = time.monotonic()
-    environment = os.environ | {"STEELYARD_PLATFORM": words}
+    environment = _environment(simulation.machine, simulation.hosts)
     with Child(argv, env=environment, cwd=records.parent, tidy=False) as child:
         code = None
         while code is None and not stop.is_set() and time.monotonic() < begin + limit_seconds:
@@ -147,11 +195,17 @@ def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -
 
 def failure_reason(code: int, text: str) -> str | None:
     """What went wrong, from the last words of the simulator; None when nothing did."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = next((line for word in _FAILURES for line in lines if word in line), None)
-    if code == 0 and said is None:
+    if code == 0 and not any(re.search(word, text) for word in _FAILURES):
         return None
-    return f"code {code}: {(said or (lines or ['it said nothing'])[-1])[:200]}"
+    return f"code {code}: {_said(text)}"
+
+
+def _said(text: str) -> str:
+    """The line that says what went wrong, without where in SimGrid that was."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = (line for word in _FAILURES for line in lines if re.search(word, line))
+    line = next(telling, (lines or ["it said nothing"])[-1])
+    return re.sub(_WHERE_IN_SIMGRID, "", line)[:_REASON_MOST]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -21,10 +21,14 @@ _SHOWN_FAILING = 10  # rows of a claim that a terminal can take
 
 
 class Bias(Struct, frozen=True, kw_only=True):
-    """How far a method is off over its rows: error in % of the truth, share inside the stated error."""
+    """How far a method is off over its rows: error in % of the truth, share inside the stated error.
+
+    `asymmetric`: on machines of which some paths take longer one way than back.
+    """
 
     method: str
     noise: bool
+    asymmetric: bool
     ranks_per_host: str
     rows: int
     min_pct: float
@@ -36,21 +40,22 @@ class Bias(Struct, frozen=True, kw_only=True):
 
 
 def biases(rows: Sequence[Row]) -> tuple[Bias, ...]:
-    """A line for each method without and with noise, and for one and for several ranks on a host."""
-    groups: dict[tuple[str, bool, bool], list[Row]] = {}
+    """A line for each method without and with noise, on symmetric and asymmetric paths, and for one and for
+    several ranks on a host.
+    """
+    groups: dict[tuple[str, bool, bool, bool], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.method, row.noise, row.ranks_per_host > 1), []).append(row)
-    return tuple(
-        _bias(method, noise, members)
-        for (method, noise, _), members in sorted(groups.items(), key=lambda item: item[0])
-    )
+        key = (row.method, row.noise, row.asymmetric, row.ranks_per_host > 1)
+        groups.setdefault(key, []).append(row)
+    return tuple(_bias(members) for _, members in sorted(groups.items(), key=lambda item: item[0]))
 
 
-def _bias(method: str, noise: bool, rows: Sequence[Row]) -> Bias:
+def _bias(rows: Sequence[Row]) -> Bias:
     errors = np.array([row.error_pct for row in rows])
     return Bias(
-        method=method,
-        noise=noise,
+        method=rows[0].method,
+        noise=rows[0].noise,
+        asymmetric=rows[0].asymmetric,
         ranks_per_host=", ".join(str(count) for count in sorted({row.ranks_per_host for row in rows})),
         rows=len(rows),
         min_pct=float(errors.min()),
@@ -84,6 +89,7 @@ def report_lines(
     """What a terminal shows, from top to bottom."""
     if rows:
         yield bias_table(rows)
+        yield from asymmetry_lines(rows)
         yield ""
     yield claim_table(verdicts)
     yield from failing_lines(verdicts)
@@ -93,7 +99,7 @@ def report_lines(
 def bias_table(rows: Sequence[Row]) -> Table:
     """The errors of each method against the truth."""
     table = _table("error against the simulated truth")
-    for column in ("method", "noise", "per host"):
+    for column in ("method", "noise", "paths", "per host"):
         table.add_column(column, no_wrap=True)
     for column in ("rows", "min %", "median %", "max %", "inside stated", "worst stated"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -101,6 +107,7 @@ def bias_table(rows: Sequence[Row]) -> Table:
         table.add_row(
             one.method,
             "yes" if one.noise else "no",
+            "asymmetric" if one.asymmetric else "symmetric",
             one.ranks_per_host,
             str(one.rows),
             *(f"{value:+.2f}" for value in (one.min_pct, one.median_pct, one.max_pct)),
@@ -108,6 +115,16 @@ def bias_table(rows: Sequence[Row]) -> Table:
             f"{one.worst_stated_pct:.2g} %, {one.worst_stated_ns:.3g} ns",
         )
     return table
+
+
+def asymmetry_lines(rows: Sequence[Row]) -> list[str]:
+    """Where paths are asymmetric, and what is stated there."""
+    names = dict.fromkeys(row.platform for row in rows if row.certain)
+    return [
+        f"{name}: some paths may take longer one way than back (asymmetric), which no exchange of messages "
+        "sees: the certain errors of the clocks are stated"
+        for name in names
+    ]
 
 
 def claim_table(verdicts: Sequence[Verdict]) -> Table:

@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "base/lanes.h"
+
+#include "base/json.h"
+#include "base/place.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* File-scope state, for a pool is closed deep inside an op, and the record is written when the op is gone. */
+static struct {
+    char seen[LANES_TEXT_MAX], meant[LANES_TEXT_MAX];
+} lanes;
+
+void lane_look(struct lane_place *lane, const char *meant)
+{
+    place_allowed(lane->seen, sizeof lane->seen);
+    snprintf(lane->meant, sizeof lane->meant, "%s", meant);
+}
+
+void lanes_forget(void)
+{
+    lanes.seen[0] = lanes.meant[0] = '\0';
+}
+
+void lanes_keep(const struct lane_place *of, int count)
+{
+    size_t seen = 0, meant = 0;
+    lanes_forget();
+    for (int i = 0; i < count && seen + LANE_CPUS_MAX + 1 < LANES_TEXT_MAX; ++i) {
+        const char *apart = i > 0 ? "|" : "";
+        seen += (size_t)snprintf(lanes.seen + seen, sizeof lanes.seen - seen, "%s%s", apart, of[i].seen);
+        meant +=
+            (size_t)snprintf(lanes.meant + meant, sizeof lanes.meant - meant, "%s%s", apart, of[i].meant);
+    }
+}
+
+const char *lanes_seen(void)
+{
+    return lanes.seen;
+}
+
+const char *lanes_meant(void)
+{
+    return lanes.meant;
+}
+
+void lanes_json(struct json *j, const char *name, const char *text)
+{
+    char copy[LANES_TEXT_MAX], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", text);
+    json_open(j, name, '[');
+    for (char *lane = strsep(&rest, "|"); lane; lane = strsep(&rest, "|"))
+        json_string(j, NULL, lane);
+    json_close(j, ']');
+}

@@ -1,0 +1,57 @@
+"""Places as OMP_PLACES lists them: which CPUs each of them has.
+
+The grammar is that of the OpenMP 5.2 specification, 21.1.6, with braces: `{0,1},{2,3}`, `{0:4:2}`,
+`{0:2}:3:2`, and `!` for what is taken away of what stands before it, as in gcc's libgomp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+MOST = 2**16  # CPUs in an interval: more than any machine has, so that a slip of the pen is not spelled out
+LIST_COMMA = re.compile(r",(?![^{]*\})")  # between places, not within one
+
+_INTERVAL = r"(?::(\d+)(?::(-?\d+))?)?"  # how many, and how far from one to the next
+_CPU = re.compile(rf"(!?)(\d+){_INTERVAL}", re.ASCII)
+_PLACE = re.compile(rf"(!?)\{{([^{{}}]+)\}}{_INTERVAL}", re.ASCII)
+
+Place = frozenset[int]
+
+
+def parse_places(text: str) -> tuple[Place, ...]:
+    """The CPUs of each place of a list such as `{0},{1}`, in order. Raises ValueError where it is none."""
+    return tuple(_parse(LIST_COMMA.split(text), _PLACE, _parse_place))
+
+
+def _parse_place(text: str) -> Place:
+    """What is within the braces: `0,1`, `0:4:2`, `0:4,!2`."""
+    return Place().union(*_parse(text.split(","), _CPU, lambda number: Place({int(number)})))
+
+
+def _parse(parts: Sequence[str], pattern: re.Pattern[str], read: Callable[[str], Place]) -> list[Place]:
+    found: list[Place] = []
+    for part in parts:
+        match = pattern.fullmatch(part)
+        if match is None:
+            raise ValueError(part)
+        excluded, what, length, stride = match.groups()
+        cpus = read(what)
+        if not excluded:
+            found += _interval(cpus, int(length or 1), int(stride or 1))
+        elif length is None and cpus in found:
+            found = [one for one in found if one != cpus]
+        else:
+            raise ValueError(part)
+    if not found:
+        raise ValueError("all is taken away")
+    return found
+
+
+def _interval(cpus: Place, length: int, stride: int) -> list[Place]:
+    """These CPUs, and those so far from them, `length` in all."""
+    far = (length - 1) * stride
+    least, most = min(cpus) + min(far, 0), max(cpus) + max(far, 0)
+    if not (0 <= least <= most < MOST and 0 < length * len(cpus) <= MOST):
+        raise ValueError(f"{length} times {stride} from {min(cpus)}")
+    return [Place(cpu + stride * number for cpu in cpus) for number in range(length)]

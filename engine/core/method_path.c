@@ -9,7 +9,7 @@
  * bisected-ack: a half of the candidates is watched as a group, then the other half, and the slower half is
  * halved again: 2 ceil(log2 P) loops of a few calls at most instead of P. trigger: its dual in time, for
  * fan-in: rank 0 lets the late rank go by a message. trigger-ack: both, for scans and for what goes from all
- * to all; the reporting rank and the late one are sought by turns.
+ * to all: who finishes last when all start together, and then for whom that rank waits longest.
  *
  * What is heard of a group must not depend on how its ranks are reached, for ranks differ by less than one
  * message takes. So a group's members learn when rank 0 began, each on its own clock, and start together at a

@@ -92,11 +92,17 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[Group, ...]:
 def check_openmp(group: Group, ops: Ops, machine: Machine, environ: Mapping[str, str]) -> None:
     """Raises InputError where OpenMP would leave out places or threads, and say so where nobody reads it.
 
-    That is places on CPUs that are not there or that we may not use, and nested regions of more threads than
-    the environment allows.
+    That is places on CPUs that are not there or that we may not use, or beside a placement, and nested
+    regions of more threads than the environment allows.
     """
     settings = dict(group.omp)
-    cpus, word = places_cpus(settings), f"places={settings.get('places')}"
+    word = f"places={settings.get('places')}"
+    if "places" in settings and group.placement is not None:
+        raise InputError(
+            f"the OpenMP setting {word} and the placement {group.placement.text} both say where threads are; "
+            "leave one of them out"
+        )
+    cpus = places_cpus(settings)
     check_cpus(cpus, machine.cpus, machine.online, word, "the OpenMP setting")
     for point in group.points:
         usual = {row["name"]: row["default"] for row in ops.all[point.op]["params"]}

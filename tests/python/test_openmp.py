@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from steelyard.errors import InputError
 from steelyard.jobs import Group, check_openmp, groups_of
 from steelyard.machine import read_machine
-from steelyard.observations import PlannedPoint
+from steelyard.observations import Placement, PlannedPoint
 from steelyard.omp_places import parse_places
 from steelyard.openmp import omp_axis, omp_launch, places_cpus, read_omp_words
 from steelyard.resolve import ops_of
@@ -140,6 +140,12 @@ def test_places_are_cpus_that_may_be_used(places: str, complaint: str | None) ->
     else:
         with pytest.raises(InputError, match=re.escape(complaint)):
             check_openmp(group, _OPS, machine, {})
+
+
+def test_places_and_a_placement_contradict_each_other() -> None:
+    group = Group(None, 1, 2, None, (("places", "cores"),), Placement("shared-l3", (0, 1)), ())
+    with pytest.raises(InputError, match=r"places=cores and the placement shared-l3 0,1 both say where"):
+        check_openmp(group, _OPS, read_machine(), {})
 
 
 @pytest.mark.parametrize(

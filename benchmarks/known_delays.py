@@ -46,7 +46,7 @@ SLEEPERS = (
         "pthread.migrate",
         "pthread.*.pingpong",
     ),
-    *("omp.nested", "omp.fresh_thread", "omp.first_parallel"),
+    *("omp.nested", "omp.target", "omp.fresh_thread", "omp.first_parallel"),
 )
 SLEEPERS_FACTOR = 100.0
 # Who does a task is the library's choice: the delays of all threads follow each other, or none, or some do.

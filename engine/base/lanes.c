@@ -28,7 +28,8 @@ void lanes_keep(const struct lane_place *of, int count)
 {
     size_t seen = 0, meant = 0;
     lanes_forget();
-    for (int i = 0; i < count && seen + LANE_CPUS_MAX + 1 < LANES_TEXT_MAX; ++i) {
+    const size_t most = LANES_TEXT_MAX - LANE_CPUS_MAX - 1; /* before one more that may be as long as any */
+    for (int i = 0; i < count && seen < most && meant < most; ++i) {
         const char *apart = i > 0 ? "|" : "";
         seen += (size_t)snprintf(lanes.seen + seen, sizeof lanes.seen - seen, "%s%s", apart, of[i].seen);
         meant +=
@@ -51,7 +52,7 @@ void lanes_json(struct json *j, const char *name, const char *text)
     char copy[LANES_TEXT_MAX], *rest = copy;
     snprintf(copy, sizeof copy, "%s", text);
     json_open(j, name, '[');
-    for (char *lane = strsep(&rest, "|"); lane; lane = strsep(&rest, "|"))
+    for (char *lane = *text ? strsep(&rest, "|") : NULL; lane; lane = strsep(&rest, "|"))
         json_string(j, NULL, lane);
     json_close(j, ']');
 }

@@ -23,7 +23,7 @@ void lanes_forget(void);
 const char *lanes_seen(void);
 const char *lanes_meant(void);
 
-/* Such a text as an array. */
+/* Such a text as an array, which is empty when none were kept. */
 void lanes_json(struct json *j, const char *name, const char *text);
 
 #endif

@@ -42,7 +42,8 @@ def lanes_of(file: JobFile) -> Iterator[Lane]:
 
 def seen_lanes(file: JobFile, rank: int) -> list[tuple[str, ...]]:
     """Where the threads of a rank were, of each team that was elsewhere than those before it."""
-    return list(dict.fromkeys(state.lanes[rank] for state in file.states if rank < len(state.lanes)))
+    teams = (state.lanes[rank] for state in file.states if rank < len(state.lanes))
+    return list(dict.fromkeys(lanes for lanes in teams if lanes))
 
 
 def stray_lanes(file: JobFile) -> Iterator[str]:

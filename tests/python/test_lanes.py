@@ -26,6 +26,12 @@ def test_threads_that_are_where_they_should_be_are_not_mentioned() -> None:
     assert seen_lanes(file, 0) == [("0", "1")]
 
 
+def test_a_point_that_had_no_team_says_nothing() -> None:
+    file = _file((), (), (0, 1))
+    assert [*stray_lanes(file), *moved_lanes(file, _NAMES), *sharing_lanes(file, _NAMES)] == []
+    assert seen_lanes(file, 0) == []
+
+
 def test_a_thread_that_was_moved_is_named() -> None:
     (told,) = moved_lanes(_file(("0", "0"), ("0", "1")), _NAMES)
     assert told == (

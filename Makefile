@@ -1,6 +1,7 @@
 # The few words that a newcomer types. Everything else: .venv/bin/steelyard --help
 #   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
-#   make test    linters and tests; as root on Debian it first installs the further MPIs that tests like to have
+#   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
+#   make test    all tests; as root on Debian it first installs the further MPIs that tests like to have
 #   make build   the engines and their C tests with warnings as errors, without Python (build/dev)
 
 SHELL = /bin/sh
@@ -9,7 +10,9 @@ VENV = .venv
 BIN = $(VENV)/bin
 
 # Python sources are used where they stand (an editable install); the engines are built anew when any of these is newer.
-ENGINE = pyproject.toml CMakeLists.txt $(shell find engine -name '*.[ch]' -o -name build.json) src/steelyard/__init__.py
+# An __init__.py is among them because the install knows each package.
+ENGINE = pyproject.toml CMakeLists.txt $(shell find engine -name '*.[ch]' -o -name build.json) \
+    $(shell find src/steelyard -name __init__.py)
 
 # uv where there is one (it is faster), venv and pip otherwise
 UV := $(shell command -v uv 2>/dev/null)
@@ -23,7 +26,7 @@ endif
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++
 
-.PHONY: run test build clean system-packages
+.PHONY: run check test lint build clean system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -38,13 +41,19 @@ $(VENV)/installed-dev: $(BIN)/python $(ENGINE)
 	$(INSTALL) -e '.[mpi,dev]'
 	@touch $(VENV)/installed $@
 
-test: $(VENV)/installed-dev system-packages build
+check: lint
+	ctest --preset dev --parallel 2
+	$(BIN)/pytest -n 2 tests/unit
+
+test: system-packages lint
+	ctest --preset dev --parallel 2
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+lint: $(VENV)/installed-dev build
 	$(BIN)/clang-format --dry-run -Werror $$(find engine tests/engine -name '*.[ch]')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	ctest --preset dev
-	$(BIN)/pytest -n 2
 
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
 system-packages:

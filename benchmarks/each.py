@@ -16,15 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.observations import Cell, load
-from steelyard.process import run
+from steelyard.base.units import format_bytes, format_time
+from steelyard.results.load import PointLaunch, load
 from steelyard.stats import launch_interval, median
-from steelyard.units import format_bytes, format_time
+from steelyard.system.process import run
 
 SECONDS = 3600.0  # more than it takes
 
 
-def half_round_trip(cell: Cell) -> float:
+def half_round_trip(cell: PointLaunch) -> float:
     """Half a round trip in ns, the median, the readings of the clock in it."""
     values, taken = cell.values, cell.taken
     if cell.point is not None and cell.point.report == "message":  # there and back, of one exchange

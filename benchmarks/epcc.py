@@ -37,22 +37,24 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from steelyard.campaign import run_campaign
-from steelyard.engine import describe, solo_engine
-from steelyard.evidence_noise import neighbours
-from steelyard.folder import open_folder
-from steelyard.jobs import Setup
-from steelyard.launch import plan_launch
-from steelyard.like import find_like
-from steelyard.machine import read_machine
-from steelyard.observations import load
-from steelyard.plan import Measure, Plan, Value
-from steelyard.process import run
-from steelyard.resolve import ops_of, resolve
-from steelyard.results import results
-from steelyard.row import Row
+from steelyard.campaign.folder import open_folder
+from steelyard.campaign.jobs import Setup
+from steelyard.campaign.run import run_campaign
+from steelyard.checks.interference import neighbour_words
+from steelyard.engines.build import describe, solo_engine
+from steelyard.engines.description import ops_of
+from steelyard.launch.command import plan_launch
+from steelyard.launch.request import LaunchRequest
+from steelyard.plan.other_suites import find_like
+from steelyard.plan.plan import Measure, Plan, Value
+from steelyard.plan.resolve import resolve
+from steelyard.results.load import load
+from steelyard.results.row import Row
+from steelyard.results.rows import results
 from steelyard.stats import find_modes, launch_interval
 from steelyard.stats.modes import MODE_GAP
+from steelyard.system.machine import read_machine
+from steelyard.system.process import run
 
 SECONDS = 600.0  # more than any of these commands takes
 DELAY_US = "0.1"
@@ -128,7 +130,7 @@ def measured(
         campaign = open_folder(folder, plan, resolve(plan, ops, [], len(machine.cores)), machine)
         run_campaign(folder, plan, campaign, Setup({None: engine}, ops, machine), lambda _: None)
         row = results(folder)[0]
-        return row, list(neighbours(load(folder).files))
+        return row, neighbour_words(load(folder).files)
 
 
 def ours(pair: Pair, threads: int, seed: int, launches: int) -> tuple[float, list[str]]:
@@ -265,7 +267,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a file for all pairs")
     parser.add_argument("--test", action="append", help='PARALLEL, "DYNAMIC 8", ...; all if not given')
     asked = parser.parse_args()
-    launch = plan_launch(solo_engine(), 1, asked.threads, read_machine())
+    launch = plan_launch(solo_engine(), read_machine(), LaunchRequest(1, asked.threads))
     environment = {**os.environ, **launch.environment, "OMP_NUM_THREADS": str(asked.threads)}
     everything, found = list[Figures](), list[Compared]()
     for pair in PAIRS:

@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from steelyard.mpi import choose_mpi
-from steelyard.observations import cell_of
-from steelyard.process import run
-from steelyard.reading import read_folder
-from steelyard.records import JobFile, PointRun
+from steelyard.base.units import format_bytes, format_time
+from steelyard.engines.mpi import choose_mpi
+from steelyard.records.read import read_folder
+from steelyard.records.schema import JobFile, PointRun
+from steelyard.results.load import cell_of
 from steelyard.stats import launch_interval, median
-from steelyard.units import format_bytes, format_time
+from steelyard.system.process import run
 
 _SECONDS = 3600.0  # more than it takes
 _APART_S = 1000
@@ -126,7 +126,7 @@ def report(folder: Path, mpiexec: str) -> None:
 
 @dataclass
 class Found:
-    """Of one op and size: medians in ns launch by launch, and what each synchronisation said."""
+    """For one op and size: medians in ns launch by launch, and what each synchronisation said."""
 
     shared: list[float] = field(default_factory=list)
     apart: list[float] = field(default_factory=list)

@@ -25,11 +25,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine import describe, solo_engine
-from steelyard.observations import PlannedPoint, load
-from steelyard.process import run
+from steelyard.base.units import parse_sizes
+from steelyard.engines.build import describe, solo_engine
+from steelyard.engines.description import Op
+from steelyard.records.campaign_file import PlannedPoint
+from steelyard.results.load import load
 from steelyard.stats import Estimate, launch_interval, median
-from steelyard.units import parse_sizes
+from steelyard.system.process import run
 
 SECONDS = 6 * 3600.0  # more than it takes
 SHARE, LEAST_NS = 0.02, 20.0  # how far from the truth a value may be
@@ -51,13 +53,12 @@ SLEEPERS = (
 SLEEPERS_FACTOR = 100.0
 # Who does a task is the library's choice: the delays of all threads follow each other, or none, or some do.
 CHOSEN = ("omp.task_barrier",)
-Op = Mapping[str, Any]
 Key = tuple[str, int]  # op and threads
 
 
 def constructs(patterns: list[str]) -> dict[str, Op]:
     """Ops that take a delay."""
-    ops = {op["name"]: op for op in describe(solo_engine())["ops"] if op["delays"] != "none"}
+    ops = {op.name: op for op in describe(solo_engine()).ops if op.delays != "none"}
     named = {name: op for name, op in ops.items() if any(fnmatch.fnmatch(name, p) for p in patterns)}
     return named if patterns else ops
 
@@ -72,13 +73,13 @@ def plan_text(ops: Mapping[str, Op], threads: list[int], spin_ns: float) -> str:
     """A plan in TOML: each op with and without the delay, at its smallest size."""
     text = 'name = "known delays"\n'
     for name, op in ops.items():
-        least, most = op["min_threads"], op["max_threads"] or max(threads)
+        least, most = op.min_threads, op.max_threads or max(threads)
         suited = [count for count in threads if least <= count <= most]
         params = {"spin_ns": [0, delay_ns(name, spin_ns)]} | dict(SETTINGS.get(name, {}))
         words = ", ".join(f"{key} = {json.dumps(value)}" for key, value in params.items())
         if suited:
             text += f'[[measure]]\nops = ["{name}"]\nthreads = "{",".join(map(str, suited))}"\n'
-            text += f"bytes = {min(parse_sizes(op['default_bytes']))}\n" if op["sized"] else ""
+            text += f"bytes = {min(parse_sizes(op.default_bytes))}\n" if op.default_bytes else ""
             text += f"params = {{ {words} }}\n"
     return text
 
@@ -126,7 +127,7 @@ def report(
     """A line for each; how many are off."""
     off = 0
     for (op, threads), pair in sorted(found.items()):
-        delays, ns = serial(ops[op]["delays"], threads), delay_ns(op, spin)
+        delays, ns = serial(ops[op].delays, threads), delay_ns(op, spin)
         truth = delays * ns
         estimate = added(pair.get(True, {}), pair.get(False, {}))
         if estimate is None:

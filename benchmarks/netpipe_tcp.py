@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 from peers import netpipe, netpipe_latency, values_of
 
-from steelyard.engine import solo_engine
-from steelyard.process import Child, run
+from steelyard.base.units import format_bytes, format_time, parse_sizes
+from steelyard.engines.build import solo_engine
 from steelyard.stats import launch_interval
-from steelyard.units import format_bytes, format_time, parse_sizes
+from steelyard.system.process import Child, run
 
 SECONDS = 300.0  # more than either takes
 LISTENING = 0.5  # s, after which the receiver waits for a connection

@@ -23,12 +23,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from steelyard.engine import mpi_engine
-from steelyard.launch import Launch, plan_launch
-from steelyard.machine import read_machine
-from steelyard.mpi import choose_mpi
-from steelyard.process import run
+from steelyard.engines.build import mpi_engine
+from steelyard.engines.mpi import choose_mpi
+from steelyard.launch.command import LaunchCommand, plan_launch
+from steelyard.launch.request import LaunchRequest
 from steelyard.stats import launch_interval
+from steelyard.system.machine import read_machine
+from steelyard.system.process import run
 
 SECONDS = 1800.0  # more than any of these commands takes
 KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
@@ -44,7 +45,7 @@ class Case:
     ranks: int
 
 
-def measure_original(case: Case, folder: Path, launch: Launch) -> float:
+def measure_original(case: Case, folder: Path, launch: LaunchCommand) -> float:
     """Mop/s that one launch of the original prints."""
     path = folder / f"{case.kernel}.{case.problem}.x"
     done = run([*launch.argv_prefix, str(path)], env={**os.environ, **launch.environment}, timeout=SECONDS)
@@ -57,7 +58,7 @@ def measure_original(case: Case, folder: Path, launch: Launch) -> float:
 def measure_ours(case: Case, mpi: str | None) -> float:
     """Mop/s of one launch of ours, by the command that a user types."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", "from steelyard.cli import main; main()", "run"]
+        command = [sys.executable, "-c", "from steelyard.cli.main import main; main()", "run"]
         command += [f"npb.{case.kernel}", "--class", case.problem, "-n", str(case.ranks), "--launches", "1"]
         command += ["--json", "--out", f"{folder}/out"] + (["--mpi", mpi] if mpi else [])
         done = run(command, timeout=SECONDS)
@@ -68,7 +69,7 @@ def measure_ours(case: Case, mpi: str | None) -> float:
     return float(rows[0]["mops"])
 
 
-def compare(case: Case, folder: Path, mpi: str | None, launch: Launch, launches: int) -> float:
+def compare(case: Case, folder: Path, mpi: str | None, launch: LaunchCommand, launches: int) -> float:
     """Measure pairs of launches in random order and print a line; the median ratio."""
     ours: list[float] = []
     theirs: list[float] = []
@@ -117,7 +118,7 @@ def main() -> None:
                     flush=True,
                 )
                 continue
-            launch = plan_launch(engine, ranks, 1, read_machine())
+            launch = plan_launch(engine, read_machine(), LaunchRequest(ranks))
             case = Case(kernel, options.problem, ranks)
             ratios.append(compare(case, options.bin, options.mpi, launch, options.launches))
     if ratios:

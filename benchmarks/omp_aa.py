@@ -19,17 +19,18 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from steelyard.campaign import run_campaign
-from steelyard.engine import describe, solo_engine
-from steelyard.folder import open_folder
-from steelyard.jobs import Setup
-from steelyard.machine import read_machine
-from steelyard.overhead import overhead
-from steelyard.plan import Measure, Plan
-from steelyard.resolve import ops_of, resolve
-from steelyard.results import results
-from steelyard.row import Row
-from steelyard.units import format_time
+from steelyard.base.units import format_time
+from steelyard.campaign.folder import open_folder
+from steelyard.campaign.jobs import Setup
+from steelyard.campaign.run import run_campaign
+from steelyard.engines.build import describe, solo_engine
+from steelyard.engines.description import ops_of
+from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.resolve import resolve
+from steelyard.results.overhead import overhead
+from steelyard.results.row import Row
+from steelyard.results.rows import results
+from steelyard.system.machine import read_machine
 
 
 def measured(folder: Path, op: str | None, threads: int, launches: int, seconds: float) -> tuple[Row, Row]:

@@ -24,15 +24,16 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard import records
-from steelyard.engine import mpi_engine
-from steelyard.launch import Launch, plan_launch
-from steelyard.machine import read_machine
-from steelyard.mpi import choose_mpi
-from steelyard.process import run
-from steelyard.reading import read_records
+from steelyard.base.units import format_bytes, format_time, parse_sizes
+from steelyard.engines.build import mpi_engine
+from steelyard.engines.mpi import choose_mpi
+from steelyard.launch.command import LaunchCommand, plan_launch
+from steelyard.launch.request import LaunchRequest
+from steelyard.records import schema as records
+from steelyard.records.read import read_records
 from steelyard.stats import Mode, find_modes, launch_interval, median
-from steelyard.units import format_bytes, format_time, parse_sizes
+from steelyard.system.machine import read_machine
+from steelyard.system.process import run
 
 SECONDS = 600.0  # more than any of these commands takes
 
@@ -98,7 +99,7 @@ class Sample:
 
 
 def measure_peer(
-    tool: Tool, path: str, launch: Launch, environment: dict[str, str], size: int
+    tool: Tool, path: str, launch: LaunchCommand, environment: dict[str, str], size: int
 ) -> tuple[float, float]:
     """One launch of a peer: latency in ns and its wall time in s, the launcher's included."""
     with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +115,7 @@ def measure_peer(
 
 
 def measure_ours(
-    engine: str, launch: Launch, environment: dict[str, str], size: int, tolerance: float
+    engine: str, launch: LaunchCommand, environment: dict[str, str], size: int, tolerance: float
 ) -> tuple[dict[str, float], float, float]:
     """One launch of Steelyard: its statistics in ns, wall time in s, and the s until the rule stopped."""
     with tempfile.TemporaryDirectory() as folder:
@@ -164,7 +165,7 @@ def main() -> None:
     parser.add_argument("--tolerance", type=float, default=0.01)
     options = parser.parse_args()
     engine = mpi_engine(choose_mpi(options.mpi))
-    launch = plan_launch(engine, 2, 1, read_machine())
+    launch = plan_launch(engine, read_machine(), LaunchRequest(2))
     environment = {**os.environ, **launch.environment}
     peers = {key: path for key in TOOLS if (path := getattr(options, key))}
     for size in parse_sizes(options.bytes):

@@ -1,74 +1,121 @@
-"""Writes reference/ops.md and like.md: `steelyard-mpi describe | .venv/bin/python docs/generate.py`."""
+"""Writes reference/ops.md, like.md and the options of cli.md.
 
-import json
+`steelyard-mpi describe | .venv/bin/python docs/generate.py`
+"""
+
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from steelyard.like import like_page
+import msgspec
+
+from steelyard.cli.page import with_options
+from steelyard.engines.description import Description, Method, Op, Param, Rule
+from steelyard.plan.other_suites import like_page
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
 HEAD = """# Ops, methods, stop rules, clocks
 
-Made by `docs/generate.py` from what the engine says of itself. Do not edit it: change the row in the engine
-and run
+`docs/generate.py` makes this page from what the engine says of itself. Do not edit it: change the row in the
+engine and run
 
 ```
 $(.venv/bin/steelyard mpi build embedded) describe | .venv/bin/python docs/generate.py
 ```
 
-The size of an op is that of one message; of a collective it is that of one block. Values are in ns per
-operation. The words are explained in the [glossary](../glossary.md). `steelyard list` says which ops your MPI
-cannot run, and why.
+The size of an op is the size of one message; the size of a collective is that of one block. Values are in ns
+per operation. A name in a column *for* stands for all forms of that op in the family. The words are explained
+in the [glossary](../glossary.md). `steelyard list` says which ops your MPI cannot run, and why.
 """
 COLUMNS = ("op", "what is timed", "class", "value", "sizes", "threads", "methods, the default first")
+PARAMS = ("parameter", "meaning", "unit", "default", "values", "for")
+FEW = 4  # names that "all but ..." may have
+Owner = Op | Method | Rule  # what has parameters
 
 
-def page(description: dict[str, Any]) -> str:
+def page(description: Description) -> str:
     """The page of an engine's description."""
     lines = [HEAD]
-    for family, ops in groupby(description["ops"], key=lambda op: op["family"]):
-        rows = list(ops)
-        lines += [f"## {family}\n", *table(COLUMNS, [op_cells(op) for op in rows]), ""]
-        for op in rows:
-            lines += params(op)
-    for title, key in (("Methods", "methods"), ("Stop rules", "stop_rules")):
-        lines.append(f"## {title}\n")
-        for entry in description[key]:
-            lines += [f"`{entry['name']}`: {entry['summary']}.\n", *params(entry)]
-    clocks = [(f"`{clock['name']}`", clock["summary"]) for clock in description["clocks"]]
+    families: dict[str, list[Op]] = {}
+    for op in description.ops:
+        families.setdefault(op.family, []).append(op)
+    for family, ops in families.items():
+        lines += [f"## {family}\n", *table(COLUMNS, op_rows(ops)), "", *params(ops)]
+    tables: dict[str, tuple[Method, ...] | tuple[Rule, ...]] = {
+        "Methods": description.methods,
+        "Stop rules": description.stop_rules,
+    }
+    for title, rows in tables.items():
+        names = [(f"`{row.name}`", row.summary) for row in rows]
+        lines += [f"## {title}\n", *table((title.lower()[:-1], "what it does"), names), "", *params(rows)]
+    clocks = [(f"`{clock.name}`", clock.summary) for clock in description.clocks]
     lines += ["## Clocks\n", *table(("clock", "what it is"), clocks)]
-    syncs = [(f"`{row['name']}`", row["summary"]) for row in description["sync_algorithms"]]
+    syncs = [(f"`{row.name}`", row.summary) for row in description.sync_algorithms]
     lines += ["", "## Clock synchronisation\n", *table(("name", "how"), syncs)]
     return "\n".join(lines) + "\n"
 
 
-def op_cells(op: dict[str, Any]) -> tuple[str, ...]:
-    """One op as the columns of its family's table."""
-    value = {"root": "rank 0's time", "slowest": "the slowest rank's time"}[op["report"]]
-    value += f" / {op['parts']}" if op["parts"] > 1 else ""
-    methods = sorted(op["methods"], key=lambda name: name != op["default_method"])
-    threads = "any" if op["max_threads"] == 0 else str(op["max_threads"])
-    sizes = f"`{op['default_bytes']}`" if op["sized"] else "none"
-    return f"`{op['name']}`", op["summary"], op["class"], value, sizes, threads, ", ".join(methods)
+def op_rows(ops: Sequence[Op]) -> list[tuple[str, ...]]:
+    """The ops of a family as the rows of its table; forms of an op that differ in nothing share a row."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for op in ops:
+        alike.setdefault((op.base, *op_cells(op)), []).append(f"`{op.name}`")
+    return [(", ".join(names), *cells) for (_, *cells), names in alike.items()]
 
 
-def params(owner: dict[str, Any]) -> Iterator[str]:
-    """The parameters of an op, a method or a rule; nothing where it has none."""
-    rows = [(f"`{p['name']}`", p["summary"], p["unit"], *values(p)) for p in owner["params"]]
-    if rows:
-        yield f"Parameters of `{owner['name']}`:\n"
-        yield from table(("name", "meaning", "unit", "default", "values"), rows)
+def op_cells(op: Op) -> tuple[str, ...]:
+    """One op as the columns after its name."""
+    value = {"root": "rank 0's time", "slowest": "the slowest rank's time"}[op.report]
+    value += f" / {op.parts}" if op.parts > 1 else ""
+    methods = sorted(op.methods, key=lambda name: name != op.default_method)
+    threads = "any" if op.max_threads == 0 else str(op.max_threads)
+    sizes = f"`{op.default_bytes}`" if op.sized else "none"
+    return op.summary, op.class_, value, sizes, threads, ", ".join(methods)
+
+
+def params(owners: Sequence[Owner]) -> Iterator[str]:
+    """The parameters of a family of ops, of the methods or the rules: each once, with those that have it."""
+    having: dict[tuple[str, ...], list[Owner]] = {}
+    for owner in owners:
+        for p in owner.params:
+            having.setdefault((f"`{p.name}`", p.summary, p.unit, *values(p)), []).append(owner)
+    if having:
+        yield from table(PARAMS, [(*cells, owned_by(those, owners)) for cells, those in having.items()])
         yield ""
 
 
-def values(param: dict[str, Any]) -> tuple[str, str]:
+def owned_by(those: Sequence[Owner], owners: Sequence[Owner]) -> str:
+    """Which of the owners these are, in as few names as say it."""
+    names = [row.name for row in those]
+    others = [row for row in owners if row.name not in names]
+    if not others:
+        return "all"
+    but = forms_as_one(others, owners)
+    if len(but) <= FEW and len(others) < len(those):
+        return f"all but {', '.join(but)}"
+    return ", ".join(forms_as_one(those, owners))
+
+
+def forms_as_one(those: Sequence[Owner], owners: Sequence[Owner]) -> list[str]:
+    """Names of owners; one name for all forms of an op where all are there."""
+
+    def base(row: Owner) -> str:
+        return row.base if isinstance(row, Op) else row.name
+
+    whole, there = Counter(map(base, owners)), Counter(map(base, those))
+    first: dict[str, str] = {}
+    for row in those:
+        is_whole = there[base(row)] == whole[base(row)]
+        first.setdefault(base(row) if is_whole else row.name, f"`{row.name}`")
+    return list(first.values())
+
+
+def values(param: Param) -> tuple[str, str]:
     """The default, and what else there is."""
-    if "words" in param:
-        return f"`{param['default']}`", ", ".join(f"`{word}`" for word in param["words"])
-    return f"{param['default']:g}", f"{param['least']:g} to {param['most']:g}"
+    if param.words:
+        return f"`{param.default}`", ", ".join(f"`{word}`" for word in param.words)
+    return f"{param.default:g}", f"{param.least:g} to {param.most:g}"
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -78,5 +125,8 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[st
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(json.load(sys.stdin)), encoding="utf-8")
+    description = msgspec.json.decode(sys.stdin.buffer.read(), type=Description)
+    PAGE.write_text(page(description), encoding="utf-8")
     PAGE.with_name("like.md").write_text(like_page(), encoding="utf-8")
+    cli = PAGE.with_name("cli.md")
+    cli.write_text(with_options(cli.read_text(encoding="utf-8")), encoding="utf-8")

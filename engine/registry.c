@@ -5,7 +5,7 @@
 #include "kernels/families.h"
 #include "ops/families.h"
 #if STEELYARD_MPI
-#include "ops/mpi_dynamic.h"
+#include "ops/mpi/manage/dynamic.h"
 #endif
 
 #include <stdlib.h>

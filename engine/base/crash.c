@@ -32,16 +32,21 @@ static size_t append_int(char *line, size_t at, int value)
     return at;
 }
 
+static size_t append_death(char *line, int rank, int signal_number)
+{
+    size_t at = append(line, 0, "steelyard: rank ");
+    at = append_int(line, at, rank);
+    at = append(line, at, ": died of signal ");
+    return append_int(line, at, signal_number);
+}
+
 /* Only async-signal-safe calls; SA_RESETHAND has put the default action back, so raising again ends the
  * process. */
 static void last_words(int signal_number)
 {
     char line[256];
     const char *name = current_name;
-    size_t at = append(line, 0, "steelyard: rank ");
-    at = append_int(line, at, watched_rank);
-    at = append(line, at, ": died of signal ");
-    at = append_int(line, at, signal_number);
+    size_t at = append_death(line, watched_rank, signal_number);
     at = append(line, at, " in point ");
     at = append_int(line, at, current_point);
     at = append(line, at, " (");
@@ -53,13 +58,27 @@ static void last_words(int signal_number)
     raise(signal_number);
 }
 
+static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { WATCHED = sizeof watched / sizeof watched[0] };
+
 void crash_watch(int rank)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     watched_rank = rank;
     const struct sigaction once = {.sa_handler = last_words, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
-        sigaction(signals[i], &once, NULL);
+    for (size_t i = 0; i < WATCHED; ++i)
+        sigaction(watched[i], &once, NULL);
+}
+
+void crash_tell(int rank, int signal_number)
+{
+    for (size_t i = 0; i < WATCHED; ++i)
+        if (watched[i] == signal_number)
+            return;
+    char line[64];
+    size_t at = append_death(line, rank, signal_number);
+    line[at++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, at);
+    (void)written;
 }
 
 void crash_context(int point, const char *name)

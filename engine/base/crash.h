@@ -6,6 +6,9 @@
  * would have. */
 void crash_watch(int rank);
 
+/* Say which signal ended a rank, for one that could not say so itself: of those above it has. */
+void crash_tell(int rank, int signal_number);
+
 /* What the rank is doing, for that line; `name` must live until the next call. */
 void crash_context(int point, const char *name);
 

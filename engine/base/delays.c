@@ -30,8 +30,8 @@ static int parse_line(char *line, int number, struct delays *d)
     if (ranks == 0)
         return 0;
     if (d->count > 0 && ranks != d->ranks)
-        return err_say(ERR_INPUT, "line %d of the delays is of %d ranks, those before are of %d", number,
-                       ranks, d->ranks);
+        return err_say(ERR_INPUT, "line %d of the delays has %d ranks, those before have %d", number, ranks,
+                       d->ranks);
     d->ranks = ranks;
     ++d->count;
     return 0;

@@ -104,6 +104,22 @@ void json_bool(struct json *j, const char *key, bool value)
     put(j, value ? "true" : "false", value ? 4 : 5);
 }
 
+void json_ints(struct json *j, const char *key, const int64_t *first, int64_t count, size_t stride)
+{
+    json_open(j, key, '[');
+    for (int64_t i = 0; i < count; ++i)
+        json_int(j, NULL, *(const int64_t *)(const void *)((const char *)first + (size_t)i * stride));
+    json_close(j, ']');
+}
+
+void json_doubles(struct json *j, const char *key, const double *first, int64_t count, size_t stride)
+{
+    json_open(j, key, '[');
+    for (int64_t i = 0; i < count; ++i)
+        json_double(j, NULL, *(const double *)(const void *)((const char *)first + (size_t)i * stride));
+    json_close(j, ']');
+}
+
 void json_reset(struct json *j)
 {
     j->length = 0;

@@ -23,6 +23,11 @@ void json_int(struct json *j, const char *key, int64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 
+/* An array of `count` numbers, each so many bytes after the one before: a plain array, a column of a table,
+ * or a member of structures. */
+void json_ints(struct json *j, const char *key, const int64_t *first, int64_t count, size_t stride);
+void json_doubles(struct json *j, const char *key, const double *first, int64_t count, size_t stride);
+
 /* Empty for the next document, keeping the memory; and give the memory back. */
 void json_reset(struct json *j);
 void json_free(struct json *j);

@@ -73,6 +73,12 @@ void param_rows_json(struct json *j, const char *key, const struct param *params
             for (int w = 0; params[i].words[w]; ++w)
                 json_string(j, NULL, params[i].words[w]);
             json_close(j, ']');
+            if (params[i].bytes) {
+                json_open(j, "word_bytes", '[');
+                for (int w = 0; params[i].words[w]; ++w)
+                    json_int(j, NULL, params[i].bytes[w]);
+                json_close(j, ']');
+            }
         } else {
             json_double(j, "default", params[i].normal);
             json_double(j, "least", params[i].least);

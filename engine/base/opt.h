@@ -11,11 +11,21 @@ struct param {
     const char *name, *unit, *summary;
     double normal, least, most;
     const char *const *words; /* its values by name, up to NULL: the value is an index; NULL: a number */
+    const int *bytes; /* of types of data: what an element of each word takes; 0: no stand-in for another */
 };
 
 /* A row whose value is one of `list`, a NULL-terminated array of names; the first is the default. */
 #define PARAM_WORDS(word, text, list)                                                                        \
     {.name = word, .unit = "", .summary = text, .most = sizeof list / sizeof list[0] - 2, .words = list}
+
+/* Types of data, with the size of an element of each. */
+#define PARAM_TYPES(word, text, list, sizes)                                                                 \
+    {.name = word,                                                                                           \
+     .unit = "",                                                                                             \
+     .summary = text,                                                                                        \
+     .most = sizeof list / sizeof list[0] - 2,                                                               \
+     .words = list,                                                                                          \
+     .bytes = sizes}
 
 enum { PARAMS_MAX = 24 }; /* of one op, method or rule */
 

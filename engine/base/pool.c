@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include "base/binding.h"
 #include "base/err.h"
-#include "base/lanes.h"
-#include "base/place.h"
+#include "base/thread_places.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
  * many empty polls (some 10 us) they give the core away, in case there are fewer cores than lanes. */
 enum { POLLS_BEFORE_YIELD = 10000, CACHE_LINE = 64 };
 
-struct lane {
+struct pool_lane {
     struct pool *pool;
     pthread_t thread;
     int index;
@@ -38,7 +38,7 @@ struct pool {
     bool keeps_lanes;  /* where they were is of the record */
     bool moves_caller; /* which stays where it is otherwise */
     cpu_set_t before;  /* where the caller was */
-    struct lane lane[];
+    struct pool_lane lane[];
 };
 
 static void pause_a_little(int *polls)
@@ -54,7 +54,7 @@ static void pause_a_little(int *polls)
 
 static void *lane_main(void *arg)
 {
-    const struct lane *lane = arg;
+    const struct pool_lane *lane = arg;
     struct pool *pool = lane->pool;
     for (uint_fast64_t seen = 0;; ++seen) {
         int polls = 0;
@@ -79,9 +79,9 @@ void pool_begin(struct pool *pool, void (*work)(void *arg, int lane), void *arg)
 static void lane_bind(void *arg, int index)
 {
     struct pool *pool = arg;
-    struct lane *lane = &pool->lane[index];
+    struct pool_lane *lane = &pool->lane[index];
     if (index > 0 || pool->moves_caller)
-        lane->refusal = place_thread(lane->cpu);
+        lane->refusal = binding_thread(lane->cpu);
 }
 
 static int bind_all(struct pool *pool)
@@ -91,14 +91,14 @@ static int bind_all(struct pool *pool)
         if (pool->lane[i].refusal == EINVAL && pool->lane[i].cpu >= 0)
             return err_say(ERR_INPUT, "CPU %d is not on this machine, or the control group does not allow it",
                            pool->lane[i].cpu);
-        place_refuse(pool->lane[i].refusal);
+        binding_refuse(pool->lane[i].refusal);
     }
     return 0;
 }
 
 static int open_at(int lanes, const int *cpus, bool moves_caller, struct pool **out)
 {
-    size_t size = sizeof(struct pool) + (size_t)lanes * sizeof(struct lane);
+    size_t size = sizeof(struct pool) + (size_t)lanes * sizeof(struct pool_lane);
     size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     struct pool *pool = aligned_alloc(CACHE_LINE, size);
     if (!pool)
@@ -107,7 +107,7 @@ static int open_at(int lanes, const int *cpus, bool moves_caller, struct pool **
     pool->moves_caller = moves_caller && sched_getaffinity(0, sizeof pool->before, &pool->before) == 0;
     int err = 0;
     for (int i = 0; i < lanes && !err; ++i) {
-        pool->lane[i] = (struct lane){.pool = pool, .index = i, .cpu = cpus ? cpus[i] : place_cpu(i)};
+        pool->lane[i] = (struct pool_lane){.pool = pool, .index = i, .cpu = cpus ? cpus[i] : binding_cpu(i)};
         int rc = i > 0 ? pthread_create(&pool->lane[i].thread, NULL, lane_main, &pool->lane[i]) : 0;
         if (rc == 0)
             pool->lanes = i + 1;
@@ -125,7 +125,7 @@ static int open_at(int lanes, const int *cpus, bool moves_caller, struct pool **
 
 int pool_open(int lanes, struct pool **out)
 {
-    int err = open_at(lanes, NULL, place_binds_caller(lanes), out);
+    int err = open_at(lanes, NULL, binding_binds_caller(lanes), out);
     if (!err)
         (*out)->keeps_lanes = true;
     return err;
@@ -138,13 +138,13 @@ int pool_open_on(int lanes, const int *cpus, struct pool **out)
 
 struct looks {
     const struct pool *pool;
-    struct lane_place *lane;
+    struct thread_place *lane;
 };
 
 static void look(void *arg, int index)
 {
     const struct looks *looks = arg;
-    const struct lane *lane = &looks->pool->lane[index];
+    const struct pool_lane *lane = &looks->pool->lane[index];
     const bool is_bound = lane->cpu >= 0 && lane->refusal == 0 && (index > 0 || looks->pool->moves_caller);
     char meant[16] = "";
     if (is_bound)
@@ -159,7 +159,7 @@ static void keep_lanes(struct pool *pool)
     if (!looks.lane)
         return;
     pool_run(pool, look, &looks);
-    lanes_keep(looks.lane, pool->lanes);
+    thread_places_keep(looks.lane, pool->lanes);
     free(looks.lane);
 }
 

@@ -4,10 +4,10 @@
 
 struct pool;
 
-/* `lanes` >= 1, each where base/place.h has it: on the CPUs of --cpus in their order, the caller on the first
- * until the pool is closed. Of several pools, the one opened last is closed first. Without --cpus, lane i is
- * bound to the i-th CPU that the process may use, as far as there are enough, and the caller stays where it
- * is. ERR_SYSTEM, ERR_NOMEM. */
+/* `lanes` >= 1, each where base/binding.h has it: on the CPUs of --cpus in their order, the caller on the
+ * first until the pool is closed. Among several pools, the one opened last is closed first. Without --cpus,
+ * lane i is bound to the i-th CPU that the process may use, as far as there are enough, and the caller stays
+ * where it is. ERR_SYSTEM, ERR_NOMEM. */
 int pool_open(int lanes, struct pool **pool);
 
 /* Lane i on cpus[i] whatever --cpus says; -1: not bound, where the process may run. ERR_INPUT: such a CPU is

@@ -1,6 +1,6 @@
 /* Work: arithmetic that takes time and nothing else. It touches no memory, calls nothing and reads no clock,
  * so that it can stand beside communication without disturbing it. How many steps make a microsecond is found
- * out once in a launch (launch_work): the same work is the same number of steps in all its points. */
+ * out once in a launch (machine/work_rate.h): the same work is the same number of steps in all its points. */
 #ifndef BASE_WORK_H
 #define BASE_WORK_H
 

@@ -1,5 +1,6 @@
 #include "core/method.h"
 
+#include "base/json.h"
 #include "base/num.h"
 #include "base/yield.h"
 
@@ -7,10 +8,23 @@
 #include <string.h>
 
 const struct method *const methods[] = {
-    &method_batch,           &method_root,   &method_rank,         &method_each,
-    &method_epoch,           &method_window, &method_round_time,   &method_barrier,
-    &method_library_barrier, &method_ack,    &method_bisected_ack, &method_trigger,
-    &method_trigger_ack,     &method_bounds, &method_truth,        NULL};
+    &method_batch,
+    &method_root,
+    &method_rank, /* back to back */
+    &method_each, /* message by message */
+    &method_epoch,
+    &method_window,
+    &method_round_time, /* at instants of one clock */
+    &method_barrier,
+    &method_library_barrier, /* after a barrier */
+    &method_ack,
+    &method_bisected_ack,
+    &method_trigger,
+    &method_trigger_ack, /* along a path */
+    &method_bounds,      /* from above and below */
+    &method_truth,       /* in simulation */
+    NULL,
+};
 
 const struct method *method_find(const char *name)
 {
@@ -35,6 +49,42 @@ bool method_suits(const struct method *method, const struct op *op)
            (!op->prepare || method->single);
 }
 
+const char *method_nature(const struct method *method, const struct op *op, int ranks)
+{
+    const bool holds = ranks > 1 && (!method->of_collectives || op->role == ROLE_COLLECTIVE);
+    return holds ? method->nature : NULL;
+}
+
+const char *method_bound(const struct method *method)
+{
+    static const char *const words[BOUNDS] = {[BOUND_LOWER] = "lower", [BOUND_UPPER] = "upper"};
+    return words[method->bound];
+}
+
+static void describe(const struct method *m, struct json *j)
+{
+    json_open(j, NULL, '{');
+    json_string(j, "name", m->name);
+    json_string(j, "summary", m->summary);
+    json_string(j, "nature", m->nature);
+    json_bool(j, "of_collectives", m->of_collectives);
+    json_string(j, "bound", method_bound(m));
+    json_bool(j, "synchronised", m->sync != SYNC_NEVER);
+    json_int(j, "min_ranks", m->least_ranks ? m->least_ranks : 1);
+    param_rows_json(j, "params", m->params);
+    json_bool(j, "available", m->missing == NULL);
+    json_string(j, "why_not", m->missing);
+    json_close(j, '}');
+}
+
+void methods_describe(struct json *j)
+{
+    json_open(j, "methods", '[');
+    for (size_t i = 0; methods[i]; ++i)
+        describe(methods[i], j);
+    json_close(j, ']');
+}
+
 const struct method *method_default(const struct op *op)
 {
     static const struct method *const defaults[OP_CLASSES] = {
@@ -45,7 +95,7 @@ const struct method *method_default(const struct op *op)
 int method_make_ready(const struct bench *bench)
 {
     if (bench->evict)
-        evict_caches(bench->evict);
+        cold_cache_empty(bench->evict);
     return bench->op->prepare ? bench->op->prepare(bench->state) : 0;
 }
 
@@ -66,8 +116,6 @@ int method_time_at(struct bench *b, int64_t target_ns, struct observation *o)
     int64_t local = map_to_local(&b->sync->mine.map, target_ns);
     o->target_ns = target_ns;
     o->late = clock_now(b->clock) > local;
-    ++b->windows.next;
-    b->windows.late += o->late;
     clock_wait(b->clock, local, &b->spun);
     return method_time(b, o);
 }

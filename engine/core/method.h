@@ -1,14 +1,17 @@
-/* A method: how an observation is lined up across ranks and timed. It knows no op but through run(), and no
+/* A method: how a sample is lined up across ranks and timed. It knows no op but through run(), and no
  * MPI. */
 #ifndef CORE_METHOD_H
 #define CORE_METHOD_H
 
-#include "core/evict.h"
+#include "core/cold_cache.h"
 #include "core/op.h"
 #include "sync/sync.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct chunk;
+struct json;
 
 /* What a method works on: one point's op, set up and ready. */
 struct bench {
@@ -16,38 +19,24 @@ struct bench {
     void *state;
     const struct team *team;
     const struct clock *clock;
-    struct phases *phases; /* of an op that has some; NULL elsewhere */
-    const double *params;  /* the method's */
-    int64_t reps;          /* repetitions in one observation; begin() decides, the same on all ranks */
-    int64_t lead_in;       /* untimed repetitions before each; begin() decides */
-    int64_t warm_up_reps;  /* repetitions before the first observation, which are in no record */
-    struct sync *sync;     /* open where the method is synchronised, NULL elsewhere */
-    uint64_t seed;         /* the same on all ranks */
-    struct windows {       /* when observations are to start, in reference time */
-        int64_t first_ns, width_ns, least_ns;
-        int64_t next, late; /* of this block: observations so far, those that started late on this rank */
-        int64_t block;      /* blocks so far */
-        int bad, good;      /* blocks in a row with too many late observations, with none */
-    } windows;
-    struct path {                    /* what a method without a common clock watches; the same on all ranks */
-        int late, observer;          /* the rank that starts last, the rank whose completion is reported */
-        double late_ns, observer_ns; /* how long a message from and to rank 0 takes, one way */
-        int64_t loops;               /* of a few calls each, to find it; 0: there was no choice */
-        int64_t settle_ns;           /* until those who start early are as far as they can be; 0: no path */
-        int64_t hold_ns;             /* after rank 0 began, until a group starts: all of it know by then */
-    } path;
-    struct spun spun;    /* what the waits of this chunk saw, on this rank */
-    int64_t low_reps;    /* of bounds: repetitions in an observation of the lower one */
-    int partner;         /* with whom this rank exchanges them; -1: with nobody */
-    int64_t *stamps_ns;  /* of messages timed one by one: room for a block's, on this rank */
-    struct evict *evict; /* NULL: observations start with the caches as the last one left them */
-    int64_t count;       /* observations in this block */
-    int64_t next;        /* observations so far, where a method has to count them */
+    struct phases *phases;    /* of an op that has some; NULL elsewhere */
+    const double *params;     /* the method's */
+    int64_t reps;             /* repetitions in one sample; begin() decides, the same on all ranks */
+    int64_t lead_in;          /* untimed repetitions before each; begin() decides */
+    int64_t warm_up_reps;     /* repetitions before the first sample, which are in no record */
+    int64_t window_ns;        /* about how far apart samples start; begin() or open() decide; 0: at once */
+    struct sync *sync;        /* open where the method is synchronised, NULL elsewhere */
+    uint64_t seed;            /* the same on all ranks */
+    struct spun spun;         /* what the waits of this chunk saw, on this rank */
+    struct cold_cache *evict; /* NULL: samples start with the caches as the last one left them */
+    int64_t count;            /* samples in this block */
+    void *own;                /* what the method itself keeps: `size` bytes, zero before begin() */
 };
 
-/* Of methods that observe one call at a time: the caches before it. */
+/* For methods that observe one call at a time: the caches before it. */
 #define METHOD_CACHE                                                                                         \
-    PARAM_WORDS("cache", "what was used before stays in the caches, or is evicted before each observation",  \
+    PARAM_WORDS("cache",                                                                                     \
+                "warm: caches stay as the last sample left them; cold: they are evicted before each sample", \
                 method_caches)
 enum { CACHE_WARM, CACHE_COLD };
 static const char *const method_caches[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold", NULL};
@@ -67,16 +56,24 @@ enum sync_use {
     SYNC_BLOCK, /* before and after each block: what lies between is interpolated */
 };
 
+/* On which side of what the operation takes a method's number is meant to lie. */
+enum bound { BOUND_NONE, BOUND_LOWER, BOUND_UPPER, BOUNDS };
+
 struct method {
     const char *name, *summary;
+    const char *nature;  /* why its number is not simply what the operation takes; NULL: it is */
+    bool of_collectives; /* ... which holds for collectives alone */
+    enum bound bound;
     const char *missing; /* why there is none in this build; NULL when there is */
     bool suits[OP_CLASSES];
     bool flows[OP_FLOWS]; /* of collectives; all false: any */
     bool messages;        /* it times messages one by one, so the op needs `turn` */
-    bool single;          /* an observation can be one repetition, with something to do before it */
+    bool single;          /* a sample can be one repetition, with something to do before it */
     bool at_root;         /* rank 0's duration stands for the op, whatever the op says */
+    bool lows;            /* some of its samples are of a lower bound */
     int least_ranks;      /* 0 is 1 */
     const struct param *params;
+    size_t size; /* of what it keeps in bench->own; 0: nothing */
 
     /* Warm up and decide on bench->reps. Collective over the team. */
     int (*begin)(struct bench *bench);
@@ -84,11 +81,21 @@ struct method {
     /* Line up, run, stamp. Collective over the team. */
     int (*observe)(struct bench *bench, struct observation *observation);
 
-    /* A synchronised method takes blocks of at most so many observations, and open(), where there is one, is
+    /* A synchronised method takes blocks of at most so many samples, and open(), where there is one, is
      * called before each. */
     enum sync_use sync;
     int64_t block;
     int (*open)(struct bench *bench);
+
+    /* Rank 0: what a sample took, in ns, for the stop rule. NULL: the duration that the op reports, or,
+     * of a synchronised method, from when the first rank starts until the last has finished. */
+    double (*value)(const struct bench *bench, const struct chunk *chunk, int64_t k);
+
+    /* Rank 0: what begin() has found out, as keys of the point's record. NULL: nothing that Python needs. */
+    void (*describe)(const struct bench *bench, struct json *j);
+
+    /* Free what is in bench->own; also after a failed begin(), or none. NULL: it holds no memory. */
+    void (*end)(struct bench *bench);
 };
 
 /* The table; it ends at NULL. */
@@ -100,18 +107,26 @@ bool method_suits(const struct method *method, const struct op *op);
 /* Whether it rests on the op's flow. */
 bool method_follows(const struct method *method);
 
+/* The nature of its number for an op of so many ranks; NULL: it is simply what the operation takes. */
+const char *method_nature(const struct method *method, const struct op *op, int ranks);
+
+/* "lower", "upper"; NULL: its number is no bound. */
+const char *method_bound(const struct method *method);
+
+/* "methods": what there is, for `describe`. */
+void methods_describe(struct json *j);
+
 /* What suits the op's class best, where the user does not say. */
 const struct method *method_default(const struct op *op);
 
-/* What comes before each observation: an op that begins from fresh data gets them, caches are evicted where
+/* What comes before each sample: an op that begins from fresh data gets them, caches are evicted where
  * they are to be cold. */
 int method_make_ready(const struct bench *bench);
 
-/* What methods share. Run `reps` repetitions between two stamps: */
+/* What methods share. Run `reps` repetitions between two timestamps: */
 int method_time(const struct bench *bench, struct observation *observation);
 
-/* The same at an instant of reference time, noting whether it had passed, in `observation` and in
- * bench->windows. */
+/* The same at an instant of reference time, noting in `observation` whether it had passed. */
 int method_time_at(struct bench *bench, int64_t target_ns, struct observation *observation);
 
 /* Run the op unobserved until it has run `least` repetitions (fewer where that takes long) and has become

@@ -3,18 +3,32 @@
 #include "base/json.h"
 #include "core/method.h"
 
-const char *op_class_name(enum op_class class)
-{
-    static const char *const names[OP_CLASSES] = {
-        [OP_LOCAL] = "local", [OP_P2P] = "p2p", [OP_COLLECTIVE] = "collective"};
-    return names[class];
-}
+const char *const op_classes[OP_CLASSES] = {
+    [OP_LOCAL] = "local", [OP_P2P] = "p2p", [OP_COLLECTIVE] = "collective"};
 
-const char *op_flow_name(enum op_flow flow)
+const char *const op_flows[OP_FLOWS] = {
+    [FLOW_OUT] = "fan-out", [FLOW_IN] = "fan-in", [FLOW_UP] = "scan", [FLOW_ALL] = "all-to-all"};
+
+const char *const op_delay_words[OP_DELAYS] = {
+    [DELAYS_NONE] = "none", [DELAYS_ONE] = "one", [DELAYS_THREADS] = "threads", [DELAYS_OTHERS] = "others"};
+
+const char *const op_roles[OP_ROLES] = {
+    [ROLE_CALL] = "call",       [ROLE_LATENCY] = "latency",       [ROLE_BANDWIDTH] = "bandwidth",
+    [ROLE_RATE] = "rate",       [ROLE_COLLECTIVE] = "collective", [ROLE_PATTERN] = "pattern",
+    [ROLE_OVERLAP] = "overlap", [ROLE_KERNEL] = "kernel",         [ROLE_NOISE] = "noise"};
+
+const char *const op_forms[OP_FORMS] = {
+    [FORM_BLOCKING] = "blocking", [FORM_NONBLOCKING] = "nonblocking", [FORM_PERSISTENT] = "persistent"};
+
+const char *const op_layers[OP_LAYERS] = {[LAYER_COPY] = "copy",
+                                          [LAYER_SHARED_MEMORY] = "shared memory",
+                                          [LAYER_PIPE] = "pipe",
+                                          [LAYER_NETWORK] = "network",
+                                          [LAYER_MPI] = "mpi"};
+
+const char *op_base(const struct op *op)
 {
-    static const char *const names[OP_FLOWS] = {
-        [FLOW_OUT] = "fan-out", [FLOW_IN] = "fan-in", [FLOW_UP] = "scan", [FLOW_ALL] = "all-to-all"};
-    return names[flow];
+    return op->base[0] ? op->base : op->name;
 }
 
 int op_counters(const struct op *op)
@@ -25,13 +39,12 @@ int op_counters(const struct op *op)
     return count;
 }
 
-const char *op_delays_name(enum op_delays delays)
+void op_kind_json(const struct op *op, struct json *j)
 {
-    static const char *const names[OP_DELAYS] = {[DELAYS_NONE] = "none",
-                                                 [DELAYS_ONE] = "one",
-                                                 [DELAYS_THREADS] = "threads",
-                                                 [DELAYS_OTHERS] = "others"};
-    return names[delays];
+    json_string(j, "base", op_base(op));
+    json_string(j, "form", op_forms[op->form]);
+    json_string(j, "role", op_roles[op->role]);
+    json_string(j, "layer", op_layers[op->layer]);
 }
 
 void op_describe(const struct op *op, struct json *j)
@@ -40,8 +53,9 @@ void op_describe(const struct op *op, struct json *j)
     json_string(j, "name", op->name);
     json_string(j, "family", op->family);
     json_string(j, "summary", op->summary);
-    json_string(j, "class", op_class_name(op->class));
-    json_string(j, "flow", op_flow_name(op->flow));
+    json_string(j, "class", op_classes[op->class]);
+    json_string(j, "flow", op_flows[op->flow]);
+    op_kind_json(op, j);
     json_bool(j, "sized", op->default_bytes != NULL);
     json_string(j, "default_bytes", op->default_bytes);
     json_int(j, "min_ranks", op->least_ranks ? op->least_ranks : 1);
@@ -49,7 +63,7 @@ void op_describe(const struct op *op, struct json *j)
     json_int(j, "min_threads", op->least_threads ? op->least_threads : 1);
     json_int(j, "max_threads", op->threaded ? op->most_threads : 1);
     json_string(j, "thread_level", op->thread_level);
-    json_string(j, "delays", op_delays_name(op->delays));
+    json_string(j, "delays", op_delay_words[op->delays]);
     json_string(j, "reference", op->reference);
     json_string(j, "report", op->report == OP_ROOT ? "root" : "slowest");
     json_int(j, "parts", op->parts);

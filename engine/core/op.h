@@ -5,8 +5,8 @@
 #ifndef CORE_OP_H
 #define CORE_OP_H
 
+#include "base/buffers.h"
 #include "base/opt.h"
-#include "base/store.h"
 #include "core/phase.h"
 #include "team/team.h"
 #include "time/clock.h"
@@ -41,8 +41,41 @@ enum op_report {
     OP_SLOWEST, /* the longest of all ranks */
 };
 
-/* How many of the delays that a repetition makes with the parameter `spin_ns` (ops/delay.h) stand one after
- * another in the op's value. */
+/* What the value of an op is, and so what it can be compared with. */
+enum op_role {
+    ROLE_CALL,       /* what a call or a construct costs who makes it */
+    ROLE_LATENCY,    /* a message on its way, or a load */
+    ROLE_BANDWIDTH,  /* bytes of messages back to back, or of memory */
+    ROLE_RATE,       /* messages in a time */
+    ROLE_COLLECTIVE, /* a collective of MPI, in any form */
+    ROLE_PATTERN,    /* messages of many ranks at once */
+    ROLE_OVERLAP,    /* messages with work beside them */
+    ROLE_KERNEL,     /* the solution of a problem */
+    ROLE_NOISE,      /* what others take of a core */
+    OP_ROLES
+};
+
+/* When a call of MPI comes back. */
+enum op_form {
+    FORM_BLOCKING,    /* when it is done */
+    FORM_NONBLOCKING, /* at once, with a request */
+    FORM_PERSISTENT,  /* at once, with a request that was made before and is used again */
+    OP_FORMS
+};
+
+/* What carries the messages of an op that is a layer of the path of a message, the lowest first. */
+enum op_layer {
+    LAYER_NONE, /* it is not compared with layers below or above it */
+    LAYER_COPY,
+    LAYER_SHARED_MEMORY,
+    LAYER_PIPE,
+    LAYER_NETWORK,
+    LAYER_MPI,
+    OP_LAYERS
+};
+
+/* How many of the delays that a repetition makes with the parameter `spin_ns` (ops/common/delay.h) stand one
+ * after another in the op's value. */
 enum op_delays {
     DELAYS_NONE,    /* it has no such parameter */
     DELAYS_ONE,     /* one, or one in each thread at the same time */
@@ -61,11 +94,11 @@ struct op_env {
     const struct clock *clock; /* for the self.* ops alone, whose subject is the instrument */
     size_t bytes;
     int threads;
-    int lane;             /* of an op that several threads do at once (ops/mpi_mt.c): which; 0 elsewhere */
-    const double *params; /* a value for each row of op->params */
-    bool by_turns;        /* the method times messages one by one, by `turn` */
-    bool planted;         /* for tests: `verify` spoils what this rank received before it looks */
-    struct store *store;  /* of the buffers (base/store.h): what setup takes from it, the engine frees */
+    int lane; /* of an op that several threads do at once (ops/mpi/threads/threads.c): which; 0 elsewhere */
+    const double *params;    /* a value for each row of op->params */
+    bool by_turns;           /* the method times messages one by one, by `turn` */
+    bool planted;            /* for tests: `verify` spoils what this rank received before it looks */
+    struct buffers *buffers; /* of the buffers (base/buffers.h): what setup takes from it, the engine frees */
     const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: nobody said */
     struct phases *phases;       /* of an op that has some, to be stamped; NULL elsewhere */
     double work_per_us; /* of an op that `works`: steps of work (base/work.h); 0: not in simulation */
@@ -73,8 +106,12 @@ struct op_env {
 
 struct op {
     char name[OP_NAME_MAX];
+    char base[OP_NAME_MAX]; /* what its forms have in common of their names; "": it is the only form */
     const char *family, *summary;
     enum op_class class;
+    enum op_role role;
+    enum op_form form;
+    enum op_layer layer;
     enum op_flow flow; /* of a collective */
     enum op_report report;
     int parts;         /* unit operations in one repetition: the two messages of a ping-pong */
@@ -85,12 +122,12 @@ struct op {
     const char
         *thread_level; /* of MPI, which it needs where nobody says another; NULL: what `threads` need */
     enum op_delays delays;
-    bool gapless;          /* nothing untimed is to stand between its observations, as far as can be */
-    const char *reference; /* the op that is the same without what is measured: value less its value is an
-                              overhead; NULL: there is none */
-    double least_ns;       /* so long an observation of repetitions back to back lasts at least, because of
-                              what `run` does once; 0: any */
-    bool works;            /* is given calibrated work, env->work_per_us */
+    bool gapless;              /* nothing untimed is to stand between its samples, as far as can be */
+    const char *reference;     /* the op that is the same without what is measured: value less its value is an
+                                  overhead; NULL: there is none */
+    double least_ns;           /* so long a sample of repetitions back to back lasts at least, because of
+                                  what `run` does once; 0: any */
+    bool works;                /* is given calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */
@@ -101,8 +138,8 @@ struct op {
      * on by what all ranks know, or the engine agrees on them. On failure nothing is left behind. */
     int (*setup)(const struct op_env *env, void **state);
 
-    /* Of an op that changes its data and has to begin from fresh ones, as a kernel that solves a problem;
-     * NULL elsewhere. Before each observation, which is then one repetition; outside the timed region. Such
+    /* For an op that changes its data and has to begin from fresh ones, as a kernel that solves a problem;
+     * NULL elsewhere. Before each sample, which is then one repetition; outside the timed region. Such
      * an op lasts long: it is lined up by a barrier unless somebody asks for more. */
     int (*prepare)(void *state);
 
@@ -110,11 +147,11 @@ struct op {
      */
     int (*run)(void *state, int64_t reps);
 
-    /* Of an op whose messages can be timed one by one; NULL elsewhere. This rank's side of the next message
+    /* For an op whose messages can be timed one by one; NULL elsewhere. This rank's side of the next message
      * of an exchange between two ranks: the lower one sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
 
-    /* Of an op whose observations are more than durations; NULL elsewhere: the names of what it counts, up to
+    /* For an op whose samples are more than durations; NULL elsewhere: the names of what it counts, up to
      * NULL, and what the last `run` counted of each, which is asked for outside the timed region.
      * Ops whose subject is not time spent in a call have their result here. */
     const char *const *counters;
@@ -147,9 +184,17 @@ struct op_family {
     void (*op_at)(size_t i, struct op *op);
 };
 
-const char *op_class_name(enum op_class class);
-const char *op_flow_name(enum op_flow flow);
-const char *op_delays_name(enum op_delays delays);
+/* The words of the enums above; NULL where one says that there is nothing to say. */
+extern const char *const op_classes[OP_CLASSES],
+    *const op_flows[OP_FLOWS], *const op_delay_words[OP_DELAYS], *const op_roles[OP_ROLES],
+                                                                     *const op_forms[OP_FORMS],
+                                                                         *const op_layers[OP_LAYERS];
+
+/* The name that the forms of an op share: its own where it is the only one. */
+const char *op_base(const struct op *op);
+
+/* "base", "form", "role" and "layer". */
+void op_kind_json(const struct op *op, struct json *j);
 
 /* How many counters it has. */
 int op_counters(const struct op *op);

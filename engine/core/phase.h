@@ -1,5 +1,5 @@
-/* Phases: where the time goes inside an op. An op that has some names them, and stamps where each begins and
- * ends; what they took in each chunk of observations goes into a record.
+/* Phases: where the time goes inside an op. An op that has some names them, and timestamps where each begins
+ * and ends; what they took in each chunk of samples goes into a record.
  *
  * A stamp costs a reading of the launch's clock: for tens of phases in a repetition and not for millions. */
 #ifndef CORE_PHASE_H

@@ -45,7 +45,7 @@ static int choose_rows(struct point *p, const struct word *words, int count, con
     const char *op = value_of(words, count, "op"), *method = value_of(words, count, "method");
     const char *rule = value_of(words, count, "rule");
     if (!op)
-        return err_say(ERR_INPUT, "a point needs op=NAME; see 'list'");
+        return err_say(ERR_INPUT, "a test case needs op=NAME; see 'list'");
     for (size_t i = 0; i < op_count && !p->op; ++i)
         if (strcmp(ops[i].name, op) == 0)
             p->op = &ops[i];
@@ -56,7 +56,7 @@ static int choose_rows(struct point *p, const struct word *words, int count, con
         return err_say(ERR_INPUT, "there is no method '%s'; see 'describe'", method);
     if (!method_suits(p->method, p->op))
         return err_say(ERR_INPUT, "the method %s does not suit %s, a %s op", p->method->name, op,
-                       op_class_name(p->op->class));
+                       op_classes[p->op->class]);
     p->rule = rule ? stop_find(rule) : stop_rules[0];
     if (!p->rule)
         return err_say(ERR_INPUT, "there is no stop rule '%s'; see 'describe'", rule);
@@ -93,7 +93,7 @@ static int set_word(struct point *p, const struct word *w)
     if (strcmp(w->key, "bytes") == 0) {
         err = num_size(w->value, &p->bytes);
         if (!err && p->bytes > 0 && !p->op->default_bytes)
-            err = err_say(ERR_INPUT, "%s has no size; leave bytes away", p->op->name);
+            err = err_say(ERR_INPUT, "%s has no size; leave bytes out", p->op->name);
     } else if (strcmp(w->key, "threads") == 0) {
         err = num_int(w->value, "threads", 1, 4096, &number);
         p->threads = (int)number;

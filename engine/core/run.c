@@ -2,15 +2,16 @@
 
 #include "base/crash.h"
 #include "base/err.h"
-#include "core/fit.h"
+#include "core/agree.h"
+#include "core/chunk.h"
+#include "core/estimate.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
-#include "core/probe.h"
 #include "core/sink.h"
-#include "core/stamps.h"
 #include "core/stop.h"
-#include "core/value.h"
+#include "machine/memory_check.h"
+#include "machine/probe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const double CHUNK_NS = 20e6;
 /* Nor does a block between two synchronisations last longer, though it would be more economical. */
 static const double BLOCK_NS = 2e9;
 
-/* Whether a method's observations are of windows, of a lower bound too, between synchronisations. */
+/* Whether a method's samples are of windows, of a lower bound too, between synchronisations. */
 static bool has_windows(const struct method *m)
 {
     return m->sync != SYNC_NEVER && !m->messages;
@@ -34,45 +35,21 @@ struct run {
     const struct team *team;
     struct sink *sink; /* on rank 0 */
     struct op_env env;
-    struct store store;
+    struct buffers buffers;
     struct bench bench;
-    struct evict evict;   /* empty unless the caches are to be cold */
-    struct series series; /* on rank 0 */
-    struct phases phases; /* of an op that has some */
+    struct cold_cache evict; /* empty unless the caches are to be cold */
+    struct series series;    /* on rank 0 */
+    struct phases phases;    /* of an op that has some */
     struct room room;
     int64_t before_index;
     struct probe *probe; /* NULL: nobody looks */
     bool probing;        /* after this chunk */
-    double obs_ns;       /* about how long an observation takes, barrier and all; on rank 0 */
-    int64_t lows;        /* observations of the lower bound so far, on rank 0 */
+    double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
+    int64_t lows;        /* samples of the lower bound so far, on rank 0 */
     enum stop stop;
 };
 
-/* What all ranks must know after something that each may have failed at: the worst error, and on rank 0 the
- * sentence of the first rank that met it. */
-static int agree(const struct run *r, int mine, int *worst, char why[ERR_TEXT_MAX])
-{
-    int64_t value = mine;
-    int err = team_max(r->team, &value);
-    *worst = (int)value;
-    if (err || value == 0)
-        return err;
-    char text[ERR_TEXT_MAX] = "", *texts = NULL;
-    if (mine == *worst)
-        snprintf(text, sizeof text, "%s", err_text());
-    if (r->team->rank == 0 && !(texts = malloc((size_t)r->team->size * sizeof text)))
-        return err_say(ERR_NOMEM, "no memory for the ranks' messages");
-    err = team_gather(r->team, text, sizeof text, texts);
-    why[0] = '\0';
-    for (int i = 0; texts && i < r->team->size && !why[0]; ++i)
-        if (texts[(size_t)i * sizeof text])
-            snprintf(why, ERR_TEXT_MAX, "%s: rank %d: %.200s", err_word((int)value), i,
-                     texts + (size_t)i * sizeof text);
-    free(texts);
-    return err;
-}
-
-/* How many observations the next chunk has; 0: enough. And whether to look at the machine after it. Rank 0
+/* How many samples the next chunk has; 0: enough. And whether to look at the machine after it. Rank 0
  * decides. */
 static int plan_chunk(struct run *r, int64_t *count)
 {
@@ -102,12 +79,13 @@ static enum op_report report_of(const struct run *r)
 
 static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 {
-    if (c->before)
-        return r->point->method->messages ? value_messages(c, k, r->room.partners) : value_global(c, k);
-    return value_local(c, k, report_of(r)) - r->bench.path.late_ns - r->bench.path.observer_ns;
+    const struct method *m = r->point->method;
+    if (m->value)
+        return m->value(&r->bench, c, k);
+    return c->before ? estimate_global(c, k) : estimate_local(c, k, report_of(r));
 }
 
-/* Rank 0: write a chunk down and show the rule one value for each observation that was not late. None where a
+/* Rank 0: write a chunk down and show the rule one value for each sample that was not late. None where a
  * clock jumped. */
 static int digest(struct run *r, const struct chunk *c)
 {
@@ -140,7 +118,7 @@ static int take_sync(struct run *r)
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
 
-/* All observations so far, those that gave no value among them. */
+/* All samples so far, those that gave no value among them. */
 static int64_t observed(const struct run *r)
 {
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
@@ -203,10 +181,10 @@ static int observe_chunk(struct run *r, int64_t count)
     return digest(r, &(struct chunk){.first = observed(r),
                                      .target_ns = windows ? r->room.target_ns : NULL,
                                      .late = windows ? r->room.all.late : NULL,
-                                     .window_ns = r->bench.windows.width_ns,
+                                     .window_ns = r->bench.window_ns,
                                      .spun = windows ? r->room.all.spun : NULL,
                                      .counts = r->room.all.counts,
-                                     .low = r->bench.low_reps > 0 ? r->room.low : NULL,
+                                     .low = m->lows ? r->room.low : NULL,
                                      .before = synchronised ? r->room.before : NULL,
                                      .after = synchronised ? r->bench.sync->all : NULL,
                                      .before_index = r->before_index,
@@ -229,15 +207,13 @@ static int write_opening(struct run *r)
                                             .parts = m->messages ? 1 : op->parts,
                                             .reps = r->bench.reps,
                                             .warm_up_reps = r->bench.warm_up_reps,
-                                            .low_reps = r->bench.low_reps,
                                             .report = m->messages               ? "message"
                                                       : report_of(r) == OP_ROOT ? "root"
                                                                                 : "slowest",
                                             .start_ns = clock_now(r->bench.clock),
                                             .moved = moved,
                                             .work = op->work ? op->work(&r->env) : 0,
-                                            .partners = op->partner && m->messages ? r->room.partners : NULL,
-                                            .path = r->bench.path.settle_ns > 0 ? &r->bench.path : NULL});
+                                            .bench = &r->bench});
 }
 
 /* Everything between the two checks. */
@@ -245,11 +221,9 @@ static int observe_all(struct run *r)
 {
     int64_t count = 1;
     int err = r->point->method->begin(&r->bench);
-    r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.windows.width_ns);
+    r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.window_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
         err = take_sync(r); /* what the first block starts from */
-    if (!err && r->point->method->messages)
-        err = room_partners(&r->room, r->team, r->bench.partner);
     if (!err && r->sink)
         err = write_opening(r);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
@@ -275,12 +249,12 @@ static int measure(struct run *r)
 {
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
-    int err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
+    int err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
     if (!err)
-        err = agree(r, r->env.op->verify(r->bench.state), &worst, why);
+        err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (!worst && r->room.back_ns)
         snprintf(why, sizeof why,
                  "clock: rank %d: the clock %s jumped back by %.1f us between two readings; choose another "
@@ -295,7 +269,7 @@ static int refuse(const struct run *r)
 {
     int worst = 0;
     char why[ERR_TEXT_MAX] = "", text[ERR_TEXT_MAX + ERR_TEXT_MAX];
-    int err = agree(r, ERR_CLOCK, &worst, why);
+    int err = agree(r->team, ERR_CLOCK, &worst, why);
     int length = snprintf(text, sizeof text, "%s; methods that need no common clock:", why);
     for (size_t i = 0; methods[i] && length < (int)sizeof text; ++i)
         if (methods[i]->sync == SYNC_NEVER && !methods[i]->missing && method_suits(methods[i], r->point->op))
@@ -322,8 +296,8 @@ static int setup(struct run *r)
         return err_say(ERR_UNSUPPORTED, "%s", r->point->method->missing);
     if (method_follows(r->point->method) && op->flow_at && op->flow_at(&r->env) != op->flow)
         return err_say(ERR_UNSUPPORTED,
-                       "the method %s rests on who waits for whom in %s from or to rank 0, in one group that "
-                       "comes together; leave its root, groups and arrival as they are, or use epoch",
+                       "the method %s needs rank 0 as the root and one group that arrives together, unlike "
+                       "this %s; leave its root, groups and arrival at their defaults, or use epoch",
                        r->point->method->name, op->name);
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
@@ -337,9 +311,11 @@ static int setup(struct run *r)
     err = room_open(r->team, op_counters(op), &r->room);
     if (err)
         return err;
-    r->bench.stamps_ns = r->room.stamps_ns;
+    r->bench.own = calloc(1, r->point->method->size > 0 ? r->point->method->size : 1);
+    if (!r->bench.own)
+        return err_say(ERR_NOMEM, "no memory for the method %s", r->point->method->name);
     if (param_value(r->point->method->params, r->point->method_params, "cache", CACHE_WARM) == CACHE_COLD) {
-        err = evict_open(&r->evict);
+        err = cold_cache_open(&r->evict);
         if (err)
             return err;
         r->bench.evict = &r->evict;
@@ -361,7 +337,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
     r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
-    r.store = store_of(p->op->params, p->op_params);
+    r.buffers = buffers_of(p->op->params, p->op_params);
     r.env = (struct op_env){.op = p->op,
                             .team = team,
                             .clock = clock,
@@ -371,7 +347,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             .by_turns = p->method->messages,
                             .planted = team->rank == p->plant,
                             .phases = p->op->phases ? &r.phases : NULL,
-                            .store = &r.store,
+                            .buffers = &r.buffers,
                             .delays = p->delays,
                             .work_per_us = p->work_per_us};
     r.bench = (struct bench){.op = p->op,
@@ -386,11 +362,11 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     crash_context(p->id, p->op->name);
     phases_open(&r.phases, clock, p->op->phases);
     int mine = setup(&r);
-    int err = agree(&r, mine, &worst, why);
+    int err = agree(r.team, mine, &worst, why);
     if (!err && !worst)
-        err = agree(&r, fit_check(team, r.store.bytes), &worst, why);
+        err = agree(r.team, memory_check(team, r.buffers.bytes), &worst, why);
     if (!err && !worst)
-        err = agree(&r, store_touch(&r.store), &worst, why);
+        err = agree(r.team, buffers_touch(&r.buffers), &worst, why);
     if (!err)
         err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
@@ -399,9 +375,12 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = refuse(&r);
     if (mine == 0)
         p->op->teardown(r.bench.state);
-    store_close(&r.store);
+    if (r.bench.own && p->method->end)
+        p->method->end(&r.bench);
+    free(r.bench.own);
+    buffers_close(&r.buffers);
     room_close(&r.room);
-    evict_close(&r.evict);
+    cold_cache_close(&r.evict);
     series_free(&r.series);
     return err;
 }

@@ -1,6 +1,7 @@
 #include "core/stop.h"
 
 #include "base/err.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ int series_add(struct series *s, double value)
         size_t capacity = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
         double *grown = realloc(s->values, capacity * sizeof *grown);
         if (!grown)
-            return err_say(ERR_NOMEM, "no memory for %zu observations", capacity);
+            return err_say(ERR_NOMEM, "no memory for %zu samples", capacity);
         s->values = grown;
         s->capacity = capacity;
     }
@@ -43,4 +44,17 @@ void series_free(struct series *s)
 {
     free(s->values);
     *s = (struct series){0};
+}
+
+void stop_rules_describe(struct json *j)
+{
+    json_open(j, "stop_rules", '[');
+    for (size_t i = 0; stop_rules[i]; ++i) {
+        json_open(j, NULL, '{');
+        json_string(j, "name", stop_rules[i]->name);
+        json_string(j, "summary", stop_rules[i]->summary);
+        param_rows_json(j, "params", stop_rules[i]->params);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }

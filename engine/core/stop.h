@@ -1,4 +1,4 @@
-/* When there is enough evidence. A rule sees one value per observation, on rank 0 alone. */
+/* When there is enough evidence. A rule sees one value per sample, on rank 0 alone. */
 #ifndef CORE_STOP_H
 #define CORE_STOP_H
 
@@ -10,7 +10,7 @@
 enum stop {
     STOP_NOT_YET,
     STOP_SETTLED,   /* what the rule asks for is reached */
-    STOP_UNSETTLED, /* it cannot be reached with as many observations as are allowed */
+    STOP_UNSETTLED, /* it cannot be reached with as many samples as are allowed */
     STOP_TIME,      /* nor in as much time */
 };
 
@@ -18,7 +18,7 @@ enum stop {
 struct series {
     double *values;
     size_t count, capacity;
-    size_t rejected;  /* observations that gave no value */
+    size_t rejected;  /* samples that gave no value */
     double tick;      /* the values are multiples of this, or near; 0 when that is not known */
     double seconds;   /* spent so far */
     size_t next_look; /* set by the rule: before so many values it has no use for looking */
@@ -29,6 +29,11 @@ struct stop_rule {
     const struct param *params;
     enum stop (*done)(struct series *s, const double *params);
 };
+
+struct json;
+
+/* "stop_rules": what there is, for `describe`. */
+void stop_rules_describe(struct json *j);
 
 /* The table, the default first; it ends at NULL. */
 extern const struct stop_rule *const stop_rules[];

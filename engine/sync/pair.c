@@ -11,9 +11,9 @@ enum { DISCARDED = 2 }; /* the first exchanges wait for the partner to come */
 
 const double pair_most_drift = 1000e-6;
 
-const struct pair pair_none = {.low = -INFINITY, .high = INFINITY, .shortest_ns = INFINITY};
+const struct clock_pair pair_none = {.low = -INFINITY, .high = INFINITY, .shortest_ns = INFINITY};
 
-void pair_add(struct pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t received_ns)
+void pair_add(struct clock_pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t received_ns)
 {
     double least = (double)(sent_ns - stamp_ns), most = (double)(received_ns - stamp_ns);
     p->low = fmax(p->low, least);
@@ -33,27 +33,27 @@ void pair_add(struct pair *p, int64_t sent_ns, int64_t stamp_ns, int64_t receive
 }
 
 /* By how much an offset may have changed while the pair talked. */
-static double drifted(const struct pair *p)
+static double drifted(const struct clock_pair *p)
 {
     return pair_most_drift * (double)(p->end_ns - p->begin_ns);
 }
 
-double pair_offset(const struct pair *p)
+double pair_offset(const struct clock_pair *p)
 {
     return (p->low + p->high) / 2;
 }
 
-int64_t pair_time(const struct pair *p)
+int64_t pair_time(const struct clock_pair *p)
 {
     return p->begin_ns + (p->end_ns - p->begin_ns) / 2;
 }
 
-double pair_bound(const struct pair *p, int64_t tick_ns)
+double pair_bound(const struct clock_pair *p, int64_t tick_ns)
 {
     return (p->high - p->low) / 2 + drifted(p) / 2 + (double)tick_ns;
 }
 
-double pair_unseen(const struct pair *p, int64_t tick_ns)
+double pair_unseen(const struct clock_pair *p, int64_t tick_ns)
 {
     /* Chosen from what was seen and not derived (docs/internals/sync.md). Where a kernel carries messages and
      * wakes who waits, offsets were off by up to 0.29 of the bound, while the closure saw a tenth of it;
@@ -70,14 +70,14 @@ double pair_unseen(const struct pair *p, int64_t tick_ns)
     return (bound > polled_ns ? by_kernel : by_polling) * bound;
 }
 
-double pair_contradiction(const struct pair *p, int64_t tick_ns)
+double pair_contradiction(const struct clock_pair *p, int64_t tick_ns)
 {
     /* Both sides may have drifted the whole way, and either stamp been cut to its tick. */
     return p->low - p->high - 2 * fabs(drifted(p)) - 2 * (double)tick_ns;
 }
 
-int pair_ask(struct sync *s, int partner, bool (*enough)(const struct sync *, const struct pair *),
-             struct pair *p)
+int pair_ask(struct sync *s, int partner, bool (*enough)(const struct sync *, const struct clock_pair *),
+             struct clock_pair *p)
 {
     *p = pair_none;
     int err = 0;

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "team/hosts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,6 @@ enum {
     CLOSURE_ROUNDS = 8, /* random pairings that check the result */
     CLOSURE_EXCHANGES = 10,
     DOMAIN_EXCHANGES = 30,
-    HOST_MAX = 64,
 };
 
 /* In simulations with noise the true error was at most 1.3 times the largest closure residual, and seldom
@@ -61,7 +61,7 @@ static int leader_index(const struct sync *s)
     return -1;
 }
 
-static bool enough_to_close(const struct sync *s, const struct pair *p)
+static bool enough_to_close(const struct sync *s, const struct clock_pair *p)
 {
     (void)s;
     return p->count >= CLOSURE_EXCHANGES;
@@ -88,7 +88,7 @@ static int close_pairs(struct sync *s, int me, int64_t *worst)
     int err = 0;
     for (int round = 0; round < CLOSURE_ROUNDS && !err && s->leader_count > 1; ++round) {
         int partner = closure_partner(s, me, round);
-        struct pair p;
+        struct clock_pair p;
         if (partner >= s->leader_count)
             continue;
         if (me > partner) {
@@ -164,56 +164,39 @@ int sync_take(struct sync *s)
     return err;
 }
 
-struct host {
-    char name[HOST_MAX];
-};
-
-static bool enough_to_share(const struct sync *s, const struct pair *p)
+static bool enough_to_share(const struct sync *s, const struct clock_pair *p)
 {
     (void)s;
     return p->count >= DOMAIN_EXCHANGES;
 }
 
 /* Does my clock read what the lowest rank of my host reads? Ranks of a host are asked one after the other. */
-static int find_leader(struct sync *s, const struct host *hosts)
+static int find_leader(struct sync *s)
 {
     static const struct clock_map raw = {0};
-    int lowest = 0, me = s->team->rank, err = 0;
-    while (strcmp(hosts[lowest].name, hosts[me].name) != 0)
-        ++lowest;
+    const int me = s->team->rank, lowest = host_of(s->team, me)->first;
+    int err = 0;
     s->leader = me;
     if (lowest != me) {
-        struct pair p;
+        struct clock_pair p;
         err = pair_ask(s, lowest, enough_to_share, &p);
         double slack = 3 * (double)s->clock->tick_ns + (p.high - p.low) / 2;
         if (!err && fabs(pair_offset(&p)) <= slack)
             s->leader = lowest;
     } else
         for (int r = me + 1; r < s->team->size && !err; ++r)
-            if (strcmp(hosts[r].name, hosts[me].name) == 0)
+            if (host_is_same(s->team, r, me))
                 err = pair_answer(s, r, &raw);
     return err;
 }
 
-static int everybody(const struct team *team, const void *mine, size_t bytes, void *all)
-{
-    int err = team_gather(team, mine, bytes, all);
-    return err ? err : team_bcast(team, all, bytes * (size_t)team->size);
-}
-
 static int find_domains(struct sync *s)
 {
-    struct host mine, *hosts = calloc((size_t)s->team->size, sizeof *hosts);
-    if (!hosts)
-        return err_say(ERR_NOMEM, "no memory for the hosts of %d ranks", s->team->size);
-    memset(&mine, 0, sizeof mine);
-    gethostname(mine.name, sizeof mine.name - 1);
-    int err = everybody(s->team, &mine, sizeof mine, hosts);
+    int err = find_leader(s);
     if (!err)
-        err = find_leader(s, hosts);
-    free(hosts);
+        err = team_gather(s->team, &s->leader, sizeof s->leader, s->leader_of);
     if (!err)
-        err = everybody(s->team, &s->leader, sizeof s->leader, s->leader_of);
+        err = team_bcast(s->team, s->leader_of, (size_t)s->team->size * sizeof *s->leader_of);
     for (int r = 0; r < s->team->size && !err; ++r)
         if (s->leader_of[r] == r)
             s->leaders[s->leader_count++] = r;

@@ -10,7 +10,7 @@ enum { FIT_POINTS = 20, EXCHANGES = 10 };
 
 static const int64_t GAP_NS = 1000000; /* between fit points */
 
-static bool enough(const struct sync *s, const struct pair *p)
+static bool enough(const struct sync *s, const struct clock_pair *p)
 {
     (void)s;
     return p->count >= EXCHANGES;
@@ -37,7 +37,7 @@ static struct clock_map fit(const int64_t *at_ns, const double *offset_ns)
 
 static int learn_from(struct sync *s, int parent)
 {
-    struct pair p = pair_none;
+    struct clock_pair p = pair_none;
     int64_t at_ns[FIT_POINTS];
     double offset_ns[FIT_POINTS], parent_bound = 0;
     int err = 0;
@@ -65,6 +65,6 @@ static int learn(struct sync *s, int me)
 
 const struct sync_algorithm sync_hca3 = {
     .name = "hca3",
-    .summary = "as HCA3: down a binomial tree, a line through 20 offsets over 20 ms",
+    .summary = "as in HCA3: down a binomial tree, by a line through 20 offsets over 20 ms",
     .learn = learn,
 };

@@ -1,5 +1,5 @@
 /* The scheme of Netgauge (Hoefler, Schneider, Lumsdaine, PMEO 2008), for comparison: a tree from the
- * bottom. Of a pair's exchanges the one with the shortest round trip counts, once 100 in a row were no
+ * bottom. Among a pair's exchanges the one with the shortest round trip counts, once 100 in a row were no
  * shorter. Offsets of a sub-tree go up with it and are added to; rank 0 has all in the end and hands them
  * out. No drift. The numbers of leaders that are no power of two need no round of their own here: the
  * sub-tree of a leader just ends where there are no more. */
@@ -9,12 +9,12 @@
 
 enum { NO_SHORTER = 100 };
 
-/* Of a leader in my sub-tree: its clock minus mine, and how wrong that can be, but for the drift since. */
+/* For a leader in my sub-tree: its clock minus mine, and how wrong that can be, but for the drift since. */
 struct below {
     double offset_ns, bound_ns;
 };
 
-static bool enough(const struct sync *s, const struct pair *p)
+static bool enough(const struct sync *s, const struct clock_pair *p)
 {
     (void)s;
     return p->since_shortest >= NO_SHORTER;
@@ -28,7 +28,7 @@ static int up_to(int most, int count)
 /* The child's clock as it is, and all that the child knows, as seen from mine. */
 static int add_child(struct sync *s, int child, struct below *below, int count)
 {
-    struct pair p;
+    struct clock_pair p;
     int err = pair_ask(s, child, enough, &p);
     if (!err)
         err = team_recv(s->team, child, below, (size_t)count * sizeof *below);
@@ -92,6 +92,6 @@ static int learn(struct sync *s, int me)
 
 const struct sync_algorithm sync_netgauge = {
     .name = "netgauge",
-    .summary = "as Netgauge: up a tree, the shortest round trip, offsets added up; no drift",
+    .summary = "as in Netgauge: up a tree, by the shortest round trip, with offsets added up; no drift",
     .learn = learn,
 };

@@ -9,7 +9,7 @@ enum { MOST_EXCHANGES = 100, LEAST_EXCHANGES = 8 };
 
 static const double NEARLY = 1.1; /* times the shortest round trip of the pair */
 
-static bool enough(const struct sync *s, const struct pair *p)
+static bool enough(const struct sync *s, const struct clock_pair *p)
 {
     bool is_short = s->shortest_ns > 0 && p->last_ns <= NEARLY * s->shortest_ns;
     return p->count >= MOST_EXCHANGES || (is_short && p->count >= LEAST_EXCHANGES);
@@ -22,7 +22,7 @@ static int learn(struct sync *s, int me)
         err = pair_answer(s, s->leaders[i], &s->mine.map);
     if (me == 0)
         return err;
-    struct pair p;
+    struct clock_pair p;
     err = pair_ask(s, s->leaders[0], enough, &p);
     if (err)
         return err;
@@ -34,6 +34,6 @@ static int learn(struct sync *s, int me)
 
 const struct sync_algorithm sync_skampi = {
     .name = "skampi",
-    .summary = "as SKaMPI-5: rank 0 with each in turn, ended early by a short round trip; no drift",
+    .summary = "as in SKaMPI-5: rank 0 with each rank in turn, ended early by a short round trip; no drift",
     .learn = learn,
 };

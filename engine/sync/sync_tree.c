@@ -1,6 +1,6 @@
 /* A tree from the top: who has reference time gives it to a child (as HCA3 does, Hunold and Carpen-Amarie,
  * CLUSTER 2018, but offsets alone: the drift comes from the history of synchronisations, where the base line
- * is long). Of a pair's exchanges the tightest bound of either side is kept, and the middle taken. */
+ * is long). Among a pair's exchanges the tightest bound of either side is kept, and the middle taken. */
 #include "sync/pair.h"
 
 enum { EXCHANGES = 30 }; /* more improve nothing: what is left is asymmetry of the path */
@@ -12,7 +12,7 @@ static const int64_t FIRST_BASE_LINE_NS = 100000000;
 /* Later ones on a base line as long as this, so that noise of the offsets does not shake the drift. */
 static const int64_t BASE_LINE_NS = 1000000000;
 
-static bool enough(const struct sync *s, const struct pair *p)
+static bool enough(const struct sync *s, const struct clock_pair *p)
 {
     (void)s;
     return p->count >= EXCHANGES;
@@ -36,7 +36,7 @@ static void remember(struct sync *s, struct clock_map *map)
 
 static int learn_from(struct sync *s, int parent)
 {
-    struct pair p;
+    struct clock_pair p;
     double parent_bound = 0;
     int err = pair_ask(s, parent, enough, &p);
     if (!err)
@@ -56,7 +56,7 @@ static int learn(struct sync *s, int me)
 
 const struct sync_algorithm sync_tree = {
     .name = "tree",
-    .summary = "down a binomial tree, the tightest bounds of 30 exchanges; drifts from the history",
+    .summary = "down a binomial tree, by the tightest bounds of 30 exchanges; drift from the history",
     .learn = learn,
     .base_line_ns = FIRST_BASE_LINE_NS,
 };

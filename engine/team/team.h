@@ -9,11 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct host;
 struct json;
 
 struct team {
     int rank, size;
-    void *own; /* of the implementation */
+    struct host *hosts; /* of each rank (team/hosts.h) */
+    void *own;          /* of the implementation */
 
     /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
      * MPI_Init_thread, 0: there is no MPI. */

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "team/hosts.h"
 #include "team/team_mpi_tools.h"
 
 #include <stdio.h>
@@ -112,7 +113,7 @@ int team_open(struct team *team, const char *thread_level, int ranks)
     if (!err && own->thread_level < wanted)
         err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one",
                       thread_level, level_name(own->thread_level));
-    return err;
+    return err ? err : hosts_open(team);
 }
 
 #ifdef SMPI_H /* after MPI_Finalize the clock of the simulation is the machine's again */
@@ -124,6 +125,7 @@ enum { FINALIZE_TIMED = true };
 int team_close(struct team *team)
 {
     struct own *own = team->own;
+    hosts_close(team);
     int err = team_mpi_err(MPI_Comm_free(&own->ops), "MPI_Comm_free");
     if (!err)
         err = team_mpi_err(MPI_Comm_free(&own->team), "MPI_Comm_free");

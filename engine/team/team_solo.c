@@ -10,9 +10,11 @@
 #define _GNU_SOURCE
 #include "team/team.h"
 
+#include "base/crash.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/wait.h"
+#include "team/hosts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -102,6 +104,8 @@ static _Noreturn void keep(const struct own *own, pid_t *pids, int ranks)
         if (!well && !failed) {
             failed = true;
             first = status;
+            if (WIFSIGNALED(status))
+                crash_tell(r, WTERMSIG(status));
             kill_all(pids, ranks);
         }
     }
@@ -141,7 +145,7 @@ int team_open(struct team *team, const char *thread_level, int ranks)
     (void)thread_level;
     *team = (struct team){.size = 1};
     if (ranks <= 1)
-        return 0;
+        return hosts_open(team);
     if (ranks > RANKS_MOST)
         return err_say(ERR_INPUT, "%d ranks without MPI are too many: at most %d; use an MPI", ranks,
                        RANKS_MOST);
@@ -156,12 +160,13 @@ int team_open(struct team *team, const char *thread_level, int ranks)
         return err;
     }
     *team = (struct team){.own = own, .rank = rank, .size = ranks};
-    return 0;
+    return hosts_open(team);
 }
 
 int team_close(struct team *team)
 {
     struct own *own = team->own;
+    hosts_close(team);
     if (!own)
         return 0;
     atomic_store(&own->closed[team->rank], true);

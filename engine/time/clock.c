@@ -69,7 +69,7 @@ static const struct clock_row rows[CLOCK_ROWS] = {
     {"cntvct", "the virtual counter of aarch64: never steps, never slewed", 0, open_counter},
     {"monotonic", "CLOCK_MONOTONIC: never steps, slewed by NTP", CLOCK_MONOTONIC, open_posix},
     {"monotonic-raw", "CLOCK_MONOTONIC_RAW: never steps, never slewed", CLOCK_MONOTONIC_RAW, open_posix},
-    {"mpi-wtime", "MPI_Wtime, whatever that is: in MPICH a clock that may step", 0, open_wtime},
+    {"mpi-wtime", "MPI_Wtime, the library's clock: in MPICH one that may step", 0, open_wtime},
 };
 
 static const char *row_open(const struct clock_row *row, double (*wtime)(void), struct clock *clock)

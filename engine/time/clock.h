@@ -1,4 +1,4 @@
-/* A source of stamps: whole ns since the launch began. */
+/* A source of timestamps: whole ns since the launch began. */
 #ifndef TIME_CLOCK_H
 #define TIME_CLOCK_H
 
@@ -102,7 +102,7 @@ void clock_close(struct clock *clock);
 
 void clock_describe(struct json *j, double (*wtime)(void));
 
-/* The empty interval: what is between two stamps that stand back to back is one reading. So the engine leaves
- * `cost_ns` in the record, and the statistics take it off. */
+/* The empty interval: what is between two timestamps that stand back to back is one reading. So the engine
+ * leaves `cost_ns` in the record, and the statistics take it off. */
 
 #endif

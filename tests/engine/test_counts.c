@@ -1,7 +1,7 @@
 #include "test.h"
 
-#include "ops/counts.h"
-#include "ops/graph.h"
+#include "comm/counts.h"
+#include "comm/graph.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Ranks in a grid, and how much a stencil sends in each direction. */
 #include "test.h"
 
-#include "ops/grid.h"
+#include "comm/grid.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "test.h"
 
+#include "base/binding.h"
 #include "base/err.h"
-#include "base/place.h"
 #include "base/pool.h"
 #include "base/yield.h"
 
@@ -58,7 +58,7 @@ struct seen {
 
 static void look(void *arg, int lane)
 {
-    place_allowed(((struct seen *)arg)->cpus[lane], sizeof((struct seen *)arg)->cpus[lane]);
+    binding_allowed(((struct seen *)arg)->cpus[lane], sizeof((struct seen *)arg)->cpus[lane]);
 }
 
 static int first_cpu(void)
@@ -78,19 +78,19 @@ static void test_lanes_are_where_they_were_asked_to_be(void)
     char before[128], after[128], one[16];
     int cpu = first_cpu();
     snprintf(one, sizeof one, "%d", cpu);
-    place_allowed(before, sizeof before);
+    binding_allowed(before, sizeof before);
     CHECK(pool_open_on(LANES, (const int[]){cpu, -1, cpu}, &pool) == 0);
     pool_run(pool, look, &seen);
     CHECK(strcmp(seen.cpus[0], one) == 0);
     CHECK(strcmp(seen.cpus[1], before) == 0);
     CHECK(strcmp(seen.cpus[2], one) == 0);
     pool_close(pool);
-    place_allowed(after, sizeof after);
+    binding_allowed(after, sizeof after);
     CHECK(strcmp(after, before) == 0);
     CHECK(pool_open_on(2, (const int[]){cpu, CPU_SETSIZE - 1}, &pool) == ERR_INPUT);
-    place_allowed(after, sizeof after);
+    binding_allowed(after, sizeof after);
     CHECK(strcmp(after, before) == 0);
-    CHECK(place_refused() == NULL);
+    CHECK(binding_refused() == NULL);
 }
 
 static void test_lists_that_are_none(void)
@@ -98,11 +98,11 @@ static void test_lists_that_are_none(void)
     static const char *const wrong[] = {"",   ",",   "0,",  ",0",  "x",   "0x", "-1",
                                         "0-", "1-0", "0;1", "0 1", "0/x", "/",  "0,9999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
-        CHECK(place_set(wrong[i], 1) == ERR_INPUT);
-    CHECK(place_set("0/0", 2) == ERR_INPUT); /* there are but two ranks */
-    CHECK(!place_is_set());
-    CHECK(place_set("0/1", -1) == 0); /* whose they are is not known yet */
-    CHECK(!place_is_set());
+        CHECK(binding_set(wrong[i], 1) == ERR_INPUT);
+    CHECK(binding_set("0/0", 2) == ERR_INPUT); /* there are but two ranks */
+    CHECK(!binding_is_set());
+    CHECK(binding_set("0/1", -1) == 0); /* whose they are is not known yet */
+    CHECK(!binding_is_set());
 }
 
 static void test_a_list_places_lanes_in_its_order(void)
@@ -113,16 +113,16 @@ static void test_a_list_places_lanes_in_its_order(void)
     int cpu = first_cpu();
     snprintf(one, sizeof one, "%d", cpu);
     snprintf(text, sizeof text, "%d,%d/%d,%d", CPU_SETSIZE - 1, cpu, cpu, cpu);
-    CHECK(place_set(text, 0) == ERR_INPUT); /* there is no such CPU */
-    CHECK(place_set(text, 1) == 0);
-    CHECK(place_is_set());
-    CHECK(place_cpu(0) == cpu && place_cpu(1) == cpu && place_cpu(2) == -1);
+    CHECK(binding_set(text, 0) == ERR_INPUT); /* there is no such CPU */
+    CHECK(binding_set(text, 1) == 0);
+    CHECK(binding_is_set());
+    CHECK(binding_cpu(0) == cpu && binding_cpu(1) == cpu && binding_cpu(2) == -1);
     CHECK(pool_open(LANES, &pool) == 0);
     pool_run(pool, look, &seen);
     for (int lane = 0; lane < LANES; ++lane)
         CHECK(strcmp(seen.cpus[lane], one) == 0);
     pool_close(pool);
-    place_allowed(after, sizeof after);
+    binding_allowed(after, sizeof after);
     CHECK(strcmp(after, one) == 0);
 }
 

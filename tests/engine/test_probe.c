@@ -2,7 +2,7 @@
  * test_probe.py. */
 #include "test.h"
 
-#include "core/probe.h"
+#include "machine/probe.h"
 #include "team/team.h"
 
 #include <math.h>

@@ -79,7 +79,7 @@ static int keep_point(struct sink *sink, const struct point *p, const struct ope
 {
     struct kept *k = (struct kept *)sink;
     (void)p;
-    CHECK(o->ranks == 1 && o->parts == 1 && k->ends == 0 && !o->path && o->low_reps == 0);
+    CHECK(o->ranks == 1 && o->parts == 1 && k->ends == 0 && o->bench);
     ++k->points;
     k->reps = o->reps;
     k->warm_up_reps = o->warm_up_reps;

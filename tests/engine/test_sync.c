@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A local clock that is 1000 ns ahead; messages that take so long there and back. */
-static void exchange(struct pair *p, int64_t sent_ns, int64_t there_ns, int64_t back_ns)
+static void exchange(struct clock_pair *p, int64_t sent_ns, int64_t there_ns, int64_t back_ns)
 {
     pair_add(p, sent_ns, sent_ns - 1000 + there_ns, sent_ns + there_ns + back_ns);
 }
@@ -17,7 +17,7 @@ static void exchange(struct pair *p, int64_t sent_ns, int64_t there_ns, int64_t 
 static void test_pair(void)
 {
     static const int64_t ways[][2] = {{900, 300}, {200, 800}, {350, 400}, {500, 500}};
-    struct pair p = pair_none;
+    struct clock_pair p = pair_none;
     for (int i = 0; i < 4; ++i)
         exchange(&p, 10000 * i, ways[i][0], ways[i][1]);
     CHECK(p.low == 800 && p.high == 1300 && pair_offset(&p) == 1050); /* the shortest ways: 200 and 300 */
@@ -38,7 +38,7 @@ static void test_contradiction(void)
     } cases[] = {{0, 0, true},       {0, 900e-6, true},   {0, -900e-6, true}, {900, 0, true},
                  {100000, 0, false}, {-100000, 0, false}, {0, 50e-3, false},  {0, -50e-3, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        struct pair p = pair_none;
+        struct clock_pair p = pair_none;
         for (int k = 0; k < 30; ++k) {
             int64_t now = 20000 * k,
                     ahead = llround(cases[i].drift * (double)now) + (k < 15 ? 0 : cases[i].jump_ns);
@@ -46,7 +46,7 @@ static void test_contradiction(void)
         }
         CHECK((pair_contradiction(&p, 10) <= 0) == cases[i].related);
     }
-    struct pair back = pair_none; /* an answer from before the question */
+    struct clock_pair back = pair_none; /* an answer from before the question */
     pair_add(&back, 50000, 0, 20000);
     CHECK(pair_contradiction(&back, 10) > 0);
 }

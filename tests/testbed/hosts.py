@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.mpi import Mpi, mpi_environment
+from steelyard.engines.mpi import Mpi, mpi_environment
 
 _UNSHARED = (
     "--pid",

@@ -1,35 +1,45 @@
-"""Pictures: Bokeh figures of groups of rows. Nothing is loaded from a network when they are shown."""
+"""Pictures of groups of rows: charts as data, and as SVG inside a page."""
 
-from steelyard.plots.across import matrix_figures, overlap_figures
+from steelyard.plots.across import matrix_charts, overlap_charts
 from steelyard.plots.axes import line_style
-from steelyard.plots.matrix import matrix_figure
-from steelyard.plots.noise import noise_figures
-from steelyard.plots.points import bandwidth_figure, dots_figure, latency_figure, launches_figure
-from steelyard.plots.ranks import rank_figures
-from steelyard.plots.scaling import scaling_figures
-from steelyard.plots.shapes import (
+from steelyard.plots.chart import Chart, Key
+from steelyard.plots.core_matrix import matrix_chart
+from steelyard.plots.distributions import (
     CURVE_POINTS,
-    chosen_sizes,
-    distribution_figures,
-    histogram_figures,
-    tail_figures,
+    distribution_charts,
+    histogram_charts,
+    tail_charts,
 )
+from steelyard.plots.noise import noise_charts
+from steelyard.plots.panels import legend_of
+from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts, launches_charts
+from steelyard.plots.ranks import rank_charts
+from steelyard.plots.ratios import overview_chart, ratio_charts
+from steelyard.plots.scaling import scaling_charts
+from steelyard.plots.svg import svg, swatch
 
 __all__ = [
     "CURVE_POINTS",
-    "bandwidth_figure",
-    "chosen_sizes",
-    "distribution_figures",
-    "dots_figure",
-    "histogram_figures",
-    "latency_figure",
-    "launches_figure",
+    "Chart",
+    "Key",
+    "bandwidth_charts",
+    "count_charts",
+    "distribution_charts",
+    "dots_chart",
+    "histogram_charts",
+    "latency_charts",
+    "launches_charts",
+    "legend_of",
     "line_style",
-    "matrix_figure",
-    "matrix_figures",
-    "noise_figures",
-    "overlap_figures",
-    "rank_figures",
-    "scaling_figures",
-    "tail_figures",
+    "matrix_chart",
+    "matrix_charts",
+    "noise_charts",
+    "overlap_charts",
+    "overview_chart",
+    "rank_charts",
+    "ratio_charts",
+    "scaling_charts",
+    "svg",
+    "swatch",
+    "tail_charts",
 ]

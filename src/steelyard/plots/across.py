@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from bokeh import palettes
 from numpy.typing import NDArray
 
-from steelyard.overlap import Curve, curves, own_params
-from steelyard.plots.axes import FIGURE, PALETTE, dress, figure, models
-from steelyard.row import Row
-from steelyard.units import format_bytes, format_time, format_values
+from steelyard.base.units import format_bytes, format_time, format_values
+from steelyard.models.overlap import OverlapCurve, curves
+from steelyard.plots.axes import linear_axis, names_axis, shade, style_of
+from steelyard.plots.chart import HALF, Bars, Boxes, Chart, Curve, Dots, Key, Mark, Shades, Style
+from steelyard.plots.svg import RULE
+from steelyard.results.facets import Ranks
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import MOST_COLOURS
+from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
 SHIFT, PAIR = "mpi.pattern.shift", "mpi.pattern.pair"
 LEAST_CELLS = 3  # of a matrix that is worth a picture
-MOST_CURVES = len(PALETTE)  # in one picture
+LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,49 +33,54 @@ class Matrix:
     ns: FloatArray
 
 
-def overlap_figures(rows: Sequence[Row]) -> list[Any]:
+def overlap_charts(rows: Sequence[Row]) -> list[Chart]:
     """For each op and size, overlap against work in units of the pure time."""
-    together: dict[tuple[str, int, int, str | None], list[Curve]] = {}
+    together: dict[tuple[str, int, int, str | None], list[OverlapCurve]] = {}
     for curve in curves(rows):
         if len(curve.points) > 1:
             together.setdefault((curve.op, curve.bytes, curve.ranks, curve.mpi), []).append(curve)
     return [
-        _overlap_figure(f"{op}, {format_bytes(size)}, {ranks} ranks, {mpi}", members[:MOST_CURVES])
+        _overlap_chart(f"{op}, {format_bytes(size)}, {ranks} ranks, {mpi}", members)
         for (op, size, ranks, mpi), members in together.items()
     ]
 
 
-def _overlap_figure(title: str, members: Sequence[Curve]) -> Any:
+def _overlap_chart(title: str, members: Sequence[OverlapCurve]) -> Chart:
     """All one after the other is 0, the shorter of the two for nothing is 1; bars are intervals."""
-    plot = figure(title=f"overlap of {title}", height=300, **FIGURE)
-    dress(plot)
-    plot.xaxis.axis_label = "work alone / pure time"
-    plot.yaxis.axis_label = "overlap"
-    plot.y_range = models.Range1d(-0.6, 1.3)
-    for level in (0.0, 1.0):
-        plot.add_layout(models.Span(location=level, dimension="width", line_dash="dotted"))
-    marks = []
-    for curve, colour in zip(members, PALETTE, strict=False):
-        own = format_values(own_params(curve, members)) if len(members) > 1 else ""
-        label = ", ".join(part for part in (curve.method, own) if part)
-        points = sorted(curve.points, key=lambda point: point.work_ns / point.pure_ns)
-        data = {
-            "x": [point.work_ns / point.pure_ns for point in points],
-            "y": [point.overlap for point in points],
-            "low": [point.overlap if point.low is None else point.low for point in points],
-            "high": [point.overlap if point.high is None else point.high for point in points],
-            "work": [format_time(point.work_ns) for point in points],
-            "both": [format_time(point.both_ns) for point in points],
-            "label": [label] * len(points),
-        }
-        source = models.ColumnDataSource(data)
-        plot.segment("x", "low", "x", "high", source=source, line_color=colour, line_alpha=0.5)
-        plot.line("x", "y", source=source, line_color=colour, line_width=2, legend_label=label)
-        marks.append(plot.scatter("x", "y", source=source, size=7, color=colour))
-    plot.add_layout(plot.legend[0], "below")  # where it hides no point
-    tips = [("", "@label"), ("work", "@work"), ("both", "@both"), ("overlap", "@y{0.00}")]
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=tips))
-    return plot
+    shown, left_out = members[:MOST_COLOURS], len(members) - MOST_COLOURS
+    most = max(point.work_ns / point.pure_ns for curve in shown for point in curve.points)
+    labels = labels_of([_own_facts(curve) for curve in members])
+    keys = [Key(labels.label(i) or shown[i].method, style_of(i)) for i in range(len(shown))]
+    levels = Bars([0, 0], [0, 1], [most * 1.1] * 2, [0, 1], RULE, width=1, dash="2 3")
+    marks = [mark for curve, key in zip(shown, keys, strict=True) for mark in _overlap_marks(curve, key)]
+    return Chart(
+        title=title,
+        x=linear_axis("work alone / pure time", 0.0, most * 1.05),
+        y=linear_axis("overlap", LEAST_OVERLAP, MOST_OVERLAP),
+        marks=(levels, *marks),
+        height=280,
+        legend=tuple(keys) if len(keys) > 1 else (),
+        note=f"{left_out} more are in the table" if left_out > 0 else "",
+    )
+
+
+def _own_facts(curve: OverlapCurve) -> Facts:
+    return {"method": Fact("method", curve.method, curve.method), **param_facts(curve.params)}
+
+
+def _overlap_marks(curve: OverlapCurve, key: Key) -> Iterator[Mark]:
+    points = sorted(curve.points, key=lambda point: point.work_ns / point.pure_ns)
+    x, y = [point.work_ns / point.pure_ns for point in points], [point.overlap for point in points]
+    low = [point.overlap if point.low is None else point.low for point in points]
+    high = [point.overlap if point.high is None else point.high for point in points]
+    yield Bars(x, low, x, high, key.style.colour, alpha=0.5)
+    yield Curve(x, y, Style(key.style.colour))
+    tips = [
+        f"{key.label}\nwork {format_time(point.work_ns)}, both {format_time(point.both_ns)}\n"
+        f"overlap {point.overlap:.2f}"
+        for point in points
+    ]
+    yield Dots(x, y, key.style, tips=tips)
 
 
 def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
@@ -90,9 +98,9 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
         ns = cells.setdefault(key, np.full((row.ranks, row.ranks), np.nan))
         if row.op == PAIR:
             ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.median
-        elif len(row.rank_medians) == row.ranks:
+        elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
-            ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.rank_medians
+            ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians
     return tuple(
         Matrix(f"{op}, {method}, {format_bytes(int(str(size)))}, {ranks} ranks, {mpi}: {rest}", ns)
         for (op, method, size, ranks, mpi, rest), ns in cells.items()
@@ -100,36 +108,33 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
     )
 
 
-def matrix_figures(rows: Sequence[Row]) -> list[Any]:
+def matrix_charts(rows: Sequence[Row]) -> list[Chart]:
     """A cell for each rank and the rank that it calls, in the colour of its time over the middle one's."""
-    return [_matrix_figure(matrix) for matrix in matrices(rows)]
+    return [_matrix_chart(matrix) for matrix in matrices(rows)]
 
 
-def _matrix_figure(matrix: Matrix) -> Any:
+def _matrix_chart(matrix: Matrix) -> Chart:
     ns = matrix.ns
     a, b = np.nonzero(np.isfinite(ns))
     middle = float(np.median(ns[a, b]))
-    source = models.ColumnDataSource(
-        {
-            "a": a.astype(np.float32),
-            "b": b.astype(np.float32),
-            "log_ratio": np.log2(ns[a, b] / middle).astype(np.float32),
-            "time": [format_time(value) for value in ns[a, b]],
-        }
+    x, y = b.astype(float), a.astype(float)
+    shares = (np.log2(ns[a, b] / middle) + 1.0) / 2.0
+    ranks = [str(rank) for rank in range(ns.shape[0])]
+    boxes = Boxes(
+        list(x - 0.5),
+        list(y - 0.5),
+        list(x + 0.5),
+        list(y + 0.5),
+        [shade(float(share), is_even=False) for share in shares],
+        tips=[f"{one} calls {other}: {format_time(ns[one, other])}" for one, other in zip(a, b, strict=True)],
     )
-    ranks = ns.shape[0]
-    plot = figure(
+    return Chart(
         title=f"time / {format_time(middle)}, the middle one; {matrix.title}",
-        x_range=models.Range1d(-0.5, ranks - 0.5),
-        y_range=models.Range1d(ranks - 0.5, -0.5),
-        height=110 + max(6, min(26, 400 // ranks)) * ranks,
-        **FIGURE,
+        x=names_axis("rank that is called", ranks, 16),
+        y=names_axis("rank that calls", ranks, 16, is_down=True),
+        marks=(boxes,),
+        height=90 + round(max(6, min(26, 400 / len(ranks))) * len(ranks)),
+        width=HALF,
+        shades=Shades(tuple(shade(i / 15, is_even=False) for i in range(16)), ("0.5", "1", "2")),
+        has_grid=False,
     )
-    dress(plot)
-    plot.grid.grid_line_color = None
-    mapper = models.LinearColorMapper(palette=list(palettes.RdBu11), low=-1.0, high=1.0)
-    fill = {"field": "log_ratio", "transform": mapper}
-    drawn = plot.rect("b", "a", 1, 1, source=source, fill_color=fill, line_color="white", line_width=0.5)
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "rank that is called", "rank that calls"
-    plot.add_tools(models.HoverTool(renderers=[drawn], tooltips=[("", "@a calls @b"), ("time", "@time")]))
-    return plot

@@ -1,108 +1,84 @@
-"""What pictures share: axes, ticks, colours and the words at the pointer."""
+"""What pictures share: axes and their ticks, colours, and the words at the pointer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
-from bokeh import models as bokeh_models
-from bokeh import plotting as bokeh_plotting
+import numpy as np
 
-from steelyard.groups import NONBLOCKING, PERSISTENT, Group, Line
-from steelyard.row import Row
-from steelyard.units import format_bytes
-from steelyard.wording import bandwidth_words, interval_words, time_words, value_words
+from steelyard.base.units import format_bytes
+from steelyard.plots.chart import Axis, Style
+from steelyard.results.facets import Rate, Samples
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import MOST_COLOURS, NONBLOCKING, PERSISTENT, FigureGroup, FigureLine
+from steelyard.show.row_words import bandwidth_words, value_words
+from steelyard.show.words import interval_words, time_words
 
 Words = Callable[[float], str]
-models: Any = bokeh_models  # Bokeh's annotations do not describe how its models are made
-figure: Any = bokeh_plotting.figure
 
-PALETTE = (
-    "#0b5fa5",
-    "#c4520a",
-    "#1b7f4d",
-    "#8c3fa0",
-    "#7a6a00",
-    "#b3174d",
-    "#3b8ea5",
-    "#5b5b5b",
-)  # dark on white
-DASHES = {NONBLOCKING: "dashed", PERSISTENT: "dotted"}
-INK, GREY, PALE = "#1c1c1c", "#6b6b6b", "#e4e4e4"
+# Colours and markers that are told apart by their lightness and their shapes where there is no colour.
+PALETTE = ("#0a4a86", "#e0781e", "#2a8f5b", "#6d2f85", "#a88b00", "#a8123f", "#3fa0bd", "#555555")
+MARKERS = ("circle", "square", "diamond", "star", "hexagon", "tall", "wide", "plus")
+DASHES = {NONBLOCKING: "7 4", PERSISTENT: "2 3"}
 TICK_STEPS = (1.0, 3.0, 2.0, 5.0, 1.5, 7.0, 2.5, 4.0, 6.0, 8.0, 9.0, 1.2, 1.1, 1.3, 1.4, 1.7, 3.5, 4.5, 5.5)
-FIGURE: dict[str, Any] = {
-    "sizing_mode": "stretch_width",
-    "tools": "pan,box_zoom,wheel_zoom,reset,save",
-    "toolbar_location": "above",
-    "output_backend": "svg",
-    "min_width": 260,
-}
-TOOLTIPS = [
-    ("", "@label"),
-    ("size", "@size"),
-    ("median", "@median"),
-    ("interval", "@interval"),
-    ("p99", "@p99"),
-    ("bandwidth", "@bandwidth"),
-    ("flag", "@flag"),
-]
+LINEAR_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+FARTHEST = 10.0  # times a value that its interval is drawn
+MOST_SIZES = 10  # that are named below a picture
+# Viridis at nine places: even to the eye, and as dark in grey as in colour.
+_VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
+_DARKER = ("#f7f7f3", "#7f1d1d")  # from nothing to much
 
 
-def row_source(rows: Sequence[Row], group: Group, y: Sequence[float | None], label: str) -> Any:
-    """Positions and tooltip texts of rows."""
-    return models.ColumnDataSource(
-        {
-            "x": [position_of(row.bytes, group) for row in rows],
-            "y": list(y),
-            "label": [label] * len(rows),
-            "size": [format_bytes(row.bytes) for row in rows],
-            "median": [value_words(row) for row in rows],
-            "interval": [interval_words(row.ci_low, row.ci_high, row.median) for row in rows],
-            "p99": [time_words(row.p99) for row in rows],
-            "bandwidth": [bandwidth_words(row) for row in rows],
-            "flag": [" ".join(row.flags) for row in rows],
-        }
-    )
+def style_of(number: int, form: str = "") -> Style:
+    """How line `number` of a picture looks; forms of one collective differ in their dashes."""
+    return Style(PALETTE[number % MOST_COLOURS], DASHES.get(form, ""), MARKERS[number % MOST_COLOURS])
 
 
-def line_style(line: Line) -> tuple[str, str]:
-    """Colour and dash of a line."""
-    return PALETTE[line.colour % len(PALETTE)], DASHES.get(line.form, "solid")
+def line_style(line: FigureLine) -> Style:
+    """How a line of a group looks in all pictures."""
+    return style_of(line.colour, line.form)
 
 
-def position_of(size: int, group: Group) -> float:
+def point_words(row: Row, label: str) -> str:
+    """What the pointer reads at a point."""
+    size = format_bytes(row.bytes) if row.bytes else ""
+    interval = interval_words(row.ci_low, row.ci_high, row.median)
+    words = [", ".join(part for part in (label, size) if part), f"{value_words(row)} ({interval})"]
+    words += [f"p99 {time_words(row.get(Samples).p99)}"] if row.get(Samples).p99 is not None else []
+    words += [bandwidth_words(row)] if row.get(Rate).bandwidth else []
+    words += [" ".join(row.flags)] if row.flags else []
+    return "\n".join(words)
+
+
+def position_of(size: int, sizes: Sequence[int]) -> float:
     """log2 of a size; 0 bytes stand one octave left of the smallest other size."""
     if size > 0:
         return math.log2(size)
-    least = min((one for one in group.sizes if one > 0), default=2)
-    return math.log2(least) - 1.0
+    return math.log2(min((one for one in sizes if one > 0), default=2)) - 1.0
 
 
-def size_figure(group: Group, label: str, values: Sequence[float], words: Words) -> Any:
-    """An empty figure over sizes with a logarithmic y axis that fits `values`."""
-    low, high = limits(values)
-    positions = [position_of(size, group) for size in group.sizes]
-    plot = figure(
-        y_axis_type="log",
-        x_range=models.Range1d(positions[0] - 0.5, positions[-1] + 0.5),
-        y_range=models.Range1d(low, high),
-        height=360,
-        **FIGURE,
-    )
-    dress(plot)
-    step = max(1, math.ceil(len(positions) / 9))
-    ticks = [position for index, position in enumerate(positions) if index % step == 0]
-    plot.xaxis.ticker = models.FixedTicker(ticks=ticks)
-    names = {p: format_bytes(size) for p, size in zip(positions, group.sizes, strict=True)}
-    plot.xaxis.major_label_overrides = {p: names[p] for p in ticks}
-    plot.xaxis.axis_label = "size"
-    plot.yaxis.axis_label = label
-    label_ticks(plot.yaxis[0], low, high, words)
-    return plot
+def size_axis(sizes: Sequence[int]) -> Axis:
+    """Sizes in octaves, the smallest first."""
+    places = [position_of(size, sizes) for size in sizes]
+    step = max(1, math.ceil(len(places) / MOST_SIZES))
+    ticks = tuple((place, format_bytes(size)) for place, size in zip(places, sizes, strict=True))
+    return Axis("size", places[0] - 0.5, places[-1] + 0.5, ticks[::step])
 
 
-def limits(values: Sequence[float]) -> tuple[float, float]:
+def log_axis(label: str, values: Iterable[float | None], words: Words, most: int = 8) -> Axis:
+    """A logarithmic axis that fits `values`, with round ticks."""
+    low, high = limits([value for value in values if value is not None])
+    return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
+
+
+def drawn_ends(value: float, low: float | None, high: float | None) -> tuple[float, float]:
+    """An interval as it is drawn: no further than a factor of ten, which leaves room for the rest."""
+    low, high = value if low is None else low, value if high is None else high
+    return max(low, value / FARTHEST), min(high, value * FARTHEST)
+
+
+def limits(values: Iterable[float]) -> tuple[float, float]:
     """Ends of a logarithmic axis, an eighth of its length beyond the values, and at least a factor of 2."""
     positive = [value for value in values if value > 0] or [1.0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
@@ -110,8 +86,8 @@ def limits(values: Sequence[float]) -> tuple[float, float]:
     return 10 ** (low - margin), 10 ** (high + margin)
 
 
-def label_ticks(axis: Any, low: float, high: float, words: Words, most: int = 8) -> None:
-    """Labelled ticks of a logarithmic axis: round numbers first, finer ones where there is room."""
+def log_ticks(low: float, high: float, words: Words, most: int = 8) -> tuple[tuple[float, str], ...]:
+    """Ticks of a logarithmic axis: round numbers first, finer ones where there is room."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     gap = math.log10(high / low) / most
     ticks: list[float] = []
@@ -120,42 +96,53 @@ def label_ticks(axis: Any, low: float, high: float, words: Words, most: int = 8)
             tick = step * 10.0**decade
             if low <= tick <= high and all(abs(math.log10(tick / other)) >= gap for other in ticks):
                 ticks.append(tick)
-    set_ticks(axis, sorted(ticks) or [low], words)
+    return worded(sorted(ticks) or [low], words)
 
 
-def set_ticks(axis: Any, ticks: Sequence[float], words: Words) -> None:
-    """Labelled ticks at given places."""
-    axis.ticker = models.FixedTicker(ticks=list(ticks))
-    axis.major_label_overrides = {tick: _short(words(tick)) for tick in ticks}
+def linear_axis(label: str, low: float, high: float, words: Words = "{:g}".format, most: int = 6) -> Axis:
+    """A linear axis with round ticks."""
+    high = high if high > low else low + 1.0
+    scale = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next((one * scale for one in LINEAR_STEPS if (high - low) / (one * scale) <= most), 10 * scale)
+    first = math.ceil(low / step - 1e-9)
+    ticks = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return Axis(label, low, high, worded(ticks, words))
 
 
-def name_axis(axis: Any, names: Sequence[str], most: int) -> None:
-    """Every name, or every second or third where they are many."""
+def names_axis(label: str, names: Sequence[str], most: int, is_down: bool = False) -> Axis:
+    """A place for each name, every name or every second or third where they are many."""
     step = max(1, -(-len(names) // most))
-    axis.ticker = models.FixedTicker(ticks=list(range(0, len(names), step)))
-    axis.major_label_overrides = {place: names[place] for place in range(0, len(names), step)}
+    ticks = tuple((float(place), names[place]) for place in range(0, len(names), step))
+    low, high = -0.5, max(len(names), 1) - 0.5
+    return Axis(label, *((high, low) if is_down else (low, high)), ticks)
+
+
+def worded(ticks: Iterable[float], words: Words) -> tuple[tuple[float, str], ...]:
+    """Ticks with their words; `10.0 us` becomes `10 us`, for a tick is exact."""
+    return tuple((tick, _short(words(tick))) for tick in ticks)
 
 
 def _short(text: str) -> str:
-    """`10.0 us` as `10 us`: a tick is exact."""
     number, space, unit = text.partition(" ")
     return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
 
 
-def dress(plot: Any) -> None:
-    """Sober: thin grid, no frame, dark text."""
-    plot.outline_line_color = None
-    plot.grid.grid_line_color = PALE
-    plot.axis.axis_line_color = GREY
-    plot.axis.major_tick_line_color = GREY
-    plot.axis.minor_tick_line_color = None
-    plot.axis.axis_label_text_font_style = "normal"
-    plot.axis.axis_label_text_color = INK
-    plot.axis.major_label_text_color = INK
-    plot.axis.axis_label_text_font_size = "12px"
-    plot.axis.major_label_text_font_size = "11px"
-    plot.title.text_font_style = "normal"
-    plot.title.text_font_size = "12px"
-    plot.title.text_color = INK
-    plot.toolbar.autohide = True
-    plot.toolbar.logo = None
+def shade(share: float, is_even: bool = True) -> str:
+    """The colour of a share from 0 to 1: viridis, or from pale to dark red."""
+    stops = _VIRIDIS if is_even else _DARKER
+    at = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    first = min(int(at), len(stops) - 2)
+    a, b = (np.array([int(one[i : i + 2], 16) for i in (1, 3, 5)]) for one in stops[first : first + 2])
+    return "#" + "".join(f"{round(one):02x}" for one in a + (at - first) * (b - a))
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is read better on a colour."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#1c1c1c" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def sizes_of(group: FigureGroup) -> tuple[int, ...]:
+    """The sizes of which a group has a number."""
+    found = {item.row.bytes for line in group.lines for item in line.items if (item.row.median or 0) > 0}
+    return tuple(sorted(found))

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from steelyard.groups import Group, Item
-from steelyard.noise import LENGTH_NAMES, lost_of
-from steelyard.plots.axes import FIGURE, PALETTE, dress, figure, models
-from steelyard.plots.shapes import good_cells
-from steelyard.stamps import FloatArray
+from steelyard.plots.axes import linear_axis, style_of
+from steelyard.plots.chart import HALF, Axis, Boxes, Chart, Curve, Dots, Key, Style
+from steelyard.plots.distributions import FloatArray, good_cells
+from steelyard.results.core_noise import LENGTH_NAMES, lost_of
+from steelyard.results.facets import Cores
+from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, Shown
 from steelyard.stats import spectrum
 
-MOST_DOTS = 1500  # of a rank in a picture: of more, the worst of neighbours stands for them
-MOST_RANKS = 8
-LENGTH_LABELS = ("below 1 us", "1 to 10 us", "10 to 100 us", "0.1 to 1 ms", "1 to 10 ms", "longer")
+MOST_DOTS = 600  # of a rank in a picture: of more, the worst of neighbours stands for them
+LENGTH_LABELS = ("< 1 us", "1–10 us", "10–100 us", "0.1–1 ms", "1–10 ms", "> 10 ms")
+HEIGHT = 240
 
 
-def noise_figures(group: Group) -> list[Any]:
+def noise_charts(group: FigureGroup) -> list[Chart]:
     """For each noise op of a group: lost time over time, the lengths, and of ftq the spectrum."""
     found = []
     for line in group.lines:
         for item in line.items:
-            if item.row.cores:
-                found += [_time_figure(item), _length_figure(item)]
+            if item.row.get(Cores).cores:
+                found += [_time_chart(item), _length_chart(item)]
                 if item.row.op == "noise.ftq":
-                    found += [plot for plot in [_spectrum_figure(item)] if plot is not None]
+                    found += [chart for chart in [_spectrum_chart(item)] if chart is not None]
     return found
 
 
-def _ranks(item: Item) -> Iterator[tuple[int, str, str]]:
+def _ranks(item: Shown) -> Iterator[tuple[int, Key]]:
     """Rank, its name and its colour, of the first few."""
-    for i, core in enumerate(item.row.cores[:MOST_RANKS]):
-        yield core.rank, f"rank {core.rank} on cpu {core.cpus}", PALETTE[i % len(PALETTE)]
+    for i, core in enumerate(item.row.get(Cores).cores[:MOST_COLOURS]):
+        yield core.rank, Key(f"rank {core.rank} on CPU {core.cpus}", style_of(i))
 
 
-def _whole(item: Item) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Of the first launch: seconds since it began, ns lost, ns that it took; shapes (ranks, count)."""
+def _left_out(item: Shown) -> str:
+    ranks = len(item.row.get(Cores).cores)
+    return f"ranks {MOST_COLOURS} to {ranks - 1} are in the table" if ranks > MOST_COLOURS else ""
+
+
+def _whole(item: Shown) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """For the first launch: seconds since it began, ns lost, ns that it took; shapes (ranks, count)."""
     series = next(cell.taken.series for cell in good_cells(item) if cell.taken.series is not None)
     start = (series.start - series.start[:, :1]) / 1e9
     return start, lost_of(item.row.op, series), series.took
@@ -54,60 +59,71 @@ def thin(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArra
     return x[chosen], y[chosen]
 
 
-def _time_figure(item: Item) -> Any:
-    plot = figure(height=260, title=f"{item.row.op}: what each repetition lost", **FIGURE)
-    dress(plot)
+def _time_chart(item: Shown) -> Chart:
     seconds, lost, took = _whole(item)
-    for rank, name, colour in _ranks(item):
+    marks, most, last = [], 0.0, 0.0
+    for rank, key in _ranks(item):
         x, y = thin(seconds[rank], 100 * lost[rank] / took[rank], MOST_DOTS)
-        plot.scatter(x, y, size=3, color=colour, alpha=0.6, legend_label=name)
-    plot.xaxis.axis_label = "s"
-    plot.yaxis.axis_label = "% of its time"
-    plot.legend.label_text_font_size = "11px"
-    return plot
-
-
-def _length_figure(item: Item) -> Any:
-    what = "detours" if item.row.op == "noise.selfish" else "disturbed quanta"
-    plot = figure(
-        height=260, x_range=list(LENGTH_LABELS), title=f"{item.row.op}: {what} by what they took", **FIGURE
+        marks.append(Dots(x, y, Style(key.style.colour, marker=key.style.marker), size=2.5, alpha=0.6))
+        most, last = max(most, float(y.max())), max(last, float(x[-1]))
+    return Chart(
+        title=f"{item.row.op}: what each repetition lost",
+        x=linear_axis("s", 0.0, last),
+        y=linear_axis("% of its time", -0.02 * most, 1.05 * most),
+        marks=tuple(marks),
+        height=HEIGHT,
+        legend=tuple(key for _, key in _ranks(item)),
+        note=_left_out(item),
     )
-    dress(plot)
-    cores = item.row.cores[:MOST_RANKS]
+
+
+def _length_chart(item: Shown) -> Chart:
+    what = "detours" if item.row.op == "noise.selfish" else "disturbed quanta"
+    cores = item.row.get(Cores).cores[:MOST_COLOURS]
     width = 0.8 / len(cores)
-    for i, (core, (_, name, colour)) in enumerate(zip(cores, _ranks(item), strict=True)):
-        shift = models.Dodge(value=(i - (len(cores) - 1) / 2) * width, range=plot.x_range)
+    boxes, most = [], 0.0
+    for i, (core, (_, key)) in enumerate(zip(cores, _ranks(item), strict=True)):
         per_second = [core.lengths.get(length, 0) / core.seconds for length in LENGTH_NAMES]
-        plot.vbar(
-            x={"field": "x", "transform": shift},
-            top="top",
-            width=0.9 * width,
-            color=colour,
-            legend_label=name,
-            source=models.ColumnDataSource({"x": list(LENGTH_LABELS), "top": per_second}),
+        left = [place - 0.4 + i * width for place in range(len(LENGTH_NAMES))]
+        boxes.append(
+            Boxes(
+                left,
+                [0.0] * len(left),
+                [one + 0.9 * width for one in left],
+                per_second,
+                [key.style.colour] * len(left),
+                tips=[f"{key.label}: {rate:.4g} per second" for rate in per_second],
+            )
         )
-    plot.y_range.start = 0
-    plot.yaxis.axis_label = "per second"
-    plot.legend.label_text_font_size = "11px"
-    return plot
+        most = max(most, *per_second)
+    ticks = tuple((float(place), label) for place, label in enumerate(LENGTH_LABELS))
+    return Chart(
+        title=f"{item.row.op}: {what} by what they took",
+        x=Axis("", -0.5, len(LENGTH_LABELS) - 0.5, ticks),
+        y=linear_axis("per second", 0.0, 1.05 * most),
+        marks=tuple(boxes),
+        height=HEIGHT,
+        width=HALF,
+        note=_left_out(item),
+    )
 
 
-def _spectrum_figure(item: Item) -> Any | None:
+def _spectrum_chart(item: Shown) -> Chart | None:
     """Amplitudes over frequencies; None where there are too few samples."""
     seconds, lost, took = _whole(item)
-    lines: list[tuple[Sequence[float], Sequence[float], str, str]] = []
-    for rank, name, colour in _ranks(item):
+    curves: list[Curve] = []
+    for rank, key in _ranks(item):
         hz, amplitude = spectrum(seconds[rank], lost[rank] / took[rank])
         if hz.size:
             x, y = thin(hz[1:], 100 * amplitude[1:], MOST_DOTS)
-            lines.append((x.tolist(), y.tolist(), name, colour))
-    if not lines:
+            curves.append(Curve(x, y, Style(key.style.colour), width=1, tip=key.label))
+    if not curves:
         return None
-    plot = figure(height=260, title=f"{item.row.op}: what comes with a period", **FIGURE)
-    dress(plot)
-    for xs, ys, name, colour in lines:
-        plot.line(xs, ys, line_color=colour, line_width=1, legend_label=name)
-    plot.xaxis.axis_label = "Hz"
-    plot.yaxis.axis_label = "amplitude, % of the time"
-    plot.legend.label_text_font_size = "11px"
-    return plot
+    return Chart(
+        title=f"{item.row.op}: periodic losses",
+        x=linear_axis("Hz", 0.0, max(float(np.max(one.x)) for one in curves)),
+        y=linear_axis("amplitude, % of the time", 0.0, 1.05 * max(float(np.max(one.y)) for one in curves)),
+        marks=tuple(curves),
+        height=HEIGHT,
+        note=_left_out(item),
+    )

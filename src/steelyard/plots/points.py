@@ -1,221 +1,286 @@
-"""Pictures of points: curves over sizes, dots without, and the launches behind them."""
+"""Pictures of points: curves over sizes, rows of dots without, and the launches behind them."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
-from steelyard.groups import Group, Line
+from steelyard.base.units import format_bytes, format_count_rate, format_rate, format_time
 from steelyard.plots.axes import (
-    FIGURE,
-    TOOLTIPS,
-    dress,
-    figure,
-    label_ticks,
-    limits,
+    drawn_ends,
     line_style,
-    models,
+    linear_axis,
+    log_axis,
+    names_axis,
+    point_words,
     position_of,
-    row_source,
-    set_ticks,
-    size_figure,
+    size_axis,
 )
-from steelyard.row import Row
-from steelyard.units import format_bytes, format_rate, format_time
-from steelyard.wording import AT_LEAST, AT_MOST, method_words
+from steelyard.plots.chart import FULL, Axis, Band, Bars, Chart, Curve, Dots, Mark, Style
+from steelyard.plots.panels import Panel, left_out_words, panel_legend, panels_of
+from steelyard.results.facets import Modes, Rate, Windows
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import FigureGroup, FigureLine
+from steelyard.show.method_words import AT_LEAST, AT_MOST, method_words
 
-RATIO_TICKS = (*np.arange(2, 13) / 10, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0)
-FAR_APART = 10.0  # launches, slowest over fastest, from which the ticks above would be too many
-MARKERS = {AT_MOST: "inverted_triangle", AT_LEAST: "triangle"}
+RateOf = Callable[[Row], float | None]  # in a second; None where a row has none
+
+POINTING = {AT_MOST: "down", AT_LEAST: "up"}  # a bound is a triangle that points to where the truth is
+TURNED = {"down": "up", "up": "down"}  # what takes at most so long is at least so fast
+MOST_BANDS = 4  # lines of a picture whose intervals can be told apart
+ROW_HEIGHT, ROWS_BESIDE = 24, 30  # of pictures of dots: pixels a row, or fewer where there are many rows
 
 
-def latency_figure(group: Group) -> Any:
-    """Median time per operation against size, logarithmic axes, with the confidence band of each line.
+def latency_charts(group: FigureGroup) -> list[Chart]:
+    """Median time per operation against size, logarithmic axes, with the interval of each line.
 
-    Hollow marks are points whose flag is not SETTLED, short bars their modes, crosses at the foot failed
-    points. Triangles are bounds and point to where the truth is; between two of one point there is a band.
+    Hollow marks are points that did not converge, short bars their modes, crosses at the foot failed points.
+    Triangles are bounds; between two of one point there is a band. Many lines are small multiples; of more
+    than `MOST_BANDS` in one picture only the medians are drawn.
     """
-    rows = [item.row for line in group.lines for item in line.items]
-    values = [x for row in rows for x in (row.median, row.ci_low, row.ci_high, *(m.value for m in row.modes))]
-    values += [_lower_bound(row) for row in rows]
-    plot = size_figure(group, "time per operation", [x for x in values if x is not None], format_time)
-    foot = float(plot.y_range.start) * 1.03
-    marks = []
-    for line in group.lines:
-        colour, dash = line_style(line)
-        good = [item.row for item in line.items if item.row.median is not None and item.row.median > 0]
-        x = [position_of(row.bytes, group) for row in good]
-        low = [max(row.ci_low, foot) if row.ci_low is not None else row.median for row in good]
-        high = [row.ci_high if row.ci_high is not None else row.median for row in good]
-        plot.varea(x=x, y1=low, y2=high, fill_color=colour, fill_alpha=0.15)
-        source = row_source(good, group, [row.median for row in good], line.label)
-        source.data["fill"] = [colour if row.flag == "SETTLED" else "white" for row in good]
-        plot.line("x", "y", source=source, color=colour, line_width=2, line_dash=dash)
-        marks.append(
-            plot.scatter(
-                "x",
-                "y",
-                source=source,
-                size=7,
-                marker=_marker(line),
-                line_color=colour,
-                fill_color="fill",
-                line_width=1.5,
-            )
+    panels, left_out = panels_of(group)
+    rows = [item.row for panel in panels for line in panel.lines for item in line.items]
+    values = [
+        x for row in rows for x in (row.median, *_ends(row), *(mode.value for mode in row.get(Modes).modes))
+    ]
+    axis = log_axis("time per operation", [*values, *map(lower_bound, rows)], format_time)
+    return [
+        Chart(
+            title=panel.title,
+            x=size_axis(group.sizes),
+            y=axis,
+            marks=tuple(
+                mark
+                for line in panel.lines
+                for mark in _latency_marks(line, group, axis.low)
+                if len(panel.lines) <= MOST_BANDS or not _is_beside(mark)
+            ),
+            height=panel.height,
+            width=panel.width,
+            legend=panel_legend(group, panel),
+            note="; ".join(_latency_notes(panel, left_out if panel is panels[-1] else ())),
         )
-        _lower_bounds(plot, colour, [row for row in good if _lower_bound(row)], group)
-        several = [(row.bytes, mode.value) for row in good if len(row.modes) > 1 for mode in row.modes]
-        _bars(plot, colour, [(position_of(size, group), value) for size, value in several])
-        lost = [position_of(item.row.bytes, group) for item in line.items if item.row.status == "failed"]
-        if lost:
-            plot.scatter(lost, [foot] * len(lost), marker="x", size=11, line_color=colour, line_width=2.5)
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=TOOLTIPS))
-    return plot
+        for panel in panels
+    ]
 
 
-def _lower_bound(row: Row) -> float | None:
-    """The lower end, where the median is an upper one."""
-    return row.low_ns if method_words(row).sign == AT_MOST and row.low_ns and row.low_ns > 0 else None
+def _latency_notes(panel: Panel, left_out: Sequence[str]) -> Iterator[str]:
+    """What the picture of a panel does not show."""
+    if len(panel.lines) > MOST_BANDS:
+        yield "for want of room the intervals and modes are in the table"
+    if left_out:
+        yield left_out_words(left_out, "line")
 
 
-def _marker(line: Line) -> str:
-    return MARKERS.get(method_words(line.items[0].row).sign, "circle")
+def _is_beside(mark: Mark) -> bool:
+    """Is it an interval or a mode, beside the medians?"""
+    return isinstance(mark, Band) or (isinstance(mark, Dots) and mark.style.marker == "dash")
 
 
-def _lower_bounds(plot: Any, colour: str, rows: list[Row], group: Group) -> None:
-    """Triangles at what operations take at least, and a band up to what they take at most."""
-    if rows:
-        x, low = [position_of(row.bytes, group) for row in rows], [row.low_ns for row in rows]
-        plot.varea(x=x, y1=low, y2=[row.median for row in rows], fill_color=colour, fill_alpha=0.08)
-        plot.line(x, low, line_color=colour, line_width=1, line_alpha=0.6)
-        plot.scatter(x, low, marker=MARKERS[AT_LEAST], size=7, line_color=colour, fill_color=colour)
+def _latency_marks(line: FigureLine, group: FigureGroup, foot: float) -> Iterator[Mark]:
+    style = line_style(line)
+    rows = [item.row for item in line.items]
+    good = [row for row in rows if (row.median or 0) > 0]
+    x, medians = _places(good, group), [row.median or 0.0 for row in good]
+    ends = [_ends(row) for row in good]
+    yield Band(x, [low for low, _ in ends], [high for _, high in ends], style.colour)
+    if bounded := [row for row in good if lower_bound(row)]:
+        at, low = _places(bounded, group), [lower_bound(row) or 0.0 for row in bounded]
+        yield Band(at, low, [row.median or 0.0 for row in bounded], style.colour, alpha=0.08)
+        yield Curve(at, low, Style(style.colour), width=1, alpha=0.6)
+        yield Dots(at, low, Style(style.colour, marker=POINTING[AT_LEAST]))
+    yield Curve(x, medians, style)
+    yield _medians(line, good, x, medians)
+    moded = [
+        (row, mode.value) for row in good if len(row.get(Modes).modes) > 1 for mode in row.get(Modes).modes
+    ]
+    if moded:
+        at = _places([row for row, _ in moded], group)
+        yield Dots(at, [value for _, value in moded], Style(style.colour, marker="dash"), size=14)
+    if lost := [row for row in rows if row.status == "failed"]:
+        tips = [f"{line.label}, {format_bytes(row.bytes)}: failed, {row.why}" for row in lost]
+        cross = Style(style.colour, marker="cross")
+        yield Dots(_places(lost, group), [foot * 1.05] * len(lost), cross, size=10, tips=tips)
 
 
-def _bars(plot: Any, colour: str, places: list[tuple[float, float]]) -> None:
-    """A short bar at each place: the value of a mode."""
-    if places:
-        x, y = zip(*places, strict=True)
-        plot.scatter(list(x), list(y), marker="dash", size=16, line_color=colour, line_width=2.5)
+def _ends(row: Row) -> tuple[float, float]:
+    """The interval of a row as it is drawn; (0, 0) without a median."""
+    return drawn_ends(row.median or 0.0, row.ci_low, row.ci_high)
 
 
-def bandwidth_figure(group: Group) -> Any | None:
-    """Bandwidth against size, logarithmic axes; None where nothing moves bytes."""
-    rates = [item.row.bandwidth for line in group.lines for item in line.items if item.row.bandwidth]
-    if not rates:
-        return None
-    plot = size_figure(group, "bandwidth", rates, format_rate)
-    marks = []
-    for line in group.lines:
-        colour, dash = line_style(line)
-        good = [item.row for item in line.items if item.row.bandwidth]
-        source = row_source(good, group, [row.bandwidth for row in good], line.label)
-        plot.line("x", "y", source=source, color=colour, line_width=2, line_dash=dash)
-        turned = {"triangle": "inverted_triangle", "inverted_triangle": "triangle"}
-        marker = turned.get(_marker(line), "circle")  # what takes at most so long is at least so fast
-        marks.append(plot.scatter("x", "y", source=source, size=6, marker=marker, color=colour))
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=TOOLTIPS))
-    return plot
+def _places(rows: Sequence[Row], group: FigureGroup) -> list[float]:
+    return [position_of(row.bytes, group.sizes) for row in rows]
 
 
-def dots_figure(group: Group) -> Any:
-    """Ops that have no curve, a row each: median (mark), interval (bar), medians of launches (pale dots)."""
-    rows = [(line, item.row) for line in group.lines for item in line.items]
-    shown = [(line, row) for line, row in rows if row.median is not None and row.median > 0]
-    values = [x for _, row in shown for x in (row.median, row.ci_low, row.ci_high, *_launch_medians(row))]
-    values += [_lower_bound(row) for _, row in shown]
-    low, high = limits([x for x in values if x is not None])
-    labels = list(dict.fromkeys(line.label for line, _ in rows))
-    plot = figure(
-        y_range=labels[::-1],
-        x_axis_type="log",
-        x_range=models.Range1d(low, high),
-        height=90 + 26 * len(labels),
-        **FIGURE,
+def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> Dots:
+    """Marks at medians; those that did not converge are hollow."""
+    style = line_style(line)
+    pointing = POINTING.get(method_words(rows[0]).sign) if rows else None
+    return Dots(
+        x,
+        y,
+        Style(style.colour, marker=pointing or style.marker),
+        hollow=[row.flag != "SETTLED" for row in rows],
+        tips=[point_words(row, line.label) for row in rows],
     )
-    dress(plot)
-    label_ticks(plot.xaxis[0], low, high, format_time)
-    plot.xaxis.axis_label = "time per operation"
-    marks = []
-    for line, row in shown:
-        colour, _ = line_style(line)
-        ends = [max(row.ci_low, low) if row.ci_low is not None else row.median, row.ci_high or row.median]
-        plot.line(ends, [line.label] * 2, line_color=colour, line_width=6, line_alpha=0.3)
-        medians = _launch_medians(row)
-        plot.scatter(medians, [line.label] * len(medians), size=6, color=colour, alpha=0.35)
-        _level_bars(plot, colour, line.label, row)
-        fill = colour if row.flag == "SETTLED" else "white"
-        source = row_source([row], group, [row.median], line.label)
-        marks.append(
-            plot.scatter(
-                "y",
-                "label",
-                source=source,
-                size=8,
-                marker=_marker(line),
-                line_color=colour,
-                fill_color=fill,
+
+
+def lower_bound(row: Row) -> float | None:
+    """What a point takes at least, where its method is one of bounds and can say it."""
+    return row.get(Windows).low_ns if method_words(row).sign == AT_MOST else None
+
+
+def bandwidth_charts(group: FigureGroup) -> list[Chart]:
+    """Bandwidth against size, logarithmic axes, with the interval; none where nothing moves bytes."""
+    return _rate_charts(group, "bandwidth", lambda row: row.get(Rate).bandwidth, format_rate)
+
+
+def count_charts(group: FigureGroup) -> list[Chart]:
+    """Messages or operations a second against size; none where none are counted."""
+
+    def per_second(row: Row) -> float | None:
+        mops = row.get(Rate).mops
+        return None if mops is None else 1e6 * mops
+
+    headlines = {item.row.headline for item in group.items}
+    label = "messages a second" if headlines == {"messages"} else "operations a second"
+    return _rate_charts(group, label, per_second, format_count_rate)
+
+
+def _rate_charts(
+    group: FigureGroup, label: str, rate_of: RateOf, words: Callable[[float], str]
+) -> list[Chart]:
+    panels, _ = panels_of(group)
+    rows = [item.row for panel in panels for line in panel.lines for item in line.items if rate_of(item.row)]
+    if not rows:
+        return []
+    axis = log_axis(label, [end for row in rows for end in _rate_ends(row, rate_of)], words)
+    return [
+        Chart(panel.title, size_axis(group.sizes), axis, marks, panel.height, panel.width)
+        for panel in panels
+        if (
+            marks := tuple(
+                mark
+                for line in panel.lines
+                for mark in _rate_marks(line, group, rate_of)
+                if len(panel.lines) <= MOST_BANDS or not _is_beside(mark)
             )
         )
-        if (least := _lower_bound(row)) is not None:
-            plot.line([least, row.median], [line.label] * 2, line_color=colour, line_width=1)
-            plot.scatter([least], [line.label], marker=MARKERS[AT_LEAST], size=8, color=colour)
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=TOOLTIPS))
-    return plot
+    ]
+
+
+def _rate_ends(row: Row, rate_of: RateOf) -> tuple[float, float]:
+    """What the ends of the interval of the time make of a rate."""
+    rate, median, (low, high) = rate_of(row) or 0.0, row.median or 1.0, _ends(row)
+    return rate * median / high, rate * median / low
+
+
+def _rate_marks(line: FigureLine, group: FigureGroup, rate_of: RateOf) -> Iterator[Mark]:
+    rows = [item.row for item in line.items if rate_of(item.row)]
+    if not rows:
+        return
+    style, ends = line_style(line), [_rate_ends(row, rate_of) for row in rows]
+    x, y = _places(rows, group), [rate_of(row) or 0.0 for row in rows]
+    yield Band(x, [low for low, _ in ends], [high for _, high in ends], style.colour)
+    yield Curve(x, y, style)
+    marks = _medians(line, rows, x, y)
+    marker = TURNED.get(marks.style.marker, marks.style.marker)
+    yield Dots(x, y, Style(style.colour, marker=marker), hollow=marks.hollow, tips=marks.tips)
+
+
+def dots_chart(group: FigureGroup) -> Chart:
+    """Ops that have no curve, a row each: median (mark), interval (bar), medians of launches (pale dots)."""
+    names = list(dict.fromkeys(line.row for line in group.lines))
+    shown = [(line, item.row) for line in group.lines for item in line.items if (item.row.median or 0) > 0]
+    values = [x for _, row in shown for x in (row.median, *_ends(row), *_launch_medians(row))]
+    axis = log_axis("time per operation", [*values, *(lower_bound(row) for _, row in shown)], format_time)
+    places = {name: float(place) for place, name in enumerate(names)}
+    per_row = ROW_HEIGHT if len(names) <= ROWS_BESIDE else 0.6 * ROW_HEIGHT
+    return Chart(
+        title="",
+        x=axis,
+        y=names_axis("", names, most=len(names), is_down=True),
+        marks=tuple(mark for line, row in shown for mark in _dot_marks(line, row, places[line.row])),
+        height=round(46 + per_row * len(names)),
+        width=FULL,
+        note=_without_words([line.label for line in group.lines], [line.label for line, _ in shown]),
+    )
+
+
+def _without_words(all_labels: Sequence[str], drawn: Sequence[str]) -> str:
+    """Names what has no number, and so no dot."""
+    left_out = [label for label in dict.fromkeys(all_labels) if label not in set(drawn)]
+    return f"without a number: {'; '.join(left_out)}" if left_out else ""
+
+
+def _dot_marks(line: FigureLine, row: Row, place: float) -> Iterator[Mark]:
+    style = line_style(line)
+    median = row.median or 0.0
+    low, high = _ends(row)
+    yield Bars([low], [place], [high], [place], style.colour, width=6, alpha=0.3)
+    if launches := _launch_medians(row):
+        yield Dots(launches, [place] * len(launches), Style(style.colour), size=5, alpha=0.35)
+    if len(row.get(Modes).modes) > 1:
+        bar = Style(style.colour, marker="bar")
+        yield Dots(
+            [mode.value for mode in row.get(Modes).modes], [place] * len(row.get(Modes).modes), bar, size=13
+        )
+    if (least := lower_bound(row)) is not None:
+        yield Bars([least], [place], [median], [place], style.colour, width=1)
+        yield Dots([least], [place], Style(style.colour, marker=POINTING[AT_LEAST]))
+    yield _medians(line, [row], [median], [place])
 
 
 def _launch_medians(row: Row) -> list[float]:
     return [one.median for one in row.launches if one.median is not None and row.launch_count > 1]
 
 
-def _level_bars(plot: Any, colour: str, label: str, row: Row) -> None:
-    """An upright bar at each mode of a row that has several."""
-    if len(row.modes) > 1:
-        values = [mode.value for mode in row.modes]
-        plot.scatter(
-            values,
-            [label] * len(values),
-            marker="dash",
-            angle=math.pi / 2,
-            size=14,
-            line_color=colour,
-            line_width=2.5,
-        )
-
-
-def launches_figure(group: Group) -> Any:
+def launches_charts(group: FigureGroup) -> list[Chart]:
     """The median of each launch relative to the median over launches: clusters are modes between launches."""
-    labels = [format_bytes(size) for size in group.sizes]
-    plot = figure(x_range=labels, y_axis_type="log", height=300, **FIGURE)
-    dress(plot)
-    plot.yaxis.axis_label = "launch median / median"
-    ratios: list[float] = []
-    marks = []
-    for number, line in enumerate(group.lines):
-        colour, _ = line_style(line)
-        offset = 0.7 * ((number + 0.5) / len(group.lines) - 0.5)
+    panels, left_out = panels_of(group)
+    found = [(panel, _launch_dots(panel, group.sizes)) for panel in panels]
+    ratios = [float(y) for _, marks in found for mark in marks for y in mark.y]
+    if not ratios:
+        return []
+    axis = log_axis("median of a launch / median over launches", [0.8, 1.25, *ratios], "{:g}".format)
+    names = names_axis("size", [format_bytes(size) for size in group.sizes], most=10)
+    note = left_out_words(left_out, "line")
+    return [
+        Chart(
+            panel.title,
+            names,
+            axis,
+            tuple(marks),
+            height=250,
+            width=FULL if len(panels) == 1 else panel.width,
+            note=note if panel is panels[-1] else "",
+        )
+        for panel, marks in found
+        if marks
+    ]
+
+
+def _launch_dots(panel: Panel, sizes: Sequence[int]) -> list[Dots]:
+    """Dots of each line, side by side within a size."""
+    found = []
+    for number, line in enumerate(panel.lines):
+        shift = 0.7 * ((number + 0.5) / len(panel.lines) - 0.5)
         dots = [
-            ((format_bytes(item.row.bytes), offset), one.median / item.row.median, one.launch, one.median)
+            (sizes.index(item.row.bytes) + shift, one.median / item.row.median, one.launch, one.median)
             for item in line.items
             for one in item.row.launches
-            if item.row.median and item.row.median > 0 and one.median is not None and one.median > 0
+            if (item.row.median or 0) > 0 and item.row.median and (one.median or 0) > 0 and one.median
         ]
-        if not dots:
-            continue
-        x, y, launch, value = (list(column) for column in zip(*dots, strict=True))
-        ratios += y
-        words = {"x": x, "y": y, "launch": launch, "median": [format_time(one) for one in value]}
-        source = models.ColumnDataSource({**words, "label": [line.label] * len(x)})
-        marks.append(
-            plot.scatter("x", "y", source=source, size=7, color=colour, fill_alpha=0.45, line_alpha=0.8)
-        )
-    tips = [("", "@label"), ("launch", "@launch"), ("median", "@median")]
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=tips))
-    low, high = min([0.8, *ratios]) / 1.05, max([1.25, *ratios]) * 1.05
-    plot.y_range = models.Range1d(low, high)
-    if high / low > FAR_APART:
-        label_ticks(plot.yaxis[0], low, high, "{:g}".format)
-    else:
-        set_ticks(plot.yaxis[0], [tick for tick in RATIO_TICKS if low <= tick <= high], "{:g}".format)
-    return plot
+        if dots:
+            x, y, launches, medians = zip(*dots, strict=True)
+            tips = [
+                f"{line.label}\nlaunch {launch}: {format_time(median)}"
+                for launch, median in zip(launches, medians, strict=True)
+            ]
+            found.append(Dots(x, y, line_style(line), size=5, tips=tips, alpha=0.7))
+    return found
+
+
+def share_axis(label: str) -> Axis:
+    """From nothing to everything, in per cent."""
+    axis = linear_axis(label, 0.0, 1.0, lambda share: f"{100 * share:.0f} %", most=4)
+    return Axis(axis.label, -0.02, 1.02, axis.ticks)

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from bokeh import palettes
 from numpy.typing import NDArray
 
-from steelyard.groups import Group, Item
-from steelyard.plots.axes import FIGURE, INK, dress, figure, models, name_axis
-from steelyard.plots.shapes import good_cells
-from steelyard.units import format_bytes, format_time
-from steelyard.wording import method_words
+from steelyard.base.units import format_bytes, format_time
+from steelyard.plots.axes import ink_on, names_axis, shade
+from steelyard.plots.chart import HALF, Boxes, Chart, Shades
+from steelyard.plots.distributions import good_cells
+from steelyard.plots.panels import left_out_words
+from steelyard.results.facets import Ranks
+from steelyard.show.figure_groups import FigureGroup, Shown
+from steelyard.show.method_words import method_words
 
 FloatArray = NDArray[np.float64]
 
 MOST_ROWS = 64  # of a picture: of more ranks, neighbours stand together
 MOST_LINES = 6  # lines of a group that have pictures of their ranks
-MOST_NUMBERS, MOST_COLUMNS = 120, 14  # cells, and columns, that have their numbers written in them
+MOST_NUMBERS, MOST_COLUMNS = 160, 14  # cells, and columns, that have their numbers written in them
 OFTEN_LAST = 3.0  # times what chance would give: this rank is worth a picture
-NEARLY_ALWAYS = 0.9  # ... or in so many observations, where there are few ranks
+NEARLY_ALWAYS = 0.9  # ... or in so many samples, where there are few ranks
 APART = 1.1  # ... or one whose own time is so many times the middle rank's
 
 
 @dataclass(frozen=True, slots=True)
 class RankCells:
-    """A table of ranks: `last[row, column]` is in what share of the observations one of the row's was last.
+    """A table of ranks: `last[row, column]` is in what share of the samples one of the row's was last.
 
     `own` is the largest own median of the row's ranks in ns, `middle` the middle rank's of each column.
     """
@@ -40,7 +41,7 @@ class RankCells:
     middle: FloatArray
 
 
-def rank_figures(group: Group) -> list[tuple[str, Any, Any]]:
+def rank_charts(group: FigureGroup) -> list[tuple[str, Chart, Chart]]:
     """Label, who was last, and own times, of lines whose ranks differ by more than chance.
 
     With sizes, a pair of pictures for each line, a column for each size; without, one for each number of
@@ -52,44 +53,53 @@ def rank_figures(group: Group) -> list[tuple[str, Any, Any]]:
             for line in group.lines
         ]
     else:
-        by_ranks: dict[int, list[tuple[str, Item]]] = {}
+        by_ranks: dict[int, list[tuple[str, Shown]]] = {}
         for line in group.lines:
             for item in line.items:
                 by_ranks.setdefault(item.row.ranks, []).append((line.label, item))
         tables = [(f"{ranks} ranks", columns) for ranks, columns in sorted(by_ranks.items())]
-    found: list[tuple[str, Any, Any]] = []
-    for label, columns in tables:
-        seen = [(name, item) for name, item in columns if _shows_ranks(item)]
-        if any(_says_something(item) for _, item in seen) and len(found) < MOST_LINES:
-            found.append((label if len(tables) > 1 else "", *_pair(rank_cells(seen))))
+    seen = [
+        (label, [(name, item) for name, item in columns if _shows_ranks(item)]) for label, columns in tables
+    ]
+    telling = [(label, own) for label, own in seen if any(_says_something(item) for _, item in own)]
+    found = [
+        (label if len(tables) > 1 else "", *_pair(rank_cells(own))) for label, own in telling[:MOST_LINES]
+    ]
+    if left_out := [label for label, _ in telling[MOST_LINES:]]:
+        label, last, own_times = found[-1]
+        found[-1] = label, last, replace(own_times, note=left_out_words(left_out, "line"))
     return found
 
 
-def _shows_ranks(item: Item) -> bool:
+def _shows_ranks(item: Shown) -> bool:
     """Whether all ranks stand for the op, and the method sees which is last."""
     row = item.row
-    return len(row.rank_medians) > 1 and row.slowest_rank is not None and method_words(row).sees_ranks
+    return (
+        len(row.get(Ranks).rank_medians) > 1
+        and row.get(Ranks).slowest_rank is not None
+        and method_words(row).sees_ranks
+    )
 
 
-def _last(item: Item) -> FloatArray:
-    """In what share of the observations each rank was last, shape (ranks,)."""
+def _last(item: Shown) -> FloatArray:
+    """In what share of the samples each rank was last, shape (ranks,)."""
     counts = np.sum([cell.taken.slowest for cell in good_cells(item)], axis=0)
     return np.asarray(counts / counts.sum())
 
 
-def _says_something(item: Item) -> bool:
-    own = np.asarray(item.row.rank_medians)
+def _says_something(item: Shown) -> bool:
+    own = np.asarray(item.row.get(Ranks).rank_medians)
     often = min(OFTEN_LAST / own.size, NEARLY_ALWAYS)
     return bool(_last(item).max() >= often or own.max() > APART * np.median(own))
 
 
-def rank_cells(columns: Sequence[tuple[str, Item]]) -> RankCells:
+def rank_cells(columns: Sequence[tuple[str, Shown]]) -> RankCells:
     """The shares and times of named points of one number of ranks; of many, neighbours stand together."""
-    ranks = len(columns[0][1].row.rank_medians)
+    ranks = len(columns[0][1].row.get(Ranks).rank_medians)
     together = -(-ranks // MOST_ROWS)
     starts = np.arange(0, ranks, together)
     last = np.array([np.add.reduceat(_last(item), starts) for _, item in columns]).T
-    medians = [np.asarray(item.row.rank_medians) for _, item in columns]
+    medians = [np.asarray(item.row.get(Ranks).rank_medians) for _, item in columns]
     return RankCells(
         rows=tuple(_rank_words(int(first), min(int(first) + together, ranks) - 1) for first in starts),
         columns=tuple(name for name, _ in columns),
@@ -103,70 +113,56 @@ def _rank_words(first: int, last: int) -> str:
     return f"{first}" if first == last else f"{first}–{last}"
 
 
-def _pair(cells: RankCells) -> tuple[Any, Any]:
-    """Who was last, and own times, over the same cells."""
-    rows, columns = cells.last.shape
+def _pair(cells: RankCells) -> tuple[Chart, Chart]:
+    """Who was last, and own times, over the same cells; darker is later, and slower."""
     ratio = cells.own / cells.middle
-    y, x = (axis.ravel() for axis in np.mgrid[0:rows, 0:columns])
-    data: dict[str, Any] = {
-        "x": x.astype(np.float32),
-        "y": y.astype(np.float32),
-        "share": cells.last.ravel().astype(np.float32),
-        "log_ratio": np.log2(np.maximum(ratio, 1e-3)).ravel().astype(np.float32),
-        "rank": [cells.rows[one] for one in y],
-        "column": [cells.columns[one] for one in x],
-        "own": [format_time(value) for value in cells.own.ravel()],
-    }
-    if rows * columns <= MOST_NUMBERS and columns <= MOST_COLUMNS:
-        data["share_words"] = [f"{100 * share:.0f}" for share in cells.last.ravel()]
-        data["log_ratio_words"] = [f"{one:.2f}" for one in ratio.ravel()]
-    source = models.ColumnDataSource(data)
-    blues, reds = list(palettes.Blues256)[::-1], list(palettes.RdBu11)
     return (
-        _heat_figure(cells, source, "was last, % of the observations", "share", (blues, 0.0, 1.0)),
-        _heat_figure(cells, source, "own median / middle rank's", "log_ratio", (reds, -1.0, 1.0)),
+        _heat_chart(
+            cells,
+            "was last, % of the samples",
+            cells.last,
+            [f"{100 * share:.0f}" for share in cells.last.ravel()],
+            Shades(_DARKER, ("0 %", "50 %", "100 %")),
+        ),
+        _heat_chart(
+            cells,
+            "own median / middle rank's",
+            (np.log2(np.maximum(ratio, 1e-3)) + 1.0) / 2.0,
+            [f"{one:.2f}" for one in ratio.ravel()],
+            Shades(_DARKER, ("0.5", "1", "2")),
+        ),
     )
 
 
-def _heat_figure(
-    cells: RankCells, source: Any, title: str, field: str, shades: tuple[list[str], float, float]
-) -> Any:
-    """A cell for each rank and column, in the colour of `field`; the shades run between two numbers."""
-    palette, low, high = shades
+_DARKER = tuple(shade(i / 15, is_even=False) for i in range(16))
+
+
+def _heat_chart(
+    cells: RankCells, title: str, shares: FloatArray, words: Sequence[str], shades: Shades
+) -> Chart:
+    """A cell for each rank and column, in the colour of its share; with its number where there is room."""
     rows, columns = cells.last.shape
-    plot = figure(
-        x_range=models.Range1d(-0.5, columns - 0.5),
-        y_range=models.Range1d(rows - 0.5, -0.5),
-        height=110 + max(6, min(26, 400 // rows)) * rows,
+    y, x = (axis.ravel() for axis in np.mgrid[0:rows, 0:columns])
+    colours = [shade(float(share), is_even=False) for share in shares.ravel()]
+    has_numbers = rows * columns <= MOST_NUMBERS and columns <= MOST_COLUMNS
+    tips = [
+        f"rank {cells.rows[row]}, {cells.columns[column]}\nlast in {100 * cells.last[row, column]:.1f} %"
+        f"\nown median {format_time(cells.own[row, column])}"
+        for row, column in zip(y, x, strict=True)
+    ]
+    boxes = Boxes(
+        x - 0.48, y - 0.46, x + 0.48, y + 0.46, colours,
+        texts=words if has_numbers else (),
+        inks=[ink_on(colour) for colour in colours],
+        tips=tips,
+    )  # fmt: skip
+    return Chart(
         title=title,
-        **FIGURE,
+        x=names_axis("", cells.columns, 7),
+        y=names_axis("rank", cells.rows, 16, is_down=True),
+        marks=(boxes,),
+        height=70 + round(max(6, min(24, 400 / rows)) * rows),
+        width=HALF,
+        shades=shades,
+        has_grid=False,
     )
-    dress(plot)
-    plot.grid.grid_line_color = None
-    mapper = models.LinearColorMapper(palette=palette, low=low, high=high)
-    fill = {"field": field, "transform": mapper}
-    drawn = plot.rect("x", "y", 1, 1, source=source, fill_color=fill, line_color="white", line_width=0.5)
-    if f"{field}_words" in source.data:
-        plot.text(
-            "x",
-            "y",
-            f"{field}_words",
-            source=source,
-            text_align="center",
-            text_baseline="middle",
-            text_font_size="11px",
-            text_color={"field": field, "transform": models.LinearColorMapper(**_inks(low))},
-        )
-    name_axis(plot.xaxis[0], cells.columns, 7)
-    name_axis(plot.yaxis[0], cells.rows, 16)
-    plot.yaxis.axis_label = "rank"
-    tips = [("rank", "@rank"), ("", "@column"), ("was last in", "@share{0.0 %}"), ("own median", "@own")]
-    plot.add_tools(models.HoverTool(renderers=[drawn], tooltips=tips))
-    return plot
-
-
-def _inks(low: float) -> dict[str, Any]:
-    """White on dark cells: beyond half way, to either side of the middle or up from nothing."""
-    if low < 0:
-        return {"palette": ["white", INK, INK, INK, INK, "white"], "low": -0.9, "high": 0.9}
-    return {"palette": [INK, "white"], "low": 0.1, "high": 1.1}

@@ -2,87 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.plots.axes import FIGURE, GREY, PALETTE, dress, figure, label_ticks, limits, models, set_ticks
-from steelyard.scaling import Curve, fit_speedup
+from steelyard.models.scaling import ScalingCurve, fit_speedup
+from steelyard.plots.axes import drawn_ends, limits, log_axis, style_of, worded
+from steelyard.plots.chart import Axis, Bars, Chart, Curve, Dots, Key, Mark, Style
+from steelyard.plots.svg import RULE
+from steelyard.show.figure_groups import MOST_COLOURS
 
 _MODEL_POINTS = 33
-_TOOLTIPS = [("", "@label"), ("on", "@count"), ("speed-up", "@y"), ("interval", "@interval")]
 
 
-def scaling_figures(curves: Sequence[Curve], names: Sequence[str]) -> list[Any]:
+def scaling_charts(curves: Sequence[ScalingCurve], names: Sequence[str]) -> list[Chart]:
     """A picture for each kernel and axis: speed-up with its interval, and each curve's last model dashed.
 
     The grey line is the ideal. Axes are logarithmic. `names` are those of the curves.
     """
-    groups: dict[tuple[str, str], list[tuple[str, Curve]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, ScalingCurve]]] = {}
     for name, curve in zip(names, curves, strict=True):
         groups.setdefault((curve.op, curve.axis), []).append((name, curve))
-    return [_figure(op, axis, members) for (op, axis), members in groups.items()]
+    return [_chart(op, axis, members) for (op, axis), members in groups.items()]
 
 
-def _figure(op: str, axis: str, members: Sequence[tuple[str, Curve]]) -> Any:
-    counts = sorted({point.count for _, curve in members for point in curve.points})
-    spans = [point.speedup for _, curve in members for point in curve.points]
-    shown = [value for span in spans for value in (span.value, *_ends(span.value, span.low, span.high))]
-    low, high = limits([*shown, counts[-1] / counts[0]])
-    plot = figure(
+def _chart(op: str, axis: str, members: Sequence[tuple[str, ScalingCurve]]) -> Chart:
+    shown, left_out = members[:MOST_COLOURS], members[MOST_COLOURS:]
+    counts = sorted({point.count for _, curve in shown for point in curve.points})
+    spans = [point.speedup for _, curve in shown for point in curve.points]
+    values = [value for span in spans for value in (span.value, *drawn_ends(span.value, span.low, span.high))]
+    first, last = counts[0], counts[-1]
+    ideal = Curve([first, last], [1.0, last / first], Style(RULE), width=1, tip="ideal")
+    drawn = [mark for i, (name, curve) in enumerate(shown) for mark in _marks(style_of(i), name, curve)]
+    low, high = limits([first, last])
+    return Chart(
         title=f"{op} over {axis}",
-        x_axis_type="log",
-        y_axis_type="log",
-        x_range=models.Range1d(counts[0] / 1.15, counts[-1] * 1.15),
-        y_range=models.Range1d(low, high),
-        height=340,
-        **FIGURE,
+        x=Axis(axis, low, high, worded(counts, "{:g}".format), is_log=True),
+        y=log_axis("speed-up", [*values, last / first], "{:g}".format),
+        marks=(ideal, *drawn),
+        height=320,
+        legend=tuple(Key(name.removeprefix(f"{op}, "), style_of(i)) for i, (name, _) in enumerate(shown)),
+        note=f"not drawn, and in the table: {'; '.join(name for name, _ in left_out)}" if left_out else "",
     )
-    dress(plot)
-    set_ticks(plot.xaxis, counts, lambda count: f"{count:g}")
-    label_ticks(plot.yaxis[0], low, high, lambda value: f"{value:g}")
-    plot.xaxis.axis_label, plot.yaxis.axis_label = axis, "speed-up"
-    plot.line(
-        [counts[0], counts[-1]], [1.0, counts[-1] / counts[0]], line_color=GREY, line_width=1, line_alpha=0.7
-    )
-    marks = [_draw(plot, PALETTE[i % len(PALETTE)], name, curve) for i, (name, curve) in enumerate(members)]
-    plot.add_tools(models.HoverTool(renderers=marks, tooltips=_TOOLTIPS))
-    plot.legend.location = "top_left"
-    plot.legend.background_fill_alpha = 0.7
-    plot.legend.border_line_color = None
-    plot.legend.label_text_font_size = "11px"
-    return plot
 
 
-def _ends(value: float, low: float | None, high: float | None) -> tuple[float, float]:
-    """The interval, but no further than a factor of ten: a wider one would leave no room for the rest."""
-    return max(low or value, value / 10), min(high or value, value * 10)
-
-
-def _draw(plot: Any, colour: str, name: str, curve: Curve) -> Any:
-    """Marks, whiskers and model of one curve; returns what the pointer finds."""
+def _marks(style: Style, name: str, curve: ScalingCurve) -> Iterator[Mark]:
+    """Whiskers, model and marks of one curve."""
     x, y = [point.count for point in curve.points], [point.speedup.value for point in curve.points]
-    ends = [_ends(one.speedup.value, one.speedup.low, one.speedup.high) for one in curve.points]
-    plot.segment(
-        x, [low for low, _ in ends], x, [high for _, high in ends], line_color=colour, line_width=1.5
-    )
+    ends = [drawn_ends(one.speedup.value, one.speedup.low, one.speedup.high) for one in curve.points]
+    yield Bars(x, [low for low, _ in ends], x, [high for _, high in ends], style.colour)
     if curve.fits:
         grid = np.geomspace(x[0], x[-1], _MODEL_POINTS)
         said = [fit_speedup(curve, curve.fits[-1], float(count)) for count in grid]
-        plot.line(grid.tolist(), said, line_color=colour, line_width=1.5, line_dash="dashed")
-    source = models.ColumnDataSource(
-        {
-            "x": x,
-            "y": y,
-            "label": [name] * len(x),
-            "count": [f"{count} {curve.axis}" for count in x],
-            "interval": [
-                "–" if one.speedup.low is None else f"{one.speedup.low:.3g} to {one.speedup.high:.3g}"
-                for one in curve.points
-            ],
-        }
-    )
-    return plot.scatter(
-        "x", "y", source=source, size=8, color=colour, legend_label=name.removeprefix(f"{curve.op}, ")
-    )
+        yield Curve(grid, said, Style(style.colour, dash="5 4"), width=1.5)
+    tips = [
+        f"{name}\n{one.count} {curve.axis}: speed-up {one.speedup.value:.3g}"
+        + ("" if one.speedup.low is None else f" ({one.speedup.low:.3g} – {one.speedup.high:.3g})")
+        for one in curve.points
+    ]
+    yield Dots(x, y, style, tips=tips)

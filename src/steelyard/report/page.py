@@ -2,55 +2,60 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 import jinja2
-from bokeh import embed
-from bokeh import resources as bokeh_resources
-from markupsafe import Markup
 
 from steelyard import __version__
-from steelyard.checks import Doubt, doubts
-from steelyard.errors import InputError
-from steelyard.groups import Item, group_items
-from steelyard.observations import Measured, load
-from steelyard.pairs import pair_tables, pictured
-from steelyard.plots import matrix_figures, overlap_figures
-from steelyard.report.layers import layers_of, macro_made
-from steelyard.report.section import OTHERS, group_section, made_section, range_words
-from steelyard.report.setting import STATE_COLUMNS, Setting, settings_of
-from steelyard.results import rows_of
-from steelyard.results_files import write_whole
-from steelyard.row import Row
-from steelyard.wording import CORE_COLUMNS, METHODS
-
-MOST_OPEN = 30  # lines of the table of what others would print, above which it is folded
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A results folder in the report, under the name that tells it from the others."""
-
-    name: str
-    created: str
-    measured: Measured
-    rows: tuple[Row, ...]
-    doubts: tuple[Doubt, ...]
-    verdict: str
-    setting: Setting
+from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.base.plural import counted
+from steelyard.checks import diagnostics
+from steelyard.models.ratios import Ratio, folder_ratios, mpi_ratios
+from steelyard.plots import Chart, overview_chart, svg, swatch
+from steelyard.report.answers import answers, interval_level, outcome_words, place_words, title_words
+from steelyard.report.blocks import MOST_OPEN, shown_lines
+from steelyard.report.model_sections import layer_sections, model_sections, picture_sections, skipped_section
+from steelyard.report.place import HostSetting, settings_of
+from steelyard.report.section import group_section, rows_in
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+from steelyard.show.core_pairs import pair_tables
+from steelyard.show.figure_groups import FigureGroup, group_items
+from steelyard.show.method_words import METHODS
+from steelyard.show.overview import ReadFolder, folder_names, group_sheet, op_summaries, shown_items
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
-    """Pictures that points of several groups make together, of one folder."""
+class Folder(ReadFolder):
+    """A results folder in the report, with what is wrong with it and where it ran."""
 
-    title: str
-    meaning: str
-    pictures: tuple[Markup, ...]
-    script: Markup
+    diagnostics: tuple[Diagnostic, ...]
+    setting: HostSetting
+
+    @property
+    def place(self) -> str:
+        """CPU, cores, kernel, MPIs, ranks and launches in a line."""
+        return place_words(self.measured, self.rows)
+
+    @property
+    def command(self) -> str:
+        """What a shell takes to measure the same again; nothing where an old folder does not say it."""
+        return shlex.join(self.measured.campaign.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What checks of one severity, or of several, have found, and in which folder."""
+
+    title: str  # `3 warnings`
+    severity: str  # the gravest
+    found: tuple[tuple[str, Diagnostic], ...]
 
 
 def write_report(folders: Sequence[Path], out: Path) -> Path:
@@ -60,7 +65,7 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
     """
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    names = _names(folders)
+    names = folder_names(folders)
     read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
     write_whole(out, render_report(read).encode())
     return out
@@ -68,94 +73,97 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Folder]) -> str:
     """The page as text."""
-    shown = [pictured(folder.rows) for folder in folders]
-    items = [
-        Item(row, point, folder.name if len(folders) > 1 else "")
-        for folder, these in zip(folders, shown, strict=True)
-        for row, point in zip(folder.rows, folder.measured.points, strict=True)
-        if row.point in these
-    ]
+    several = len(folders) > 1
+    rows = [row for folder in folders for row in folder.rows]
+    items = shown_items(folders)
+    groups = group_items(items)
+    ratios = _ratios(folders)
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
-    sections = [group_section(number, group, tables) for number, group in enumerate(group_items(items))]
-    made = [
-        one for folder in folders for one in macro_made(folder.rows, folder.name if len(folders) > 1 else "")
+    summaries = op_summaries(folders)
+    sections = [
+        group_section(group, sheet, group_sheet(group, summaries, is_wide=True), tables, ratios)
+        for group in groups
+        if (sheet := group_sheet(group, summaries)) is not None
     ]
-    made += layers_of(items)
-    sections = [made_section(number, one) for number, one in enumerate(made)] + sections
-    used = {item.row.method for item in items}
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(
-        resources.files(__package__).joinpath("page.html.j2").read_text("utf-8")
-    )
-    library = bokeh_resources.Resources(mode="inline", components=["bokeh"]).render_js()
-    return template.render(
-        title=" and ".join(folder.measured.campaign.name or folder.name for folder in folders),
+    sections += skipped_section(items)
+    for folder in folders:
+        sections += model_sections(folder.rows, folder.name if several else "")
+    pictures = [
+        one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
+    ]
+    sections = [*layer_sections(items), *pictures, *sections]
+    return _template().render(
+        title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
         folders=folders,
+        places=_places(folders),
+        several=several,
+        answers=[*answers(groups, ratios), *_outcomes(folders)],
+        overview=_overview(groups, ratios),
+        findings=_findings(folders),
         sections=sections,
-        across=[one for folder in folders for one in _across(folder, len(folders) > 1)],
-        methods=[(name, words.meaning) for name, words in METHODS.items() if name in used],
-        others=OTHERS,
-        core_columns=CORE_COLUMNS,
-        state_columns=STATE_COLUMNS,
+        level=interval_level(rows),
+        methods=[
+            (name, words.meaning) for name, words in METHODS.items() if name in {r.method for r in rows}
+        ],
         most_open=MOST_OPEN,
-        library=Markup(library),  # noqa: S704 - Bokeh's own code
-        several=len(folders) > 1,
     )
 
 
-def _across(folder: Folder, several: bool) -> Iterator[Across]:
-    """Overlap over work, and matrices of pairs; nothing where no points make any."""
-    for title, meaning, figures in (
-        (
-            "Overlap",
-            "Work and communication one after the other is 0; 1 where the shorter of the two costs nothing.",
-            overlap_figures(folder.rows),
-        ),
-        (
-            "Rank by rank",
-            "The median time of each rank with the rank that it calls; blank where nobody measured.",
-            matrix_figures(folder.rows),
-        ),
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
+    return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
+
+
+def _ratios(folders: Sequence[Folder]) -> dict[int, Ratio]:
+    """Those of folders if there are several, else those of the MPIs of the one; by `id(row)`."""
+    if len(folders) > 1:
+        found = folder_ratios({folder.name: folder.rows for folder in folders})
+    else:
+        found = mpi_ratios(folders[0].rows)
+    return {id(ratio.row): ratio for ratio in found}
+
+
+def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:
+    """All ratios in one picture, where there are several operations."""
+    named = [
+        (group.title, ratios[id(row)]) for group in groups for row in rows_in(group) if id(row) in ratios
+    ]
+    return overview_chart(named) if len({name for name, _ in named}) > 1 else None
+
+
+def _places(folders: Sequence[Folder]) -> list[tuple[str, str]]:
+    """Folder and place; a place that all share stands once, without a name."""
+    places = [(folder.name, folder.place) for folder in folders]
+    return [("", places[0][1])] if len({place for _, place in places}) == 1 else places
+
+
+def _outcomes(folders: Sequence[Folder]) -> Iterator[str]:
+    """What became of the test cases; folder by folder where it differs."""
+    said = [outcome_words(folder.rows) for folder in folders]
+    if len(set(said)) == 1:
+        yield said[0] if len(said) == 1 else f"In each: {said[0]}"
+        return
+    yield from (f"{folder.name}: {words}" for folder, words in zip(folders, said, strict=True))
+
+
+def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
+    """What is wrong, the gravest first, and apart from it what is worth a note."""
+    several = len(folders) > 1
+    found = [(folder.name if several else "", one) for folder in folders for one in folder.diagnostics]
+    found.sort(key=lambda one: SEVERITIES.index(one[1].severity))
+    for own in (
+        [one for one in found if one[1].severity != NOTE],
+        [one for one in found if one[1].severity == NOTE],
     ):
-        if figures:
-            script, divs = embed.components(tuple(figures))
-            safe = tuple(Markup(div) for div in divs)  # noqa: S704 - Bokeh's own markup
-            name = f"{title}: {folder.name}" if several else title
-            yield Across(name, meaning, safe, Markup(script))  # noqa: S704
-
-
-def _names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path, or the whole path where those are alike."""
-    names = [folder.resolve().name for folder in folders]
-    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+        if own:
+            kinds = [one.severity for _, one in own]
+            title = " and ".join(counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
+            yield Findings(title, kinds[0], tuple(own))
 
 
 def _read(path: Path, name: str) -> Folder:
     measured = load(path)
     rows = rows_of(measured)
-    created = measured.campaign.created
-    return Folder(
-        name=name,
-        created=f"{created[:16].replace('T', ' ')} UTC" if created.endswith(("Z", "+00:00")) else created,
-        measured=measured,
-        rows=rows,
-        doubts=doubts(measured, rows),
-        verdict=verdict(rows),
-        setting=settings_of(measured),
-    )
-
-
-def verdict(rows: Sequence[Row]) -> str:
-    """What became of the points, in one sentence or two."""
-    count = {status: sum(1 for row in rows if row.status == status) for status in ("ok", "failed", "skipped")}
-    settled = sum(1 for row in rows if row.status == "ok" and row.flag == "SETTLED")
-    launches = sorted({row.launch_count for row in rows if row.launch_count})
-    over = range_words(launches, "launch", "launches")
-    points = "point was" if len(rows) == 1 else "points were"
-    words = [f"{count['ok']} of {len(rows)} {points} measured over {over}, {settled} of them settled"]
-    if count["failed"]:
-        words.append(f"{count['failed']} failed")
-    if count["skipped"]:
-        words.append(f"{count['skipped']} {'was' if count['skipped'] == 1 else 'were'} skipped")
-    return "; ".join(words) + "."
+    return Folder(name, measured, rows, diagnostics(measured, rows), settings_of(measured))

@@ -1,8 +1,9 @@
-"""Statistics of observations. numpy, and scipy for distributions; knows nothing of records."""
+"""Statistics of samples. numpy, and scipy for distributions; knows nothing of records."""
 
 from steelyard.stats.interval import (
     Blocks,
     Estimate,
+    Interval,
     block_interval,
     block_medians,
     block_quantiles,
@@ -12,14 +13,15 @@ from steelyard.stats.interval import (
 )
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
 from steelyard.stats.modes import Mode, drifts, find_modes
-from steelyard.stats.quantile import median, quantile
-from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, ranks_above
+from steelyard.stats.quantile import median, pooled_quantile, quantile
+from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, shift_interval
 from steelyard.stats.shape import binned, cumulated, exceeded
 from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
 __all__ = [
     "Blocks",
     "Estimate",
+    "Interval",
     "Mode",
     "Piece",
     "binned",
@@ -39,10 +41,11 @@ __all__ = [
     "least_rank_sum_p",
     "median",
     "pieces_at",
+    "pooled_quantile",
     "quantile",
     "rank_sum_p",
-    "ranks_above",
     "relative_fit",
+    "shift_interval",
     "slope_interval",
     "spectrum",
     "spectrum_peaks",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
@@ -18,7 +19,18 @@ FINE_BLOCKS = 128
 COARSE_BLOCKS = 16  # Law and Carson 1979 use few long batches: 16 leave 15 degrees of freedom, 1.07 s wide
 LEAST_BLOCKS_VALUES = 2 * COARSE_BLOCKS
 LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there it is as good as normal
+MOST_LAG1 = 0.4  # of fine blocks, up to which coarse ones are taken as independent (Law and Carson)
+MOST_PHI = 0.999  # of AR(1): beyond, the series is a walk that has no mean
+LEAST_COUNT = 5.0  # independent values that correlated ones must count for
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
+
+
+class Interval(Struct, frozen=True):
+    """A value and its interval; `low` and `high` are None when there is none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +86,10 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
     `values` in the order in which they were taken, in any unit; `tick` in the same one. Batch means after Law
     and Carson (Operations Research 27, 1979), with medians: the series is cut into 128 fine blocks, 8 of
     which make one of 16 coarse ones; half-width t(15) s / 4 of the coarse medians. `lag1` of the fine medians
-    says whether blocks are long enough to be taken as independent (below 0.4). Fewer than 128 values make 16
-    blocks directly, fewer than 32 ranks of the values themselves, fewer than 6 Student's t, and one value has
-    no interval. Another quantile has none either (it is infinite) where coarse blocks hold fewer than 10
+    says whether blocks are long enough to be taken as independent (below 0.4); where they are not, the
+    interval is widened to that of a mean of correlated values (`correlated_half`). Fewer than 128 values make
+    16 blocks directly, fewer than 32 ranks of the values themselves, fewer than 6 Student's t, and one value
+    has no interval. Another quantile has none either (it is infinite) where coarse blocks hold fewer than 10
     values beyond it. A clock that shows the same number each time leaves half a tick of doubt either way.
     Raises ValueError without values.
     """
@@ -95,9 +108,37 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
     kept = data[data.size - size * fine_count :]
     coarse = block_quantiles(kept, COARSE_BLOCKS, p, tick)
     fine = coarse if fine_count == COARSE_BLOCKS else block_quantiles(kept, FINE_BLOCKS, p, tick)
-    half = _t_quantile(level, COARSE_BLOCKS - 1) * float(np.std(coarse, ddof=1)) / math.sqrt(COARSE_BLOCKS)
+    half = mean_half(coarse, level)
+    steps = fine if p != 0.5 or fine_count == FINE_BLOCKS else kept
+    half = max(half, correlated_half(steps, level))
     estimate = Estimate(centre, centre - half, centre + half, level, int(data.size), "blocks")
     return Blocks(with_tick(estimate, data, tick), lag1(fine), coarse)
+
+
+def mean_half(data: FloatArray, level: float) -> float:
+    """The half-width of Student's t for the mean of two independent values or more."""
+    return _t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+
+
+def correlated_half(series: ArrayLike, level: float) -> float:
+    """The half-width of an interval for the mean of values that are correlated in time, as AR(1).
+
+    phi is the lag-1 autocorrelation r of n values less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41,
+    1954). The mean has the variance v sigma^2, v = ((1 + phi) / (1 - phi) - 2 phi (1 - phi^n) / (n (1 -
+    phi)^2)) / n (Bayley and Hammersley, JRSS Suppl. 8, 1946), the sample variance falls short by a factor of
+    1 - v, and the values count for 1 / v independent ones: Student's t on 1 / v - 1 degrees of freedom. 0
+    where r is below 0.4; infinite where the values count for fewer than `LEAST_COUNT`.
+    """
+    data = np.asarray(series, dtype=np.float64)
+    n, r = data.size, lag1(series)
+    if r < MOST_LAG1:
+        return 0.0
+    phi = min(r + (1 + 4 * r) / n, MOST_PHI)
+    v = ((1 + phi) / (1 - phi) - 2 * phi * (1 - phi**n) / (n * (1 - phi) ** 2)) / n
+    if v >= 1 / LEAST_COUNT:
+        return math.inf
+    sigma = float(np.std(data, ddof=1)) * math.sqrt((n - 1) / n / (1 - v))
+    return _t_quantile(level, 1 / v - 1) * sigma * math.sqrt(v)
 
 
 def lag1(series: ArrayLike) -> float:
@@ -149,8 +190,7 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
     signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
     if signed is not None:
         return signed
-    mean = float(data.mean())
-    half = _t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    mean, half = float(data.mean()), mean_half(data, level)
     return Estimate(mean, mean - half, mean + half, level, int(data.size), "t")
 
 
@@ -203,12 +243,11 @@ def _student(data: FloatArray, level: float, kind: str) -> Estimate:
     centre = float(np.median(data))
     if data.size == 1:
         return Estimate(centre, -math.inf, math.inf, level, 1, "none")
-    mean = float(data.mean())
-    half = _t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    mean, half = float(data.mean()), mean_half(data, level)
     return Estimate(centre, min(mean - half, centre), max(mean + half, centre), level, int(data.size), kind)
 
 
-def _t_quantile(level: float, degrees: int) -> float:
+def _t_quantile(level: float, degrees: float) -> float:
     """The two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 

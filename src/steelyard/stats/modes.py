@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from steelyard.stats.interval import COARSE_BLOCKS, Estimate, block_medians
+from steelyard.stats.interval import COARSE_BLOCKS, block_medians, mean_half
 from steelyard.stats.quantile import FloatArray, median
 
 MODE_GAP = (
@@ -33,7 +33,7 @@ class Mode:
 def find_modes(
     launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0.0, gap: float = MODE_GAP
 ) -> tuple[Mode, ...]:
-    """The regimes in the observations of several launches, fastest first; one where there is one.
+    """The regimes in the samples of several launches, fastest first; one where there is one.
 
     `launches[i]` are the values of launch i in the order in which they were taken, positive, in any unit;
     `ticks` the tick of each or of all. Each launch is cut into up to 64 blocks of at least 8 values (one
@@ -89,12 +89,12 @@ def _is_enough(weight: FloatArray) -> bool:
     return weight.size >= 2 or float(weight[0]) >= LEAST_SHARE - 1e-9
 
 
-def drifts(medians: ArrayLike, estimate: Estimate) -> bool:
+def drifts(medians: ArrayLike, level: float = 0.95) -> bool:
     """Whether a launch became slower or faster while it ran.
 
-    `medians` are its 16 coarse block medians, shape (16,), `estimate` its interval. True when the means of
-    the first and the last quarter differ by more than the whole interval and by more than chance (two-sample
-    t with 6 degrees of freedom, p < 0.001). False for any other number of blocks.
+    `medians` are its 16 coarse block medians, shape (16,). True when the means of the first and the last
+    quarter differ by more than the interval of their mean is wide, and by more than chance (two-sample t with
+    6 degrees of freedom, p < 0.001). False for any other number of blocks.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size != COARSE_BLOCKS:
@@ -103,4 +103,4 @@ def drifts(medians: ArrayLike, estimate: Estimate) -> bool:
     first, last = data[:quarter], data[-quarter:]
     change = abs(float(last.mean() - first.mean()))
     error = math.sqrt((float(np.var(first, ddof=1)) + float(np.var(last, ddof=1))) / quarter)
-    return change > estimate.high - estimate.low and change > DRIFT_T * error
+    return change > 2 * mean_half(data, level) and change > DRIFT_T * error

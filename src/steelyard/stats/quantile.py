@@ -40,6 +40,43 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
     return tuple(_grouped(data, p, tick) for p in probabilities)
 
 
+def pooled_quantile(
+    series: Sequence[ArrayLike], probabilities: Sequence[float], tick: float = 0.0
+) -> tuple[float, ...]:
+    """Quantiles of several series together in which each weighs alike, however many values it has.
+
+    That of the least value up to which the series hold a share p between them, each value of a series of n
+    counting 1 / n. With tick 0 as it is; else interpolated inside the tick that holds it, as `quantile` does.
+    Raises ValueError without values, or for a probability outside 0..1.
+    """
+    parts = [np.asarray(one, dtype=np.float64).ravel() for one in series]
+    parts = [one for one in parts if one.size]
+    if not parts:
+        raise ValueError("a quantile needs at least one value")
+    if len({one.size for one in parts}) == 1:
+        return quantile(np.concatenate(parts), probabilities, tick)
+    if any(not 0.0 <= p <= 1.0 for p in probabilities):
+        raise ValueError("a probability lies between 0 and 1")
+    data = np.concatenate(parts)
+    weight = np.concatenate([np.full(one.size, 1.0 / one.size / len(parts)) for one in parts])
+    order = np.argsort(data, kind="stable")
+    data, share = data[order], np.cumsum(weight[order])
+    return tuple(_weighted(data, share, p, tick) for p in probabilities)
+
+
+def _weighted(data: FloatArray, share: FloatArray, p: float, tick: float) -> float:
+    """One quantile of sorted data whose shares are summed up."""
+    at = min(int(np.searchsorted(share, p * (1 - 1e-12), side="left")), data.size - 1)
+    middle = float(data[at])
+    if tick <= 0.0:
+        return middle
+    first = int(np.searchsorted(data, middle - tick / 2, side="left"))
+    last = int(np.searchsorted(data, middle + tick / 2, side="right")) - 1
+    below = float(share[first - 1]) if first else 0.0
+    value = middle - tick / 2 + (p - below) / (float(share[last]) - below) * tick
+    return float(min(max(value, data[0]), data[-1]))
+
+
 def _cell(p: float, size: int) -> tuple[float, int, int]:
     """How many of `size` sorted values lie below a quantile, and the two whose middle it is."""
     target = round(p * size, 9)

@@ -1,8 +1,8 @@
 """`steelyard validate`: every method against simulated ground truth."""
 
 from steelyard.validate.claims import CLAIMS, Claim, Verdict, check_claims
-from steelyard.validate.design import Machine, Simulation, Wishes, simulations, user_machine
-from steelyard.validate.rows import NotRun, Row, stated_error
+from steelyard.validate.design import SimulatedMachine, Simulation, Wishes, simulations, user_machine
+from steelyard.validate.rows import Comparison, NotRun, stated_error
 from steelyard.validate.run import Finished, validate
 from steelyard.validate.summary import Bias, biases, document, report_lines
 
@@ -10,10 +10,10 @@ __all__ = [
     "CLAIMS",
     "Bias",
     "Claim",
+    "Comparison",
     "Finished",
-    "Machine",
     "NotRun",
-    "Row",
+    "SimulatedMachine",
     "Simulation",
     "Verdict",
     "Wishes",

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from steelyard.units import format_bytes
-from steelyard.validate.rows import Row
+from steelyard.base.units import format_bytes
+from steelyard.validate.rows import Comparison
 
 _EXACT = 0.01  # of the truth, without noise
 _EXACT_NOISE = 0.02
 _SHARE_INSIDE = 0.99
 _SHARP, _SHARP_NS = 0.03, 500.0
 _TRUTH_REPEATS, _TRUTH_REPEATS_NS = 1e-3, 2.0
-_LATE = 0.05  # share of observations rejected, beyond which a median is of the lucky ones
+_LATE = 0.05  # share of samples rejected, beyond which a median is of the lucky ones
 _ROOTED = ("bcast", "scatter", "gather", "reduce")
 _SMALL = 1024  # bytes: the bias of pipelines and barriers shows where calls are short
 
@@ -28,7 +28,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     holds: bool | None
     evidence: str
     rows: int
-    failing: tuple[Row, ...] = ()
+    failing: tuple[Comparison, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,21 @@ class Claim:
 
     name: str
     sentence: str
-    about: Callable[[Row], bool]
-    right: Callable[[Row], bool]
+    about: Callable[[Comparison], bool]
+    right: Callable[[Comparison], bool]
     share: float = 1.0
     somewhere: bool = False
 
 
-def _error(row: Row) -> float:
+def _error(row: Comparison) -> float:
     return row.estimate_ns - row.truth_ns
 
 
-def _quiet(method: str) -> Callable[[Row], bool]:
+def _quiet(method: str) -> Callable[[Comparison], bool]:
     return lambda row: row.method == method and not row.noise
 
 
-def _near(row: Row, share: float) -> bool:
+def _near(row: Comparison, share: float) -> bool:
     return abs(_error(row)) <= max(share * row.truth_ns, row.stated_error_ns)
 
 
@@ -62,29 +62,29 @@ _SHARE_BELOW = 0.95
 _LOOP_START = 0.02  # of the lower bound: the skew at the start of 50 calls back to back
 
 
-def _small_rooted(row: Row) -> bool:
+def _small_rooted(row: Comparison) -> bool:
     rooted = row.op.rpartition(".")[2].removeprefix("i") in _ROOTED
     return rooted and row.bytes <= _SMALL and row.ranks >= 16 and not row.noise
 
 
-def _clock_free(row: Row) -> bool:
+def _clock_free(row: Comparison) -> bool:
     ours = row.method in ("bisected-ack", "trigger") and row.ranks_per_host == 1
     return ours and not row.noise and not row.asymmetric
 
 
-def _clock_free_alone(row: Row) -> bool:
+def _clock_free_alone(row: Comparison) -> bool:
     """Where partners that come early can do nothing early: no shared links, no flat trees, no scan."""
     alone = row.flat and row.selector in ("mpich", "ompi")
     return _clock_free(row) and alone and not _shares_a_link(row)
 
 
-def _shares_a_link(row: Row) -> bool:
+def _shares_a_link(row: Comparison) -> bool:
     """Open MPI's tree of a reduction, uneven: blocks share a parent's link, but for those that came early."""
     uneven = row.ranks & (row.ranks - 1) != 0
     return uneven and row.op.endswith("reduce") and row.selector == "ompi" and row.bytes >= _SMALL
 
 
-def _truth_repeats(row: Row) -> bool:
+def _truth_repeats(row: Comparison) -> bool:
     first, again = row.truth_first_ns, row.truth_again_ns
     return again is not None and abs(again - first) <= max(_TRUTH_REPEATS * first, _TRUTH_REPEATS_NS)
 
@@ -117,7 +117,7 @@ CLAIMS = (
     ),
     Claim(
         "epoch-in-time",
-        "without noise at most 5 % of the observations of epoch start late",
+        "without noise at most 5 % of the samples of epoch start late",
         _quiet("epoch"),
         lambda row: row.rejected <= _LATE * (row.count + row.rejected),
     ),
@@ -175,12 +175,12 @@ CLAIMS = (
 )
 
 
-def check_claims(rows: Sequence[Row], claims: Sequence[Claim] = CLAIMS) -> tuple[Verdict, ...]:
+def check_claims(rows: Sequence[Comparison], claims: Sequence[Claim] = CLAIMS) -> tuple[Verdict, ...]:
     """Each claim held against the rows that it is about."""
     return tuple(_check(claim, [row for row in rows if claim.about(row)]) for claim in claims)
 
 
-def _check(claim: Claim, about: Sequence[Row]) -> Verdict:
+def _check(claim: Claim, about: Sequence[Comparison]) -> Verdict:
     wrong = [row for row in about if not claim.right(row)]
     right = len(about) - len(wrong)
     if not about:
@@ -201,7 +201,7 @@ def _check(claim: Claim, about: Sequence[Row]) -> Verdict:
     )
 
 
-def row_words(row: Row) -> str:
+def row_words(row: Comparison) -> str:
     """One row in a line, as evidence."""
     barrier = f", barrier {row.barrier}" if row.barrier else ""
     return (

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
-from steelyard.errors import InputError
+from steelyard.base.errors import InputError
+from steelyard.engines.description import Description, Op
 
 TRUTH = "truth"
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
@@ -60,10 +60,10 @@ _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
 _NO_TIME_LIMIT = "most_seconds=86400"  # the most that the rule takes: simulated seconds cost nothing
-# Observations without noise, where each is like the other, and with it; one of `batch` is 32 calls.
+# Samples without noise, where each is like the other, and with it; one of `batch` is 32 calls.
 _COUNTS = {TRUTH: (4, 256), "batch": (2, 16)}
 _COUNT = (16, 256)
-# Of these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
+# For these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
 _DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
 _HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
 _MESSAGES_MOST = (
@@ -73,7 +73,7 @@ _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest siz
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SimulatedMachine:
     """A simulated machine: words for our own platform, or a file of the user's.
 
     `asymmetry` says in words which paths may take longer in one direction than back, None where none does;
@@ -113,7 +113,7 @@ class Simulation:
     op: str
     ranks: int
     per_host: int
-    machine: Machine
+    machine: SimulatedMachine
     selector: str
     barrier: str | None
     sizes: tuple[int, ...]
@@ -147,7 +147,7 @@ class Wishes:
     methods: tuple[str, ...] | None = None
     sizes: tuple[int, ...] | None = None
     selectors: tuple[str, ...] | None = None
-    machine: Machine | None = None
+    machine: SimulatedMachine | None = None
     seed: int = 1
 
 
@@ -168,7 +168,7 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulation, ...]:
+def simulations(wishes: Wishes, description: Description) -> tuple[Simulation, ...]:
     """The matrix, the quick simulations first. `description` is what the simulated engine says of itself.
 
     Raises InputError for an op, a method or a selector that there is not, and for fewer than two ranks.
@@ -178,7 +178,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
             f"a collective of one rank sends nothing to validate; give --ranks {_LEAST_RANKS} or more"
         )
     ops = _ops(wishes, description)
-    known = {row["name"] for row in description["methods"] if row["available"]} - {TRUTH}
+    known = {row.name for row in description.methods if row.available} - {TRUTH}
     for name in wishes.methods or ():
         if name not in known:
             raise InputError(
@@ -200,7 +200,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                 continue
             methods = tuple(
                 method
-                for method in sorted(op["methods"], key=lambda name: name == "batch")  # the slowest last
+                for method in sorted(op.methods, key=lambda name: name == "batch")  # the slowest last
                 if method in known and method in (wishes.methods or known.difference(_OVERHEADS))
                 if barrier is None or base == "barrier" or method in _LIBRARY_BARRIER
                 if machine.told or method in _BY_CLOSURE
@@ -213,7 +213,7 @@ def simulations(wishes: Wishes, description: Mapping[str, Any]) -> tuple[Simulat
                     machine=machine,
                     selector=selector,
                     barrier=barrier,
-                    sizes=(sizes[:1] if heavy else sizes) if op["sized"] else (0,),
+                    sizes=(sizes[:1] if heavy else sizes) if op.sized else (0,),
                     methods=methods,
                     seed=wishes.seed,
                     algorithms=(f"smpi/{base}:{_BY_NAME[base]}",) if ranks >= _MANY else (),
@@ -235,14 +235,14 @@ def _dense(op: str) -> bool:
     return op.rpartition(".")[2].removeprefix("i") in _DENSE
 
 
-def _uses_barrier(base: str, op: Mapping[str, Any]) -> bool:
+def _uses_barrier(base: str, op: Op) -> bool:
     """Whether the library's barrier matters: to its own op, and to a method that calls it."""
-    return base == "barrier" or any(method in op["methods"] for method in _LIBRARY_BARRIER)
+    return base == "barrier" or any(method in op.methods for method in _LIBRARY_BARRIER)
 
 
-def _ops(wishes: Wishes, description: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _ops(wishes: Wishes, description: Description) -> dict[str, Op]:
     """The ops that are asked for, in the engine's order."""
-    rows = {op["name"]: op for op in description["ops"] if op["class"] == "collective" and op["available"]}
+    rows = {op.name: op for op in description.ops if op.class_ == "collective" and op.available}
     if wishes.ops is None:
         wanted = {f"mpi.{name}" for name in COLLECTIVES}
         return {name: op for name, op in rows.items() if name in wanted}
@@ -252,7 +252,9 @@ def _ops(wishes: Wishes, description: Mapping[str, Any]) -> dict[str, Mapping[st
     return {name: op for name, op in rows.items() if any(fnmatchcase(name, one) for one in wishes.ops)}
 
 
-_Cell = tuple[int, Machine, str, str | None, tuple[int, ...]]  # ranks, machine, selector, barrier, sizes
+_Cell = tuple[
+    int, SimulatedMachine, str, str | None, tuple[int, ...]
+]  # ranks, machine, selector, barrier, sizes
 
 
 def _quick(wishes: Wishes) -> Iterable[_Cell]:
@@ -289,7 +291,9 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
         yield count, machine, selectors[0], barrier, sizes[:1]
     if wishes.machine is not None:
         return
-    others = [Machine(name, {"topology": name}, asymmetry=_ASYMMETRIES.get(name)) for name in _TOPOLOGIES]
+    others = [
+        SimulatedMachine(name, {"topology": name}, asymmetry=_ASYMMETRIES.get(name)) for name in _TOPOLOGIES
+    ]
     untold = [replace(one, name=f"{one.name} by closure", told=False) for one in others if one.asymmetric]
     for count, selector, other in itertools.product(
         some, selectors[:2], (*others, *untold, flat_machine(wishes.seed))
@@ -297,14 +301,14 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
         yield count, other, selector, None, two_sizes
 
 
-def flat_machine(noise_seed: int | None = None) -> Machine:
+def flat_machine(noise_seed: int | None = None) -> SimulatedMachine:
     """All hosts on one switch; with a seed: noisy."""
     if noise_seed is None:
-        return Machine("flat", {"topology": "flat"})
-    return Machine("flat with noise", {"topology": "flat", **_NOISE, "seed": noise_seed}, noise=True)
+        return SimulatedMachine("flat", {"topology": "flat"})
+    return SimulatedMachine("flat with noise", {"topology": "flat", **_NOISE, "seed": noise_seed}, noise=True)
 
 
-def user_machine(text: str) -> Machine:
+def user_machine(text: str) -> SimulatedMachine:
     """What --platform names: a file for SimGrid, XML or compiled, or words for our own platform.
 
     Raises InputError.
@@ -320,13 +324,13 @@ def user_machine(text: str) -> Machine:
     words: dict[str, float | str] = {name: value for name, _, value in pairs}
     noisy = any(name in words for name in ("jitter", "detour_share", "tick_ns"))
     asymmetry = f"asymmetry={words['asymmetry']}" if "asymmetry" in words else None
-    return Machine(text, words, noise=noisy, asymmetry=asymmetry)
+    return SimulatedMachine(text, words, noise=noisy, asymmetry=asymmetry)
 
 
-def _file_machine(path: Path) -> Machine:
+def _file_machine(path: Path) -> SimulatedMachine:
     """A file for SimGrid, which tells a compiled one by its name. Raises InputError where it is none."""
     if path.suffix == ".so":  # what it does to messages beyond their routes cannot be seen from outside
-        return Machine(path.name, file=path, noise=True)
+        return SimulatedMachine(path.name, file=path, noise=True)
     try:
         is_platform = b"<platform" in path.read_bytes()
     except OSError as error:
@@ -335,10 +339,10 @@ def _file_machine(path: Path) -> Machine:
         raise InputError(
             f"'{path}' is no platform file: it has no <platform>; give XML or a compiled '.so' for SimGrid"
         )
-    return Machine(path.name, file=path)
+    return SimulatedMachine(path.name, file=path)
 
 
-def machine_words(machine: Machine, hosts: int) -> str:
+def simulated_words(machine: SimulatedMachine, hosts: int) -> str:
     """What our platform reads: STEELYARD_PLATFORM."""
     return " ".join(f"{key}={value}" for key, value in {**machine.words, "hosts": hosts}.items())
 

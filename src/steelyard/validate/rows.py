@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from steelyard.observations import Cell, cell_of
-from steelyard.reading import read_job
-from steelyard.records import JobFile, PointRun
-from steelyard.stamps import FloatArray
+from steelyard.records.read import read_job
+from steelyard.records.schema import JobFile, PointRun
+from steelyard.results.durations import FloatArray
+from steelyard.results.load import PointLaunch, cell_of
 from steelyard.stats import block_interval, slope_interval
 from steelyard.stats.interval import Estimate
 from steelyard.validate.design import Simulation
@@ -23,7 +23,7 @@ from steelyard.validate.simulator import Ran
 LEVEL = 0.95  # of the intervals of estimates and of the truth
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class Comparison(Struct, frozen=True, kw_only=True):
     """A method's estimate of one op and the truth, times in ns.
 
     `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
@@ -79,7 +79,7 @@ class NotRun(Struct, frozen=True, kw_only=True):
     kind: Literal["slow", "failed", "skipped"]
 
 
-SKEW_COUNTS = 3.0  # how many ns a ns of skew is stated to cost, where observations do not show more
+SKEW_COUNTS = 3.0  # how many ns a ns of skew is stated to cost, where samples do not show more
 
 
 def skew_counts(values: FloatArray, skews: FloatArray | None) -> float:
@@ -106,8 +106,8 @@ def stated_error(
 
     A latency is the stop of one rank minus the start of another, which the clocks may make wrong by
     `clock_error_ns`. Ranks that start `skew_ns` apart, as seen on those clocks, make it longer by up to
-    `counts` of that (`skew_counts`). Both stamps are cut to the clock's tick, and their difference is off by
-    less than one. To it comes half the width of the interval that the scatter of the observations leaves. A
+    `counts` of that (`skew_counts`). Both timestamps are cut to the clock's tick, and their difference is off
+    by less than one. To it comes half the width of the interval that the scatter of the samples leaves. A
     method that compares no clocks states the last two alone, and so says nothing of its bias.
 
     Not in it: an operation that takes longer as soon as ranks start a few ns apart and no longer when they
@@ -126,15 +126,15 @@ def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
 
 def rows_of_simulation(
     simulation: Simulation, records: Path, ran: Ran
-) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
+) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
     """The rows that a simulation has left in its file of records, and what it has not come to."""
-    cells: dict[int, Cell] = {}
+    cells: dict[int, PointLaunch] = {}
 
     def visit(file: JobFile, run: PointRun) -> None:
         cells[run.index] = cell_of(file, run)
 
     read_job(records, visit)
-    rows: list[Row] = []
+    rows: list[Comparison] = []
     missing: list[NotRun] = []
     width = len(simulation.methods) + 2
     for index, size in enumerate(simulation.sizes):
@@ -149,7 +149,7 @@ def rows_of_simulation(
                 assert first is not None
                 assert cell is not None
                 row = row_of(simulation, method, size, cell, first, again)
-                if isinstance(row, Row):
+                if isinstance(row, Comparison):
                     rows.append(row)
                 else:
                     missing.append(_not_run(simulation, method, size, row, "failed"))
@@ -159,7 +159,7 @@ def rows_of_simulation(
 _Kind = Literal["slow", "failed", "skipped"]
 
 
-def _trouble(cells: tuple[Cell | None, ...], ran: Ran) -> tuple[str, _Kind]:
+def _trouble(cells: tuple[PointLaunch | None, ...], ran: Ran) -> tuple[str, _Kind]:
     """Why cells are not to be used, "" where they are."""
     for cell in cells:
         if cell is None or cell.status == "unfinished":
@@ -198,7 +198,7 @@ class _Seen:
     low: float  # what the operation takes at least: the estimate's own, or that of bounds
 
 
-def _seen(cells: Sequence[Cell]) -> _Seen:
+def _seen(cells: Sequence[PointLaunch]) -> _Seen:
     """Cells of one method taken together. All that this module knows of a cell's make is here."""
     values = np.concatenate([cell.values for cell in cells])
     estimate = block_interval(values, cells[0].taken.tick, LEVEL).estimate
@@ -214,8 +214,13 @@ def _seen(cells: Sequence[Cell]) -> _Seen:
 
 
 def row_of(
-    simulation: Simulation, method: str, size: int, cell: Cell, first: Cell, again: Cell | None
-) -> Row | str:
+    simulation: Simulation,
+    method: str,
+    size: int,
+    cell: PointLaunch,
+    first: PointLaunch,
+    again: PointLaunch | None,
+) -> Comparison | str:
     """One method's estimate, or why there is none; the truth is that of before and after it together."""
     later = again if again is not None and again.status == "ok" else None
     seen = _seen([cell])
@@ -228,8 +233,8 @@ def row_of(
     if truth.value <= 0:
         return f"the truth is {truth.value:g} ns: nothing takes time on this machine"
     if not math.isfinite(stated + truth_error):
-        return f"too few observations for an interval: {cell.values.size}, of the truth {first.values.size}"
-    return Row(
+        return f"too few samples for an interval: {cell.values.size}, of the truth {first.values.size}"
+    return Comparison(
         op=simulation.op,
         method=method,
         bytes=size,

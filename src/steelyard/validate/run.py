@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from steelyard.errors import InputError
-from steelyard.process import signals_as_exceptions
-from steelyard.validate.design import Machine, Simulation, Wishes, simulations
-from steelyard.validate.rows import NotRun, Row, rows_of_simulation
+from steelyard.base.errors import InputError
+from steelyard.system.process import signals_as_exceptions
+from steelyard.validate.design import SimulatedMachine, Simulation, Wishes, simulations
+from steelyard.validate.rows import Comparison, NotRun, rows_of_simulation
 from steelyard.validate.simulator import (
     Ran,
     Simulator,
@@ -36,7 +36,7 @@ class Finished:
     total: int
     simulation: Simulation
     ran: Ran
-    rows: tuple[Row, ...]
+    rows: tuple[Comparison, ...]
     missing: tuple[NotRun, ...]
 
     @property
@@ -49,13 +49,13 @@ class Finished:
 
 
 _WAKE_SECONDS = 0.2  # the longest that a Ctrl-C waits
-_Worked = tuple[int, Ran, tuple[Row, ...], tuple[NotRun, ...]]
+_Worked = tuple[int, Ran, tuple[Comparison, ...], tuple[NotRun, ...]]
 Listener = Callable[[Finished], None]
 
 
 def validate(
     wishes: Wishes, limit_seconds: float, out: Path | None, listener: Listener
-) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
+) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
     """Simulate what is wished for; the rows, and what was not run. `out` keeps the records.
 
     `limit_seconds` is for one simulation. Raises InputError without a simulator or for impossible wishes.
@@ -73,8 +73,8 @@ def _run_all(
     folder: Path,
     limit_seconds: float,
     listener: Listener,
-) -> tuple[tuple[Row, ...], tuple[NotRun, ...]]:
-    rows: dict[int, tuple[Row, ...]] = {}
+) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
+    rows: dict[int, tuple[Comparison, ...]] = {}
     missing: dict[int, tuple[NotRun, ...]] = {}
     stop = threading.Event()
 
@@ -108,7 +108,7 @@ def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked
 
 
 def _fit(
-    planned: Sequence[Simulation], machine: Machine | None, simulator: Simulator
+    planned: Sequence[Simulation], machine: SimulatedMachine | None, simulator: Simulator
 ) -> tuple[Simulation, ...]:
     """A platform of the user's is read before anything runs: more ranks on a host where there are too few
     hosts, and which paths among the hosts in use are asymmetric, as far as SimGrid knows. Raises InputError.

@@ -13,16 +13,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from steelyard import __version__
-from steelyard.engine import Engine, describe, simulated_engine
-from steelyard.errors import InputError
-from steelyard.mpi import cache_folder
-from steelyard.process import Child, Done, run
-from steelyard.records import SCHEMA, Job, append_records
-from steelyard.units import format_time
-from steelyard.validate.design import Machine, Simulation, machine_words, place_ranks, point_lines
+from steelyard.base.errors import InputError
+from steelyard.base.units import format_time
+from steelyard.engines.build import Engine, describe, simulated_engine
+from steelyard.engines.description import Description
+from steelyard.engines.mpi import cache_folder
+from steelyard.records.schema import SCHEMA, Job, append_records
+from steelyard.system.process import Child, Done, run
+from steelyard.validate.design import SimulatedMachine, Simulation, place_ranks, point_lines, simulated_words
 
 _COMPILE_SECONDS = 300.0
 _HOSTS_SECONDS = 60.0
@@ -77,7 +77,7 @@ def find_simulator() -> Simulator:
     return Simulator(engine, platform, _compiled("hosts", (), ""))
 
 
-def describe_simulated(simulator: Simulator, folder: Path) -> dict[str, Any]:
+def describe_simulated(simulator: Simulator, folder: Path) -> Description:
     """What the simulated engine says of itself; `folder` is for scratch. Raises MeasurementError."""
     hosts = folder / "one-host"
     hosts.write_text("node-0\n")
@@ -85,14 +85,14 @@ def describe_simulated(simulator: Simulator, folder: Path) -> dict[str, Any]:
     return describe(simulator.engine, launcher, folder)
 
 
-def host_names(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
+def host_names(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> tuple[str, ...]:
     """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
     if machine.file is None:
         return tuple(f"node-{index}" for index in range(hosts))
     return read_platform(simulator, machine, hosts)
 
 
-def read_platform(simulator: Simulator, machine: Machine, hosts: int) -> tuple[str, ...]:
+def read_platform(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> tuple[str, ...]:
     """The hosts that SimGrid finds in a machine, in the order of the numbers in their names; `hosts` of ours.
 
     Raises InputError for one that SimGrid, or the file that starts SMPI's ranks, cannot take.
@@ -110,7 +110,7 @@ def read_platform(simulator: Simulator, machine: Machine, hosts: int) -> tuple[s
     return tuple(sorted(names, key=_natural))
 
 
-def asymmetry(simulator: Simulator, machine: Machine, hosts: int) -> str | None:
+def asymmetry(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> str | None:
     """Which of a machine's first `hosts` hosts have paths that differ most there and back, in words.
 
     None where no two have. What SimGrid cannot compare may differ.
@@ -125,16 +125,16 @@ def asymmetry(simulator: Simulator, machine: Machine, hosts: int) -> str | None:
     return f"{first} to {second} {there}, back {back if back != there else 'at another bandwidth'}"
 
 
-def _ask(simulator: Simulator, machine: Machine, hosts: int, names: Sequence[str] = ()) -> Done:
+def _ask(simulator: Simulator, machine: SimulatedMachine, hosts: int, names: Sequence[str] = ()) -> Done:
     """Our program beside SimGrid (hosts.cpp) about a machine of so many hosts, if they are ours to choose."""
     argv = [str(simulator.lister), str(machine.file or simulator.platform), *names]
     argv += ["--log=root.thresh:error", "--cfg=network/model:SMPI"]
     return run(argv, env=_environment(machine, hosts), timeout=_HOSTS_SECONDS)
 
 
-def _environment(machine: Machine, hosts: int) -> dict[str, str]:
+def _environment(machine: SimulatedMachine, hosts: int) -> dict[str, str]:
     """A file of the user's may read words of its own."""
-    ours = {} if machine.file else {"STEELYARD_PLATFORM": machine_words(machine, hosts)}
+    ours = {} if machine.file else {"STEELYARD_PLATFORM": simulated_words(machine, hosts)}
     return os.environ | ours
 
 

@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from steelyard import __version__
-from steelyard.units import format_bytes
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes
 from steelyard.validate.claims import Verdict, row_words
 from steelyard.validate.design import Wishes
-from steelyard.validate.rows import NotRun, Row
+from steelyard.validate.rows import Comparison, NotRun
 
 _SHOWN_FAILING = 10  # rows of a claim that a terminal can take
 
@@ -39,18 +40,18 @@ class Bias(Struct, frozen=True, kw_only=True):
     worst_stated_ns: float
 
 
-def biases(rows: Sequence[Row]) -> tuple[Bias, ...]:
+def biases(rows: Sequence[Comparison]) -> tuple[Bias, ...]:
     """A line for each method without and with noise, on symmetric and asymmetric paths, and for one and for
     several ranks on a host.
     """
-    groups: dict[tuple[str, bool, bool, bool], list[Row]] = {}
+    groups: dict[tuple[str, bool, bool, bool], list[Comparison]] = {}
     for row in rows:
         key = (row.method, row.noise, row.asymmetric, row.ranks_per_host > 1)
         groups.setdefault(key, []).append(row)
     return tuple(_bias(members) for _, members in sorted(groups.items(), key=lambda item: item[0]))
 
 
-def _bias(rows: Sequence[Row]) -> Bias:
+def _bias(rows: Sequence[Comparison]) -> Bias:
     errors = np.array([row.error_pct for row in rows])
     return Bias(
         method=rows[0].method,
@@ -68,7 +69,7 @@ def _bias(rows: Sequence[Row]) -> Bias:
 
 
 def document(
-    rows: Sequence[Row], missing: Sequence[NotRun], verdicts: Sequence[Verdict], wishes: Wishes
+    rows: Sequence[Comparison], missing: Sequence[NotRun], verdicts: Sequence[Verdict], wishes: Wishes
 ) -> dict[str, Any]:
     """What --json prints and validate.json holds."""
     return {
@@ -84,7 +85,7 @@ def document(
 
 
 def report_lines(
-    rows: Sequence[Row], missing: Sequence[NotRun], verdicts: Sequence[Verdict]
+    rows: Sequence[Comparison], missing: Sequence[NotRun], verdicts: Sequence[Verdict]
 ) -> Iterator[Table | str]:
     """What a terminal shows, from top to bottom."""
     if rows:
@@ -96,7 +97,7 @@ def report_lines(
     yield from not_run_lines(missing)
 
 
-def bias_table(rows: Sequence[Row]) -> Table:
+def bias_table(rows: Sequence[Comparison]) -> Table:
     """The errors of each method against the truth."""
     table = _table("error against the simulated truth")
     for column in ("method", "noise", "paths", "per host"):
@@ -117,12 +118,12 @@ def bias_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def asymmetry_lines(rows: Sequence[Row]) -> list[str]:
+def asymmetry_lines(rows: Sequence[Comparison]) -> list[str]:
     """Where paths are asymmetric, and what is stated there."""
     names = dict.fromkeys(row.platform for row in rows if row.certain)
     return [
         f"{name}: some paths may take longer one way than back (asymmetric), which no exchange of messages "
-        "sees: the certain errors of the clocks are stated"
+        "sees: the guaranteed bounds of the clocks' errors are stated"
         for name in names
     ]
 
@@ -158,7 +159,7 @@ def not_run_lines(missing: Sequence[NotRun]) -> list[str]:
         barrier = f", barrier {one.barrier}" if one.barrier else ""
         where = f"{one.op}{size}, {one.ranks} ranks, {one.platform}, {one.selector}{barrier}"
         groups[f"not run: {where}: {one.why}"] += 1
-    return [f"{text} ({count} method{'s' * (count > 1)})" for text, count in groups.items()]
+    return [f"{text} ({counted(count, 'method')})" for text, count in groups.items()]
 
 
 def _table(title: str) -> Table:

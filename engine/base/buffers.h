@@ -1,0 +1,57 @@
+/* The buffers of a point. An op asks for them when it sets up; none takes memory before buffers_touch(), so
+ * that what all ranks of a host need can be added up first. */
+#ifndef BASE_BUFFERS_H
+#define BASE_BUFFERS_H
+
+#include "base/opt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { BUFFERS_FILL = 0xa5 }; /* what a buffer holds before anything is written to it */
+
+enum store_pages {
+    PAGES_NORMAL, /* as the system has it for memory that nobody advises on */
+    PAGES_SMALL,  /* never huge ones */
+    PAGES_HUGE    /* huge ones, or an error */
+};
+extern const char *const store_pages[4];
+
+/* The parameters of every op with buffers. */
+#define BUFFERS_PARAMS                                                                                       \
+    {.name = "align",                                                                                        \
+     .unit = "bytes",                                                                                        \
+     .summary = "offset of each buffer from the start of a page",                                            \
+     .most = BUFFERS_PAGE - 1},                                                                              \
+        PARAM_WORDS("pages", "pages of the buffers: normal: the system's choice; small; huge", store_pages)
+enum { BUFFERS_PAGE = 4096 };
+
+struct buffers {
+    size_t align;
+    enum store_pages pages;
+    size_t bytes; /* that the point needs on this rank */
+    struct store_block {
+        unsigned char *base;
+        size_t mapped, head, room; /* bytes; those before the first page, and in pages */
+        bool set_aside;            /* huge pages that nobody else can have: they are not of MemAvailable */
+    } *blocks;
+    size_t count;
+};
+
+/* What the parameters say of which `rows` has a row; the rest is as usual. */
+struct buffers buffers_of(const struct param *rows, const double *values);
+
+/* blocks * bytes, `align` bytes behind the beginning of a page; *data is NULL for 0 bytes. The buffers frees
+ * it. ERR_NOMEM. */
+int buffers_take(struct buffers *buffers, size_t blocks, size_t bytes, void **data);
+
+/* Memory that the op gets elsewhere, such as from the MPI library, counts too. */
+void buffers_count(struct buffers *buffers, size_t bytes);
+
+/* Write to all of it, so that no page is missing later. ERR_UNSUPPORTED where not all of it got huge pages
+ * that were asked for. */
+int buffers_touch(struct buffers *buffers);
+
+void buffers_close(struct buffers *buffers);
+
+#endif

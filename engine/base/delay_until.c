@@ -1,0 +1,158 @@
+#define _GNU_SOURCE
+#include "base/delay_until.h"
+
+#include "base/err.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { SECOND_NS = 1000000000 };
+
+#ifdef SMPI_HELPERS_H
+
+void spin_ns(int64_t ns)
+{
+    const struct timespec rest = {.tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS};
+    if (ns > 0)
+        nanosleep(&rest, NULL);
+}
+
+int spin_gauge(int64_t ns, struct spin *spin)
+{
+    *spin = (struct spin){.distance_ns = ns};
+    return 0;
+}
+
+void spin_wait(const struct spin *spin)
+{
+    spin_ns(spin->distance_ns);
+}
+
+#else
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+}
+
+/* A number of multiplications would last as long as the core's frequency of the moment likes; a deadline does
+ * not, and needs no calibration. */
+void spin_ns(int64_t ns)
+{
+    if (ns <= 0)
+        return;
+    const int64_t deadline = now_ns() + ns;
+    while (now_ns() < deadline)
+        ;
+}
+
+/* What stands before it is done and what stands behind it has not begun. A core that runs ahead otherwise
+ * begins a wait while the construct before it, such as a barrier, is still at work, and so takes off what it
+ * should add (benchmarks/omp_delay.c). */
+static inline void fence(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __asm__ volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" : : : "memory");
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
+ * other spread evenly over the grain, and no thread needs a state of its own. */
+void spin_wait(const struct spin *spin)
+{
+    fence();
+    const int64_t now = now_ns();
+    const uint32_t share = (uint32_t)now * 2654435769U;
+    const int64_t deadline = now + spin->distance_ns + (int64_t)((share * (uint64_t)spin->grain_ns) >> 32);
+    while (now_ns() < deadline)
+        ;
+    fence();
+}
+
+enum { BATCHES = 51, REPS = 100 };
+
+/* The middle batch's mean: batches that were disturbed are not in the middle. */
+static int64_t middle_mean(int64_t took[BATCHES])
+{
+    qsort(took, BATCHES, sizeof took[0], num_compare_ints);
+    return (took[BATCHES / 2] + REPS / 2) / REPS;
+}
+
+/* What one reading takes; at least 1 ns, the unit of the clock. */
+static int64_t reading_ns(void)
+{
+    int64_t took[BATCHES];
+    for (int b = 0; b < BATCHES; ++b) {
+        const int64_t start = now_ns();
+        for (int i = 0; i < REPS; ++i)
+            now_ns();
+        took[b] = now_ns() - start;
+    }
+    const int64_t mean = middle_mean(took);
+    return mean > 0 ? mean : 1;
+}
+
+/* How long a wait lasts by this spin, back to back. */
+static int64_t wait_ns(const struct spin *spin)
+{
+    int64_t took[BATCHES];
+    for (int b = 0; b < BATCHES; ++b) {
+        const int64_t start = now_ns();
+        for (int i = 0; i < REPS; ++i)
+            spin_wait(spin);
+        took[b] = now_ns() - start;
+    }
+    return middle_mean(took);
+}
+
+/* First with a distance that no time that is asked for can be too short for, then with the one that follows
+ * from it: a core foresees the end of a short wait and not that of a long one. */
+static int gauge(int64_t ns, struct spin *out)
+{
+    const int64_t tried_ns = 1000;
+    struct spin spin = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
+    const int64_t beyond = wait_ns(&spin) - tried_ns;
+    if (ns < beyond)
+        return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the readings that end it",
+                       (long long)ns, (long long)beyond);
+    spin.distance_ns = ns - beyond;
+    if (ns < tried_ns) {
+        const int64_t late = wait_ns(&spin) - ns;
+        spin.distance_ns -= late < spin.distance_ns ? late : spin.distance_ns;
+    }
+    *out = spin;
+    return 0;
+}
+
+/* What was gauged before is given again: a gauge is off by a ns or two, and so would be the difference of two
+ * points that wait by two gauges. A plan has a few delays; of more, the oldest make room. */
+int spin_gauge(int64_t ns, struct spin *out)
+{
+    enum { REMEMBERED = 16 };
+    static struct {
+        int64_t ns; /* 0: nothing yet */
+        struct spin spin;
+    } table[REMEMBERED];
+    static int next;
+    for (int i = 0; ns > 0 && i < REMEMBERED; ++i)
+        if (table[i].ns == ns) {
+            *out = table[i].spin;
+            return 0;
+        }
+    int err = gauge(ns, out);
+    if (err)
+        return err;
+    table[next].ns = ns;
+    table[next].spin = *out;
+    next = (next + 1) % REMEMBERED;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* Where the threads of the last team were when it was done, for the records: as the kernel says, and as was
+ * meant. */
+#ifndef BASE_THREAD_PLACES_H
+#define BASE_THREAD_PLACES_H
+
+struct json;
+
+enum { THREAD_PLACES_MAX = 4096, LANE_CPUS_MAX = 128 };
+
+struct thread_place {
+    char seen[LANE_CPUS_MAX];
+    char meant[LANE_CPUS_MAX]; /* "": it was not bound */
+};
+
+/* The calling thread looks where it may run; `meant` is where it belongs. */
+void lane_look(struct thread_place *lane, const char *meant);
+
+/* Keep those of a team, as many as fit, until others are kept or these are forgotten. */
+void thread_places_keep(const struct thread_place *lanes, int count);
+void thread_places_forget(void);
+
+/* The CPUs of each lane, apart by '|'; "" when none were kept. */
+const char *thread_places_seen(void);
+const char *thread_places_meant(void);
+
+/* Such a text as an array, which is empty when none were kept. */
+void thread_places_json(struct json *j, const char *name, const char *text);
+
+#endif

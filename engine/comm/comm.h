@@ -1,0 +1,132 @@
+/* What a kernel needs of communication: groups of ranks, collectives, and plans. Kernels see no MPI:
+ * comm_mpi.c is it, comm_solo.c the same for one rank alone.
+ *
+ * A plan is what is communicated again and again with the same buffers: the halo of a stencil, a step of a
+ * butterfly, a sum, a transposition. It is opened once, with the back end that the user has chosen, and run
+ * many times. Sizes are bytes and may be above 2 GiB. */
+#ifndef COMM_COMM_H
+#define COMM_COMM_H
+
+#include "core/phase.h"
+#include "team/team.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How messages go. The words that users write are in comm_backs[]. */
+enum comm_back {
+    COMM_NONBLOCKING, /* MPI_Irecv, MPI_Isend, MPI_Waitall */
+    COMM_BLOCKING,    /* MPI_Sendrecv, one after the other */
+    COMM_PERSISTENT,  /* MPI_Startall, MPI_Waitall */
+    COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; of exchanges alone */
+    COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; of sums and transpositions alone */
+    COMM_ICOLLECTIVE, /* MPI_Iallreduce, ..., MPI_Wait */
+    COMM_PCOLLECTIVE, /* MPI_Allreduce_init, ..., of MPI 4 */
+    COMM_BACKS
+};
+extern const char *const comm_backs[COMM_BACKS + 1];
+
+/* The back end of that name, which must be one. */
+enum comm_back comm_back_of(const char *word);
+
+/* Ranks 0 .. size - 1 that communicate; `rank` is mine. */
+struct comm {
+    int rank, size;
+    struct phases *phases; /* counts messages and bytes; NULL: nobody does */
+    const struct team *team;
+    const int *members; /* of each rank: its rank in the team */
+    void *own;          /* of the implementation */
+};
+
+/* All ranks of the team. Collective over it, as are all that follow over theirs. Every function that can fail
+ * returns 0 or an enum err. On failure nothing is left behind. */
+int comm_open(const struct team *team, struct phases *phases, struct comm *comm);
+void comm_close(struct comm *comm); /* one that is {0} is fine */
+
+/* Those of `whole` that name the same colour, in the order of their ranks in it. */
+int comm_split(const struct comm *whole, int colour, struct comm *part);
+
+/* ---- once in a while: collectives of the library, in place -------------------------------------------- */
+
+int comm_sum(const struct comm *comm, double *values, size_t count);
+int comm_sum_ints(const struct comm *comm, int64_t *values, size_t count);
+int comm_max(const struct comm *comm, double *values, size_t count);
+
+/* The sum over ranks below mine, 0 on rank 0: where what is mine begins. */
+int comm_offset(const struct comm *comm, int64_t mine, int64_t *offset);
+
+/* `bytes` of rank `root` to all; of all ranks to all, in the order of ranks; to each rank its own. */
+int comm_bcast(const struct comm *comm, int root, void *data, size_t bytes);
+int comm_allgather(const struct comm *comm, const void *mine, size_t bytes, void *all);
+int comm_alltoall(const struct comm *comm, const void *send, void *recv, size_t bytes);
+
+/* Pieces of several sizes: to or from rank r, bytes[r] at at[r]. */
+struct comm_pieces {
+    void *data;
+    const size_t *bytes, *at;
+};
+int comm_alltoallv(const struct comm *comm, const struct comm_pieces *send, const struct comm_pieces *recv);
+
+int comm_barrier(const struct comm *comm);
+
+/* ---- one message: pipelines and wavefronts ------------------------------------------------------------- */
+
+/* To or from a rank of `comm`, that has posted the other side; -1: nobody, at once. Tags from 0 to
+ * COMM_TAG_MAX. */
+enum { COMM_TAG_MAX = 255 };
+int comm_send(const struct comm *comm, int to, int tag, const void *data, size_t bytes);
+int comm_recv(const struct comm *comm, int from, int tag, void *data, size_t bytes);
+
+/* ---- plans --------------------------------------------------------------------------------------------- */
+
+/* What goes to one rank and what comes from one, often another: a shift. Between two ranks each tag is used
+ * once each way, and links are in the same order on both. For COMM_BLOCKING link i of all ranks belongs
+ * together, as the shifts of a grid do. Between two ranks both sides name the same bytes. */
+struct comm_link {
+    int to, from; /* ranks of the comm; -1: nobody */
+    int tag;
+    const void *send;
+    void *recv;
+    size_t send_bytes, recv_bytes;
+};
+
+struct comm_plan;
+
+/* Each of these is collective over the TEAM, though it may communicate in a part of it: every rank opens its
+ * plan of the same kind with the same back end, with no links where it has nothing to say. So a rank that met
+ * an error before can say so in `failed` (else 0), and none is left waiting: this rank's own error is
+ * returned, or 0 and *plan NULL where only others failed; then leave setup with 0: all ranks agree on
+ * the error behind it. */
+int comm_plan_exchange(const struct comm *comm, enum comm_back back, const struct comm_link *links,
+                       size_t count, int failed, struct comm_plan **plan);
+
+/* values[0 .. count) becomes the sum over all ranks of `comm`, in place. COLLECTIVE, ICOLLECTIVE and
+ * PCOLLECTIVE are the library's; the others recursive doubling by messages, on any number of ranks. */
+int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, size_t count, int failed,
+                  struct comm_plan **plan);
+
+/* `bytes` to each rank of `comm`, in the order of ranks. */
+int comm_plan_alltoall(const struct comm *comm, enum comm_back back, const void *send, void *recv,
+                       size_t bytes, int failed, struct comm_plan **plan);
+
+/* For several sizes, fixed for the plan. The arrays are copied. */
+int comm_plan_alltoallv(const struct comm *comm, enum comm_back back, const struct comm_pieces *send,
+                        const struct comm_pieces *recv, int failed, struct comm_plan **plan);
+
+/* For sizes that differ from run to run, in units of `unit` bytes: the arrays are the caller's and are read
+ * at each run, in which both sides name the same bytes; none for a rank itself, which has what it keeps. For
+ * NONBLOCKING, BLOCKING, COLLECTIVE and ICOLLECTIVE. */
+int comm_plan_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                      const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                      struct comm_plan **plan);
+
+void comm_plan_close(struct comm_plan *plan); /* NULL is fine */
+
+/* All of it, or its halves with work in between: buffers are the plan's between them. A back end that knows
+ * no halves does all of it in the first. NULL does nothing. */
+int comm_run(struct comm_plan *plan);
+int comm_start(struct comm_plan *plan);
+int comm_finish(struct comm_plan *plan);
+
+#endif

@@ -1,0 +1,32 @@
+/* What the groups of comm_mpi.c and the plans of plan_mpi.c share. */
+#ifndef COMM_COMM_MPI_H
+#define COMM_COMM_MPI_H
+
+#include "comm/comm.h"
+#include "comm/compat_mpi.h"
+#include "team/team_mpi.h"
+
+/* For one message; counts are ints. */
+static const size_t PIECE = (size_t)1 << 30;
+enum { TAGS = 256 }; /* an MPI has at least 32767 of them: room for 127 pieces of each */
+_Static_assert((int)COMM_TAG_MAX < (int)TAGS, "tags of pieces must not be those of others");
+
+MPI_Comm comm_mpi(const struct comm *comm);
+
+/* A call of a collective in which this rank gives so many bytes. */
+void comm_count(const struct comm *comm, size_t bytes);
+
+/* One side of an MPI_Alltoallv: counts and displacements in elements of a type that is as large as they
+ * allow.
+ */
+struct comm_side {
+    void *data;
+    int *counts, *offsets;
+    MPI_Datatype type;
+};
+
+/* ERR_NOMEM, ERR_UNSUPPORTED where no type does, ERR_MPI; free it nevertheless. */
+int comm_side_fill(struct comm_side *side, const struct comm_pieces *pieces, const struct comm *comm);
+void comm_side_free(struct comm_side *side);
+
+#endif

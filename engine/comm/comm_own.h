@@ -1,0 +1,25 @@
+/* Between comm.c, which knows plans, and comm_mpi.c or comm_solo.c, which knows how messages go. */
+#ifndef COMM_COMM_OWN_H
+#define COMM_COMM_OWN_H
+
+#include "comm/comm.h"
+
+/* A plan of the implementation: an exchange without links of a rank with itself, or a collective. */
+struct comm_own_plan;
+
+/* All as comm_plan_exchange(). Ranks in links are those of the comm. */
+int comm_own_exchange(const struct comm *comm, enum comm_back back, const struct comm_link *links,
+                      size_t count, int failed, struct comm_own_plan **plan);
+int comm_own_sum(const struct comm *comm, enum comm_back back, double *values, size_t count, int failed,
+                 struct comm_own_plan **plan);
+int comm_own_alltoallv(const struct comm *comm, enum comm_back back, const struct comm_pieces *send,
+                       const struct comm_pieces *recv, int failed, struct comm_own_plan **plan);
+int comm_own_varying(const struct comm *comm, enum comm_back back, size_t unit,
+                     const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
+                     struct comm_own_plan **plan);
+void comm_own_close(struct comm_own_plan *plan);
+int comm_own_run(struct comm_own_plan *plan);
+int comm_own_start(struct comm_own_plan *plan);
+int comm_own_finish(struct comm_own_plan *plan);
+
+#endif

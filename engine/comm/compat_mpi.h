@@ -1,0 +1,92 @@
+/* All that an older MPI lacks, in one place: the calls exist, fail, and say which MPI has them. */
+#ifndef COMM_COMPAT_MPI_H
+#define COMM_COMPAT_MPI_H
+
+#include <mpi.h>
+
+/* Where a library has a small number for an array that is to be ignored (MPICH: MPI_STATUSES_IGNORE is the
+ * address 1; Open MPI: MPI_UNWEIGHTED is 2), gcc sees an array that is too small, and is not to see it. Costs
+ * no instruction beyond the address's own. */
+static inline void *compat_hide(void *address)
+{
+    __asm__("" : "+r"(address));
+    return address;
+}
+
+static inline MPI_Status *statuses_ignored(void)
+{
+    return compat_hide(MPI_STATUSES_IGNORE);
+}
+
+static inline int *unweighted(void)
+{
+    return compat_hide(MPI_UNWEIGHTED);
+}
+
+/* Of SimGrid's smpi.h: its MPI_Mprobe ends the simulation. */
+#ifdef SMPI_H
+#define MPROBE_MISSING "SimGrid has no MPI_Mprobe; use recv=probe"
+#else
+#define MPROBE_MISSING NULL
+#endif
+
+/* MPI4_INIT(Bcast, ...) is MPI_Bcast_init(...). */
+#if MPI_VERSION >= 4
+#define MPI4_MISSING NULL
+#define MPI4_INIT(Upper, ...) MPI_##Upper##_init(__VA_ARGS__)
+#else
+#define MPI4_INIT(Upper, ...) STEELYARD_NO_MPI4
+#define MPI4_MISSING "needs MPI 4.0, which the MPI that this engine was built with does not have"
+#define STEELYARD_NO_MPI4 MPI_ERR_OTHER
+#define MPI_Send_c(...) STEELYARD_NO_MPI4
+#define MPI_Recv_c(...) STEELYARD_NO_MPI4
+#define MPI_Isend_c(...) STEELYARD_NO_MPI4
+#define MPI_Irecv_c(...) STEELYARD_NO_MPI4
+#endif
+
+/* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
+#ifdef SMPI_HELPERS_H
+#define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
+#else
+#define NEIGHBOURS_MISSING NULL
+#endif
+
+/* SimGrid has calls that end the simulation: "not yet implemented". */
+#ifdef SMPI_H
+#define COMM_IDUP_MISSING "SimGrid does not implement MPI_Comm_idup"
+#else
+#define COMM_IDUP_MISSING NULL
+#endif
+
+/* SimGrid declares what makes processes meet, and ends the simulation when it is called. */
+#ifdef SMPI_H
+#define DYNAMIC_MISSING "SimGrid has no processes but those that it begins with"
+#else
+#define DYNAMIC_MISSING NULL
+#endif
+
+/* A simulated rank is a thread of the simulation. */
+#ifdef SMPI_H
+#define THREADS_MISSING "ranks that are simulated have one thread each"
+#else
+#define THREADS_MISSING NULL
+#endif
+
+/* Open MPI 5 says that it is MPI 3.1 and yet has these. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define MPI4_CALLS_MISSING NULL
+#else
+#define MPI4_CALLS_MISSING MPI4_MISSING
+#define MPI_Session int
+#define MPI_Session_init(...) STEELYARD_NO_MPI4
+#define MPI_Session_finalize(...) STEELYARD_NO_MPI4
+#define MPI_Group_from_session_pset(...) STEELYARD_NO_MPI4
+#define MPI_Comm_create_from_group(...) STEELYARD_NO_MPI4
+#define MPI_Psend_init(...) STEELYARD_NO_MPI4
+#define MPI_Precv_init(...) STEELYARD_NO_MPI4
+#define MPI_Pready(...) STEELYARD_NO_MPI4
+#define MPI_Pready_range(...) STEELYARD_NO_MPI4
+#define MPI_Parrived(...) STEELYARD_NO_MPI4
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* What a rank sends to and receives from its neighbours, again and again: one exchange, many ways to do it.
+ *
+ * Stencils, proxy applications and one-sided forms stand on it. Buffers are the caller's; what has been
+ * received may be read, and what is to be sent be written, between exchanges. */
+#ifndef COMM_EXCHANGE_MPI_H
+#define COMM_EXCHANGE_MPI_H
+
+#include "team/team.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What goes out to one rank and what comes in from one, often another: a shift. Between two ranks each tag is
+ * used once each way, and links are in the same order on both: messages are matched by tag, edges of a graph
+ * by order. For EXCHANGE_SENDRECV link i of all ranks belongs together, as the shifts of a grid do; else
+ * ranks may wait for each other in a circle. */
+struct exchange_link {
+    int to, from; /* MPI_PROC_NULL: nobody */
+    int tag;
+    void *send, *recv;
+    size_t send_bytes, recv_bytes;
+};
+
+enum exchange_back {
+    EXCHANGE_NONBLOCKING, /* MPI_Irecv and MPI_Isend of all, MPI_Waitall */
+    EXCHANGE_SENDRECV,    /* MPI_Sendrecv, link by link */
+    EXCHANGE_PERSISTENT,  /* MPI_Startall, MPI_Waitall */
+    EXCHANGE_NEIGHBOR,    /* MPI_Neighbor_alltoallv on a graph of the neighbours */
+    EXCHANGE_NEIGHBORW,   /* MPI_Neighbor_alltoallw likewise, which has no limit of 2 GiB between buffers */
+    EXCHANGE_PARTITIONED, /* MPI_Psend_init and MPI_Precv_init; all partitions are ready at once */
+    EXCHANGE_BACKS
+};
+
+extern const char *const exchange_backs[EXCHANGE_BACKS + 1]; /* by name, up to NULL */
+
+struct exchange_ask {
+    const struct team *team;
+    enum exchange_back back;
+    int partitions; /* of a message; one whose bytes do not divide has the greatest common divisor */
+    const char *op; /* for sentences */
+};
+
+struct exchange;
+
+/* Collective. `failed` is the error that this rank has met before, or 0: where any rank has one, or meets one
+ * here, none communicates. Returns this rank's own error; 0 and *exchange NULL where only others have failed,
+ * who say it. The links are copied. */
+int exchange_open(const struct exchange_ask *ask, const struct exchange_link *links, size_t count, int failed,
+                  struct exchange **exchange);
+void exchange_close(struct exchange *exchange); /* NULL is fine */
+
+/* `reps` exchanges, each whole. */
+int exchange_run(struct exchange *exchange, int64_t reps);
+
+/* The two halves of one, with room for work in between. MPI_Sendrecv does all of it in the first. */
+int exchange_start(struct exchange *exchange);
+int exchange_finish(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,170 @@
+#include "comm/who.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+static void add_call(const struct layout_ask *ask, struct layout_peers *p, int caller, int callee)
+{
+    if (ask->rank == caller)
+        p->to[p->to_count++] = callee;
+    if (ask->rank == callee)
+        p->from[p->from_count++] = caller;
+}
+
+/* The ranks in an order that the seed decides, each order as likely as any other (Fisher and Yates 1938, in
+ * place as Durstenfeld 1964 does it). */
+static void shuffle(const struct layout_ask *ask, int *order)
+{
+    const uint64_t stream = hash_mix(ask->seed);
+    for (int i = 0; i < ask->size; ++i)
+        order[i] = i;
+    for (int i = ask->size - 1; i > 0; --i) {
+        int j = (int)(hash_mix(stream + (uint64_t)i) % ((uint64_t)i + 1)), other = order[j];
+        order[j] = order[i];
+        order[i] = other;
+    }
+}
+
+/* 0 calls 1, 2 calls 3, ... */
+static void neighbours(const struct layout_ask *ask, struct layout_peers *p)
+{
+    int even = ask->rank / 2 * 2;
+    if (even + 1 < ask->size)
+        add_call(ask, p, even, even + 1);
+}
+
+static void first_last(const struct layout_ask *ask, struct layout_peers *p)
+{
+    if (ask->size > 1)
+        add_call(ask, p, 0, ask->size - 1);
+}
+
+/* The lower half calls the upper half, i calls i + P/2; of an odd number the last rank waits. */
+static void bisection(const struct layout_ask *ask, struct layout_peers *p)
+{
+    int half = ask->size / 2;
+    if (ask->rank < 2 * half)
+        add_call(ask, p, ask->rank % half, ask->rank % half + half);
+}
+
+/* Pairs at random, and who calls in each; of an odd number a random one waits. */
+static void matching(const struct layout_ask *ask, struct layout_peers *p)
+{
+    shuffle(ask, p->order);
+    for (int i = 0; i + 1 < ask->size; i += 2)
+        add_call(ask, p, p->order[i], p->order[i + 1]);
+}
+
+static void pair(const struct layout_ask *ask, struct layout_peers *p)
+{
+    add_call(ask, p, (int)ask->a, (int)ask->b);
+}
+
+/* i calls i + d. */
+static void shift(const struct layout_ask *ask, struct layout_peers *p)
+{
+    int d = (int)(ask->shift % ask->size);
+    p->to[p->to_count++] = (int)(((int64_t)ask->rank + d) % ask->size);
+    p->from[p->from_count++] = (int)(((int64_t)ask->rank + ask->size - d) % ask->size);
+}
+
+static void ring(const struct layout_ask *ask, struct layout_peers *p)
+{
+    struct layout_ask next = *ask;
+    next.shift = 1;
+    shift(&next, p);
+}
+
+static void random_ring(const struct layout_ask *ask, struct layout_peers *p)
+{
+    shuffle(ask, p->order);
+    for (int i = 0; i < ask->size; ++i)
+        add_call(ask, p, p->order[i], p->order[i + 1 < ask->size ? i + 1 : 0]);
+}
+
+static void fan_in(const struct layout_ask *ask, struct layout_peers *p)
+{
+    for (int r = 1; r < ask->size; ++r)
+        add_call(ask, p, r, 0);
+}
+
+static void fan_out(const struct layout_ask *ask, struct layout_peers *p)
+{
+    for (int r = 1; r < ask->size; ++r)
+        add_call(ask, p, 0, r);
+}
+
+/* Each calls all others, its successor first, so that not all call the same one. */
+static void all(const struct layout_ask *ask, struct layout_peers *p)
+{
+    struct layout_ask next = *ask;
+    for (next.shift = 1; next.shift < ask->size; ++next.shift)
+        shift(&next, p);
+}
+
+static int64_t half(int size)
+{
+    return size / 2;
+}
+
+static int64_t one(int size)
+{
+    (void)size;
+    return 1;
+}
+
+static int64_t each(int size)
+{
+    return size;
+}
+
+static int64_t others(int size)
+{
+    return size - 1;
+}
+
+static int64_t each_other(int size)
+{
+    return (int64_t)size * (size - 1);
+}
+
+const struct who_layout layouts[LAYOUTS] = {
+    [LAYOUT_NEIGHBOURS] = {"neighbours", "rank 0 with 1, 2 with 3, ...; the last rank of an odd number waits",
+                           neighbours, half},
+    [LAYOUT_FIRST_LAST] = {"first_last", "rank 0 with the last, the others wait", first_last, one},
+    [LAYOUT_BISECTION] = {"bisection", "rank i with i + P/2; the last rank of an odd number waits", bisection,
+                          half},
+    [LAYOUT_MATCHING] = {"matching", "random pairs of ranks; one rank of an odd number waits", matching,
+                         half},
+    [LAYOUT_PAIR] = {"pair", "rank a with rank b, the others wait", pair, one},
+    [LAYOUT_SHIFT] = {"shift", "each rank i to i + d, all at once", shift, each},
+    [LAYOUT_RING] = {"ring", "each rank with the next, all at once", ring, each},
+    [LAYOUT_RANDOM_RING] = {"random_ring", "each rank with the next in a random order, all at once",
+                            random_ring, each},
+    [LAYOUT_FAN_IN] = {"fan_in", "all ranks to rank 0, at once", fan_in, others},
+    [LAYOUT_FAN_OUT] = {"fan_out", "rank 0 to all ranks, at once", fan_out, others},
+    [LAYOUT_ALL] = {"all", "each rank to all others, at once", all, each_other},
+};
+
+int layout_alloc(int size, struct layout_peers *peers)
+{
+    size_t room = (size_t)size;
+    *peers = (struct layout_peers){.to = calloc(room, sizeof(int)),
+                                   .from = calloc(room, sizeof(int)),
+                                   .order = calloc(room, sizeof(int))};
+    if (peers->to && peers->from && peers->order)
+        return 0;
+    layout_free(peers);
+    return err_say(ERR_NOMEM, "no memory for the layout of %d ranks, %zu bytes", size,
+                   3 * room * sizeof(int));
+}
+
+void layout_free(struct layout_peers *peers)
+{
+    free(peers->to);
+    free(peers->from);
+    free(peers->order);
+    *peers = (struct layout_peers){0};
+}

@@ -1,0 +1,53 @@
+/* Who calls whom when many ranks talk at once: pure functions of the rank, the number of ranks and a few
+ * numbers, the same on every rank.
+ *
+ * A layout is a set of calls, each from a caller to a callee. What is said in a call is not its business. */
+#ifndef COMM_WHO_H
+#define COMM_WHO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whose calls are wanted, and of which layout out of a family. */
+struct layout_ask {
+    int rank, size;
+    int64_t shift; /* of layouts that shift */
+    int64_t a, b;  /* of a chosen pair */
+    uint64_t seed; /* of random ones */
+};
+
+/* Whom a rank calls, and who calls it. Every list has room for `size` ranks; `order` is for the layout's own
+ * use. */
+struct layout_peers {
+    int *to, *from, *order;
+    int to_count, from_count;
+};
+
+struct who_layout {
+    const char *name, *summary;
+    void (*peers)(const struct layout_ask *ask, struct layout_peers *peers);
+    int64_t (*calls)(int size); /* of all ranks together */
+};
+
+enum layout_kind {
+    LAYOUT_NEIGHBOURS,
+    LAYOUT_FIRST_LAST,
+    LAYOUT_BISECTION,
+    LAYOUT_MATCHING,
+    LAYOUT_PAIR,
+    LAYOUT_SHIFT,
+    LAYOUT_RING,
+    LAYOUT_RANDOM_RING,
+    LAYOUT_FAN_IN,
+    LAYOUT_FAN_OUT,
+    LAYOUT_ALL,
+    LAYOUTS
+};
+
+extern const struct who_layout layouts[LAYOUTS];
+
+/* Room for the lists of `size` ranks, to be freed by layout_free(). ERR_NOMEM. */
+int layout_alloc(int size, struct layout_peers *peers);
+void layout_free(struct layout_peers *peers);
+
+#endif

@@ -1,0 +1,102 @@
+/* Kernels: ops that solve a problem and know its answer. What all suites of them share: setup, what ranks
+ * agree on, memory, the check of each answer, planted mistakes.
+ *
+ * A kernel is a row: functions that make its data, solve, and say what the answer is. */
+#ifndef KERNELS_KERNEL_H
+#define KERNELS_KERNEL_H
+
+#include "base/opt.h"
+#include "comm/comm.h"
+#include "core/op.h"
+#include "core/phase.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KERNEL_VALUES_MAX = 64 };
+
+struct kernel;
+
+/* What a kernel is given; it lives as long as the kernel's state. */
+struct kernel_env {
+    const struct kernel *kernel;
+    enum comm_back back;
+    int threads;           /* for `#pragma omp parallel num_threads(env->threads)` */
+    const double *params;  /* a value for each row of kernel->params */
+    struct comm comm;      /* all ranks */
+    struct phases *phases; /* NULL: phases=off */
+    bool planted;          /* for tests: reset() spoils this rank's data by kernel_spoil() */
+};
+
+/* Rows that every kernel's parameters hold; `list` are words of comm_backs[] that the kernel takes, the first
+ * is the default. */
+#define KERNEL_PHASES PARAM_WORDS("phases", "record where the time goes inside", kernel_on_off)
+#define KERNEL_BACKEND(list) PARAM_WORDS("backend", "the calls that carry messages", list)
+extern const char *const kernel_on_off[3];
+
+struct kernel {
+    const char *name, *summary; /* of the op: "npb.cg" */
+    const struct param *params; /* {KERNEL_PHASES, KERNEL_BACKEND(backends), ..., {0}}, in any order */
+    const struct phase *phases; /* up to a row without a name */
+
+    /* Whether this many ranks can solve this problem: 0, or ERR_UNSUPPORTED and a sentence that says which
+     * can. NULL: any can. Asked on all ranks alike, before anything else. */
+    int (*ranks)(const struct kernel_env *env);
+
+    /* Bytes that open() will allocate on this rank. */
+    double (*memory)(const struct kernel_env *env);
+
+    /* Allocate, open plans, make what stays the same from run to run. Collective; errors before something
+     * collective are agreed on with kernel_agree(). On failure nothing is left behind. */
+    int (*open)(struct kernel_env *env, void **state);
+    void (*close)(void *state);
+
+    /* Fresh data: outside the timed region, before each run. */
+    int (*reset)(void *state);
+
+    /* The timed section, iterations and all. No allocation, no I/O, no branch on an option inside loops. */
+    int (*solve)(void *state);
+
+    /* Outside the timed region, after each run: what is to be compared with expected(), the same on all
+     * ranks, and how many. Or ERR_WRONG and a sentence where more is known. */
+    int (*answer)(void *state, double values[KERNEL_VALUES_MAX], int *count);
+
+    double tolerance;               /* relative; 0: exact */
+    const char *const *value_names; /* up to NULL; value i is value_names[i modulo their number] */
+
+    /* The answer of the problem that the values of `params` ask for; NULL: there is none for this one. No
+     * function: answer() judges alone. */
+    const double *(*expected)(const double *params);
+
+    /* Operations of a run, by the suite's own formula. */
+    double (*work)(const double *params);
+};
+
+/* The op of a row; the suite names its family. */
+void kernel_op(const struct kernel *kernel, struct op *op);
+
+/* Whether any rank has an error: then all leave, each with its own (0: only others have). Collective over the
+ * team. *stop says so. */
+int kernel_agree(const struct kernel_env *env, int err, bool *stop);
+
+/* An array for this rank, on a cache line or large pages, not touched; free() it. ERR_NOMEM. */
+int kernel_alloc(struct kernel_env *env, size_t count, size_t size, void *array_pointer);
+
+/* Where `planted`: off by 1e-6. */
+void kernel_spoil(const struct kernel_env *env, double *value);
+
+/* Share `part` of `total` things that `parts` divide evenly: the first ones have one more. */
+struct share {
+    int64_t first, count;
+};
+static inline struct share share_of(int64_t total, int parts, int part)
+{
+    int64_t each = total / parts, more = total % parts;
+    return (struct share){part * each + (part < more ? part : more), each + (part < more)};
+}
+
+/* Two factors of `ranks` that are as near to each other as can be; the first is not the larger one. */
+void kernel_factors(int ranks, int *small, int *large);
+
+#endif

@@ -1,0 +1,38 @@
+/* Between the files of CG: its problem, its matrix, its vectors. */
+#ifndef KERNELS_NPB_CG_H
+#define KERNELS_NPB_CG_H
+
+#include "kernels/npb/npb.h"
+
+struct cg_problem {
+    int64_t n;
+    int nonzer, iterations;
+    double shift;
+};
+
+/* A block of the matrix in compressed rows; rows and columns count from the block's first. */
+struct cg_matrix {
+    struct share rows, columns; /* of the whole matrix; set before it is made */
+    int64_t *start;             /* of each row, and the end */
+    int32_t *column;
+    double *value;
+};
+
+/* ERR_NOMEM. */
+int cg_matrix_make(struct kernel_env *env, const struct cg_problem *problem, struct cg_matrix *matrix);
+void cg_matrix_free(struct cg_matrix *matrix);
+
+/* What a lane does with its share. w = A p for some rows. */
+void cg_multiply(const struct cg_matrix *m, int64_t first, int64_t end, const double *p, double *w);
+double cg_dot(int64_t count, const double *a, const double *b);
+
+/* z += alpha p, r -= alpha q; returns r . r. */
+double cg_step(int64_t count, double alpha, const double *p, const double *q, double *z, double *r);
+
+/* p = r + beta p. */
+void cg_turn(int64_t count, double beta, const double *r, double *p);
+
+/* The square of how far x is from r, which then is A z. */
+double cg_distance(int64_t count, const double *x, const double *r);
+
+#endif

@@ -1,0 +1,191 @@
+/* A launch from its beginning to its end. */
+#include "launch/launch.h"
+
+#include "base/binding.h"
+#include "base/crash.h"
+#include "base/delays.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/yield.h"
+#include "core/op.h"
+#include "core/point.h"
+#include "core/run.h"
+#include "launch/options.h"
+#include "launch/points.h"
+#include "machine/probe.h"
+#include "machine/state.h"
+#include "machine/work_rate.h"
+#include "sink/jsonl.h"
+#include "sync/sync.h"
+#include "team/hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What the points of a launch share. */
+struct shared {
+    const struct options *options;
+    const struct settings *settings;
+    const struct team *team;
+    struct clock clock;
+    struct sync sync;
+    struct sink_jsonl *sink; /* on rank 0 */
+    struct probe *probe;     /* NULL: nobody looks */
+    struct delays delays;
+    double work_per_us; /* 0: no op works */
+};
+
+/* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
+static int expect_ranks(int64_t wanted, const struct team *team)
+{
+    if (wanted == 0 || wanted == team->size)
+        return 0;
+    return err_say(
+        ERR_INPUT,
+        "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
+        "this engine found; use the mpiexec of that library",
+        (long long)wanted, team->size);
+}
+
+static bool any_works(const struct point *points, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; ++i)
+        any = any || points[i].op->works;
+    return any;
+}
+
+/* Into the records, outside all that is timed; in simulation there is no machine whose state it could be. */
+static int write_state(const struct shared *s, int64_t point, int threads)
+{
+    struct json j = {0};
+    int err = s->clock.sleeps ? 0 : state_record(s->team, &s->clock, point, threads, &j);
+    if (!err && s->sink && j.length > 0)
+        err = sink_jsonl_line(s->sink, &j);
+    json_free(&j);
+    return err;
+}
+
+static int most_threads(const struct point *points, size_t count)
+{
+    int most = 1;
+    for (size_t i = 0; i < count; ++i)
+        most = points[i].threads > most ? points[i].threads : most;
+    return most;
+}
+
+/* The clock that was asked for, and what tests do to it. */
+static int open_clock(struct shared *s)
+{
+    const struct settings *set = s->settings;
+    int err = launch_clock(s->team, s->options->clock, &s->clock);
+    if (!err && set->skew >= 0)
+        err = clock_skew(&s->clock, (uint64_t)set->skew * 1000003 + (uint64_t)s->team->rank);
+    if (!err && set->jump == s->team->rank)
+        err = clock_jump(&s->clock);
+    if (!err && set->wild == s->team->rank)
+        err = clock_go_wild(&s->clock, (uint64_t)set->seed);
+    return err;
+}
+
+static int write_launch(const struct shared *s, int threads)
+{
+    struct json j = {0};
+    int err = launch_record(s->team, &s->clock, s->settings->seed, threads, &j);
+    if (!err && s->sink)
+        err = sink_jsonl_line(s->sink, &j);
+    json_free(&j);
+    return err;
+}
+
+static int open_shared(struct shared *s, const struct point *points, size_t count)
+{
+    const struct options *o = s->options;
+    int err = sync_choose(&s->sync, o->sync, o->paths);
+    err = err ? err : open_clock(s);
+    if (!err && s->team->rank == 0)
+        err = sink_jsonl_open(o->out, &s->sink);
+    err = err ? err : write_launch(s, most_threads(points, count));
+    if (!err && s->settings->probes)
+        err = probe_open(s->team, &s->clock, &s->probe);
+    if (!err && any_works(points, count))
+        err = work_rate_find(s->team, &s->clock, &s->work_per_us);
+    err = err ? err : write_state(s, -1, 1);
+    return !err && o->arrivals ? points_share_delays(s->team, o->arrivals, &s->delays) : err;
+}
+
+static int close_shared(struct shared *s)
+{
+    int err = s->sink ? sink_jsonl_close(s->sink) : 0;
+    probe_close(s->probe);
+    sync_close(&s->sync);
+    clock_close(&s->clock);
+    delays_close(&s->delays);
+    return err;
+}
+
+static int measure_one(struct shared *s, struct point point)
+{
+    point.work_per_us = s->work_per_us;
+    point.delays = s->options->arrivals ? &s->delays : NULL;
+    point.seed = hash_mix((uint64_t)s->settings->seed + (uint64_t)point.id);
+    int err =
+        run_point(&point, s->team, &s->clock, &s->sync, s->probe, s->sink ? sink_jsonl_sink(s->sink) : NULL);
+    return err ? err : write_state(s, point.id, point.threads);
+}
+
+static int measure(const struct options *o, const struct settings *settings, const struct team *team,
+                   const struct point *points, size_t count)
+{
+    struct shared s = {.options = o, .settings = settings, .team = team};
+    int err = open_shared(&s, points, count);
+    for (size_t i = 0; i < count && !err; ++i)
+        err = measure_one(&s, points[i]);
+    int close_err = close_shared(&s);
+    return err ? err : close_err;
+}
+
+/* An open team, on the CPUs that were asked for. */
+static int open_team(const struct launch *l, const struct settings *settings, struct team *team)
+{
+    const struct options *o = l->options;
+    int err = team_open(team, o->thread_level ? o->thread_level : "single", (int)settings->ranks);
+    team->began_ns = team->size == 1 || team->init_end_ns > 0 ? l->began_ns : 0;
+    if (err)
+        return err;
+    crash_watch(team->rank);
+    err = expect_ranks(settings->ranks, team);
+    return !err && o->cpus ? launch_bind(o->cpus, team) : err;
+}
+
+int launch_run(const struct launch *l)
+{
+    const struct options *o = l->options;
+    struct team team = {0};
+    struct settings settings;
+    struct point *points = NULL;
+    size_t count = 0;
+    int err = o->cpus ? launch_bind(o->cpus, NULL) : 0;
+    err = err ? err : options_read(o, &settings);
+    if (err)
+        return l->complain(&team, err);
+    if (!settings.yields)
+        yield_disable();
+    err = open_team(l, &settings, &team);
+    if (!err)
+        err = points_share(&team, o->points, l->words, l->word, l->ops, l->op_count, &points, &count);
+    if (!err)
+        err = measure(o, &settings, &team, points, count);
+    free(points);
+    if (!err)
+        err = launch_close(&team, o->out);
+    else if (team.own) {
+        int code = l->complain(&team, err);
+        fflush(NULL);
+        team_abort(&team, code);
+    } else {
+        hosts_close(&team);
+    }
+    return err ? l->complain(&team, err) : 0;
+}

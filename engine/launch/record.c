@@ -1,0 +1,224 @@
+#define _GNU_SOURCE
+#include "launch/launch.h"
+
+#include "base/binding.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/thread_places.h"
+#include "base/yield.h"
+#include "machine/core_speed.h"
+#include "team/hosts.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef STEELYARD_VERSION
+#define STEELYARD_VERSION "unknown"
+#endif
+#ifndef STEELYARD_FLAGS
+#define STEELYARD_FLAGS "unknown"
+#endif
+
+enum { SCHEMA = 1 };
+
+/* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
+struct place {
+    char cpus[192];
+    char lanes[THREAD_PLACES_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
+    char refused[64];              /* why it is not bound as it should be */
+    int pid, cpu;
+    double clock_cost_ns;
+    int64_t clock_tick_ns;
+    char clock_doubt[CLOCK_DOUBT_MAX];
+    int64_t clock_base_ns;
+    int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
+};
+
+static int64_t ns_of(clockid_t id)
+{
+    struct timespec now;
+    return clock_gettime(id, &now) == 0 ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec : 0;
+}
+
+int64_t launch_now(void)
+{
+    return ns_of(CLOCK_MONOTONIC);
+}
+
+/* How long this process has been there, in the steps in which Linux remembers that, 10 ms; 0: not known. */
+static int64_t process_age(void)
+{
+    char text[1024] = "";
+    FILE *file = fopen("/proc/self/stat", "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    enum { AFTER_NAME = 19 }; /* fields between the name, which may hold spaces, and the start in ticks */
+    const char *at = length > 0 ? strrchr(text, ')') : NULL;
+    for (int i = 0; at && i < AFTER_NAME + 1; ++i)
+        at = strchr(at + 1, ' ');
+    int64_t start = at ? strtoll(at, NULL, 10) * (1000000000 / sysconf(_SC_CLK_TCK)) : 0;
+    return start > 0 ? ns_of(CLOCK_BOOTTIME) - start : 0;
+}
+
+/* How this rank came to be: loaded, begun, a rank of MPI. */
+static void start_read(struct place *place, const struct team *team)
+{
+    int64_t age = process_age();
+    if (age > 0 && team->began_ns > 0)
+        place->exec_to_main_ns = age - (launch_now() - team->began_ns);
+    if (team->init_end_ns > 0) {
+        place->main_to_init_ns = team->init_end_ns - team->began_ns;
+        place->init_ns = team->init_end_ns - team->init_begin_ns;
+    }
+}
+
+static void place_read(struct place *place, const struct team *team, const struct clock *clock)
+{
+    memset(place, 0, sizeof *place); /* padding too: it is sent */
+    place->pid = (int)getpid();
+    place->cpu = sched_getcpu();
+    binding_allowed(place->cpus, sizeof place->cpus);
+    place->clock_cost_ns = clock->cost_ns;
+    place->clock_tick_ns = clock->tick_ns;
+    place->clock_base_ns = clock->base;
+    start_read(place, team);
+    memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
+}
+
+static void place_write(const struct place *place, int rank, const char *host, struct json *j)
+{
+    json_open(j, NULL, '{');
+    json_int(j, "rank", rank);
+    json_string(j, "host", host);
+    json_int(j, "pid", place->pid);
+    json_string(j, "cpus", place->cpus);
+    json_int(j, "cpu", place->cpu);
+    if (place->lanes[0])
+        thread_places_json(j, "lanes", place->lanes);
+    if (place->refused[0])
+        json_string(j, "refused", place->refused);
+    json_double(j, "clock_cost_ns", place->clock_cost_ns);
+    json_int(j, "clock_tick_ns", place->clock_tick_ns);
+    json_int(j, "clock_base_ns", place->clock_base_ns);
+    json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->exec_to_main_ns > 0)
+        json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
+    if (place->init_ns > 0) {
+        json_int(j, "main_to_init_ns", place->main_to_init_ns);
+        json_int(j, "init_ns", place->init_ns);
+    }
+    json_close(j, '}');
+}
+
+static bool begins_with_one_of(const char *text, const char *const *prefixes)
+{
+    while (*prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
+        ++prefixes;
+    return *prefixes != NULL;
+}
+
+/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none
+ * of those by which a launcher tells its ranks who they are. */
+static void environment_write(struct json *j)
+{
+    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",  "MPIR_CVAR_", "MPICH_",
+                                       "UCX_",      "FI_",       "I_MPI_",     "PSM2_",      "OMP_",
+                                       "GOMP_",     "KMP_",      "SLURM_JOB_", NULL};
+    static const char *const left_out[] = {"OMPI_MCA_orte_",
+                                           "OMPI_MCA_ess",
+                                           "OMPI_MCA_pmix",
+                                           "OMPI_MCA_initial_",
+                                           "PMIX_MCA_mca_",
+                                           "PRTE_MCA_prte_",
+                                           "MPICH_INTERFACE",
+                                           "I_MPI_INFO_",
+                                           "I_MPI_HYDRA_",
+                                           "I_MPI_ROOT",
+                                           NULL};
+    extern char **environ;
+    json_open(j, "environment", '{');
+    for (char **e = environ; *e; ++e) {
+        char name[128];
+        size_t length = strcspn(*e, "=");
+        if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
+            memcpy(name, *e, length);
+            name[length] = '\0';
+            json_string(j, name, *e + length + 1);
+        }
+    }
+    json_close(j, '}');
+}
+
+void launch_build(struct json *j)
+{
+    json_open(j, "build", '{');
+#if defined(__clang__)
+    json_string(j, "compiler", "clang " __clang_version__);
+#elif defined(__GNUC__)
+    json_string(j, "compiler", "gcc " __VERSION__);
+#else
+    json_string(j, "compiler", "unknown");
+#endif
+    json_string(j, "flags", STEELYARD_FLAGS);
+#ifdef _OPENMP
+    json_int(j, "openmp", _OPENMP);
+#else
+    json_int(j, "openmp", 0);
+#endif
+    json_close(j, '}');
+}
+
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+                  struct json *j)
+{
+    struct place mine, *places = NULL;
+    struct timespec now;
+    place_read(&mine, team, clock);
+    int err = launch_lanes(threads);
+    if (err)
+        return err;
+    snprintf(mine.lanes, sizeof mine.lanes, "%s", thread_places_seen());
+    if (binding_refused())
+        snprintf(mine.refused, sizeof mine.refused, "%s", binding_refused());
+    if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
+        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
+    err = team_gather(team, &mine, sizeof mine, places);
+    if (!err && team->rank == 0) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        json_open(j, NULL, '{');
+        json_string(j, "record", "launch");
+        json_int(j, "schema", SCHEMA);
+        json_string(j, "engine", team_kind);
+        json_string(j, "version", STEELYARD_VERSION);
+        launch_build(j);
+        team_record(team, j);
+        json_int(j, "ranks", team->size);
+        json_int(j, "seed", seed);
+        json_open(j, "clock", '{');
+        json_string(j, "name", clock->name);
+        json_double(j, "cost_ns", clock->cost_ns);
+        json_int(j, "tick_ns", clock->tick_ns);
+        json_bool(j, "forced", clock->forced);
+        json_double(j, "hz", clock->rate.hz > 0 ? clock->rate.hz : NAN);
+        json_double(j, "hz_ppm", clock->rate.hz > 0 ? clock->rate.ppm : NAN);
+        json_close(j, '}');
+        core_speed_json(clock, j);
+        json_string(j, "yield", yield_disabled() ? "none" : "real");
+        json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        json_open(j, "places", '[');
+        for (int r = 0; r < team->size; ++r)
+            place_write(&places[r], r, host_of(team, r)->name, j);
+        json_close(j, ']');
+        environment_write(j);
+        json_close(j, '}');
+    }
+    free(places);
+    return err;
+}

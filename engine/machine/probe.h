@@ -1,0 +1,32 @@
+/* The machine, looked at between chunks and without MPI, so that what happens below MPI can be told from what
+ * happens in it: a canary, which is what a cache line takes from one rank to another of the same host, and
+ * the share of time that each rank loses to others. */
+#ifndef MACHINE_PROBE_H
+#define MACHINE_PROBE_H
+
+#include "team/team.h"
+#include "time/clock.h"
+
+#include <stdbool.h>
+
+struct probe;
+
+/* What one look saw; on rank 0. */
+struct probed {
+    double canary_ns;    /* one way; not a number: no two ranks can, or one of them was not there */
+    const double *noise; /* of each rank: 0 to 1 of the time was lost; it lives until the next look */
+    const int64_t *cpu;  /* of each rank: that it was on; -1: the kernel does not say. Likewise */
+};
+
+/* Find two ranks for the canary and learn how fast each rank works undisturbed. Collective; some ms, once a
+ * launch. In simulation, where nothing is below MPI, *out is NULL. ERR_NOMEM, ERR_MPI. */
+int probe_open(const struct team *team, const struct clock *clock, struct probe **out);
+void probe_close(struct probe *probe);
+
+/* Whether a look will be due after so many ns, on rank 0; no probe (NULL) is never due. */
+bool probe_is_due(const struct probe *probe, double after_ns);
+
+/* Look, on all ranks at about the same time; some 0.1 ms. *seen is NULL but on rank 0. Collective. */
+int probe_take(struct probe *probe, const struct probed **seen);
+
+#endif

@@ -1,0 +1,33 @@
+/* What is true of each rank and of the CPUs that it may use, at an instant: read when a launch begins and
+ * after each point, outside all that is timed, so that what changed meanwhile can be told. */
+#ifndef MACHINE_STATE_H
+#define MACHINE_STATE_H
+
+#include "team/team.h"
+#include "time/clock.h"
+
+struct json;
+
+/* Times since the machine began, counts since whatever counts them did; -1: this system does not tell. */
+enum state_field {
+    STATE_AT_NS,       /* on the rank's own clock */
+    STATE_CPU,         /* it is on */
+    STATE_MIGRATIONS,  /* of the rank's main thread from one CPU to another */
+    STATE_VOLUNTARY,   /* times that the process gave its core away, to wait */
+    STATE_INVOLUNTARY, /* times that it was taken from it */
+    STATE_OWN_NS,      /* CPU time of the process */
+    STATE_BUSY_NS,     /* CPU time of whatever ran on the CPUs that it may use, itself among it */
+    STATE_STEAL_NS,    /* time that the hypervisor gave to others while those CPUs wanted to run */
+    STATE_KHZ,         /* of the CPU it is on */
+    STATE_THROTTLES,   /* of that core, because it was too hot */
+    STATE_QUOTA_STOPS, /* periods in which the control group had used up its CPU time */
+    STATE_STEP_PS,     /* a step of work (base/work.h), undisturbed: moves as the core's frequency does */
+    STATE_FIELDS
+};
+
+/* The state record, on rank 0; collective, some 0.2 ms. `point`: the one that has just ended, in so many
+ * threads; -1: the launch begins. `j` is a document that is empty. ERR_NOMEM, ERR_MPI. */
+int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads,
+                 struct json *j);
+
+#endif

@@ -1,0 +1,210 @@
+/* What the collectives share: a row of calls becomes an op for each form.
+ *
+ *   rows.c            the rows of ranks that are all alike
+ *   neighbour_rows.c  the rows over the neighbours of a graph
+ *   setup.c           what the parameters ask for: groups, types, roots, delays
+ *   blocks.c          the blocks of the buffers, and their memory
+ *   form.c            the forms: what is timed
+ *   check.c           what the answer must be */
+#ifndef OPS_MPI_COLL_COLL_H
+#define OPS_MPI_COLL_COLL_H
+
+#include "comm/compat_mpi.h"
+#include "comm/counts.h"
+#include "comm/graph.h"
+#include "core/op.h"
+#include "ops/mpi/coll/reduction.h"
+#include "ops/mpi/overlap/overlap.h"
+
+/* How many blocks a buffer has: of each rank, or each neighbour, one. */
+enum blocks { NONE, ONE, ALL };
+
+/* What a block of the answer is: data that one rank had, or numbers reduced over ranks. */
+enum answer {
+    FROM_ROOT,     /* the root's block for all */
+    MY_FROM_ROOT,  /* the root's block for me */
+    FROM_BLOCK,    /* block b is what the b-th rank has for all */
+    MY_FROM_BLOCK, /* block b is what the b-th rank has for me */
+    OVER_ALL,      /* over all ranks; of the block for me, where each sends several */
+    UP_TO_ME,      /* over ranks 0 to me */
+    BELOW_ME       /* over ranks 0 to the one before me */
+};
+
+/* Whether blocks can differ in size. */
+enum shape {
+    EQUAL,
+    BY_RANK, /* block b has share b, drawn once */
+    BY_PAIR  /* each rank draws the shares of the blocks that it sends */
+};
+
+/* Where MPI_IN_PLACE stands; nowhere where there is no parameter `inplace`. */
+enum place { PLACE_NOWHERE, PLACE_SEND, PLACE_ROOT_SEND, PLACE_ROOT_RECV };
+
+struct coll;
+
+struct coll_row {
+    const char *name, *summary;
+    enum blocks send_root, send_other, recv_root, recv_other;
+    enum answer answer;
+    enum shape shape;
+    enum place place;
+    enum op_flow flow;
+    const struct param (*params)[PARAMS_MAX + 1]; /* of an op; of one with work (COLL_PARAMS) */
+    bool neighbours;                              /* the blocks are of the neighbours in a graph */
+    bool in_bytes;                                /* displacements are, not in elements */
+    bool at_once;                                 /* a call moves all blocks as one */
+    const char *missing;                          /* in any form */
+    int (*call)(const struct coll *c);
+    int (*start)(const struct coll *c, MPI_Request *request);
+    int (*init)(const struct coll *c, MPI_Request *request);
+};
+
+/* What changes with the root and the set of buffers. */
+struct turn {
+    int root;
+    char *out, *in;   /* the buffers: of what this rank sends, of what it receives */
+    const void *send; /* as the call has them: NULL, a buffer or MPI_IN_PLACE */
+    void *recv;
+};
+
+/* The blocks of a buffer: how many there are, where, and whose. */
+struct side {
+    enum blocks blocks;
+    int count;       /* blocks */
+    const int *peer; /* the rank at the other end of each; NULL: block b is rank b's */
+    size_t *at;      /* where each begins, in bytes; at[count] is where the last one ends */
+    int one;         /* elements of the first block */
+    int all;         /* of all blocks, where calls are irregular or move them at once */
+    int *counts;     /* what irregular calls take: of each block the elements, */
+    int *displs;     /* where it begins in elements, or in bytes for ...w, */
+    MPI_Aint *aints; /* the same for neighbours' ...w, */
+    MPI_Datatype *types;
+    size_t stride; /* bytes from the buffer of a set to that of the next */
+    char *data;    /* those of all sets */
+};
+
+struct coll {
+    const struct coll_row *row;
+    int (*run)(void *state, int64_t reps); /* the plain one of the form, or the varied one */
+    int (*once)(struct coll *c);           /* of a form, with what `turn` says */
+    void (*before)(struct coll *c);        /* each repetition of a varied run */
+    MPI_Comm comm;                         /* of the group */
+    bool own_comm, planted, in_place;
+    int rank, size;    /* in the group */
+    int first, stride; /* rank r of the group is rank first + r * stride of all */
+    int count;         /* elements in a block, on average */
+    size_t element;    /* its bytes */
+    MPI_Datatype type;
+    struct reduction sum; /* of a reduction */
+    struct graph graph;   /* of neighbours */
+    int *sources, *targets;
+    struct side send, recv;
+    size_t recv_bytes;        /* room in a receive buffer */
+    int sets;                 /* of buffers */
+    struct turn turn, *turns; /* this repetition's; those of all */
+    int turn_count, turn_at;  /* the next one */
+    int64_t *delays_ns;       /* before each repetition, over and over */
+    int delay_count, delay_at;
+    MPI_Request *requests; /* persistent: one for each turn */
+    MPI_Request *request;  /* this repetition's */
+    struct overlap work;   /* between start and completion; empty in forms without */
+};
+
+/* The three calls of a collective from one list of arguments. */
+#define COLL_CALLS(lower, Upper, ...)                                                                        \
+    static int lower##_call(const struct coll *c)                                                            \
+    {                                                                                                        \
+        return MPI_##Upper(__VA_ARGS__);                                                                     \
+    }                                                                                                        \
+    static int lower##_start(const struct coll *c, MPI_Request *request)                                     \
+    {                                                                                                        \
+        return MPI_I##lower(__VA_ARGS__, request);                                                           \
+    }                                                                                                        \
+    static int lower##_init(const struct coll *c, MPI_Request *request)                                      \
+    {                                                                                                        \
+        (void)c, (void)request;                                                                              \
+        return MPI4_INIT(Upper, __VA_ARGS__, MPI_INFO_NULL, request);                                        \
+    }
+
+#define COLL_CALLED(lower) .name = #lower, .call = lower##_call, .start = lower##_start, .init = lower##_init
+
+/* ---- parameters: a row of a family's table each ------------------------------------------------------- */
+
+extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_splits[3], *const coll_arrivals[7];
+
+#define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
+    {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}
+#define COLL_IN_PLACE PARAM_WORDS("inplace", "use MPI_IN_PLACE", coll_no_yes)
+#define COLL_ROOTED                                                                                          \
+    COLL_NUMBER("root", "", "the root of each group", 0, 0, 1e6),                                            \
+        PARAM_WORDS("roots", "rotate: the root moves on by a rank with each repetition", coll_roots)
+#define COLL_REDUCED                                                                                         \
+    PARAM_WORDS("operator", "reduction operator; user: a user-defined one that is not commutative",          \
+                reduce_op_words),                                                                            \
+        PARAM_TYPES("type", "type of the elements; not given: the first number that fits the size",          \
+                    reduce_type_words, reduce_type_bytes)
+#define COLL_SEED COLL_NUMBER("seed", "", "seed of all that is random", 1, 0, 1e9)
+#define COLL_TYPE PARAM_WORDS("type", "type of the elements", data_type_words)
+#define COLL_COUNTS                                                                                          \
+    PARAM_WORDS("counts", "sizes of the blocks: even, or irregular with the mean that bytes gives",          \
+                counts_words),                                                                               \
+        COLL_SEED
+#define COLL_BUFFERS                                                                                         \
+    COLL_NUMBER("buffers", "", "sets of buffers, used in turn; 1: hot in cache", 1, 1, 65536), BUFFERS_PARAMS
+#define COLL_TOGETHER                                                                                        \
+    COLL_NUMBER("groups", "", "number of communicators that do it at once", 1, 1, 1e6),                      \
+        PARAM_WORDS("split", "block: consecutive ranks form a group; cyclic: every n-th rank", coll_splits), \
+        PARAM_WORDS("arrival", "when ranks arrive at each repetition", coll_arrivals),                       \
+        COLL_NUMBER("delay_us", "us", "time until the last rank arrives", 100, 0, 1e6),                      \
+        COLL_NUMBER("late_rank", "", "the late rank of each group; -1: the last", -1, -1, 1e6)
+
+/* The table of an op's parameters, and that of the same with work. */
+#define COLL_PARAMS(name, ...)                                                                               \
+    static const struct param name[2][PARAMS_MAX + 1] = {{__VA_ARGS__, COLL_TOGETHER, {0}},                  \
+                                                         {OVERLAP_PARAMS, __VA_ARGS__, COLL_TOGETHER, {0}}}
+
+/* The value of a parameter; `absent` where the op has none of that name. */
+double coll_param(const struct op_env *env, const char *name, double absent);
+
+/* ---- ops --------------------------------------------------------------------------------------------- */
+
+/* Row i / COLL_FORMS in form i % COLL_FORMS, but for its family. */
+enum { COLL_FORMS = 3 };
+void coll_op_at(const struct coll_row *rows, size_t i, struct op *op);
+
+/* Row i / COLL_OVERLAPS in form i % COLL_OVERLAPS with work, of the family `overlap`. */
+enum { COLL_OVERLAPS = 2 };
+void coll_overlap_at(const struct coll_row *rows, size_t i, struct op *op);
+
+/* Allocate all that the parameters ask for, and fill nothing. `persistent`: with requests; `works`: with
+ * work. */
+int coll_setup(const struct op_env *env, bool persistent, bool works, struct coll **out);
+void coll_teardown(void *state);
+
+int coll_verify(void *state);
+double coll_moved(const struct op_env *env);
+
+/* Zeros, at least one; where *err is 0 and there is no memory, it is said and set. */
+void *coll_array(size_t count, size_t size, int *err);
+
+/* Both sides and their memory. */
+int coll_plan_blocks(const struct op_env *env, struct coll *c);
+
+/* Whether this rank's input stands in the other buffer, or its answer, with this root. */
+bool coll_sends_in_place(const struct coll *c, int root);
+bool coll_recvs_in_place(const struct coll *c, int root);
+
+enum blocks coll_sends(const struct coll *c, int root);
+enum blocks coll_recvs(const struct coll *c, int root);
+
+static inline bool coll_reduces(const struct coll_row *row)
+{
+    return row->answer >= OVER_ALL;
+}
+
+static inline bool coll_sized(const struct coll_row *row)
+{
+    return row->recv_root != NONE || row->recv_other != NONE;
+}
+
+#endif

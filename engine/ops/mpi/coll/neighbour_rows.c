@@ -1,0 +1,63 @@
+/* mpi.neighbor_*: the collectives over the neighbours of a graph that the parameters choose, in the same
+ * forms as the others. */
+#include "ops/families.h"
+
+#include "ops/mpi/coll/coll.h"
+
+COLL_CALLS(neighbor_allgather, Neighbor_allgather, c->turn.send, c->count, c->type, c->turn.recv, c->count,
+           c->type, c->comm)
+COLL_CALLS(neighbor_allgatherv, Neighbor_allgatherv, c->turn.send, c->send.one, c->type, c->turn.recv,
+           c->recv.counts, c->recv.displs, c->type, c->comm)
+COLL_CALLS(neighbor_alltoall, Neighbor_alltoall, c->turn.send, c->count, c->type, c->turn.recv, c->count,
+           c->type, c->comm)
+COLL_CALLS(neighbor_alltoallv, Neighbor_alltoallv, c->turn.send, c->send.counts, c->send.displs, c->type,
+           c->turn.recv, c->recv.counts, c->recv.displs, c->type, c->comm)
+COLL_CALLS(neighbor_alltoallw, Neighbor_alltoallw, c->turn.send, c->send.counts, c->send.aints, c->send.types,
+           c->turn.recv, c->recv.counts, c->recv.aints, c->recv.types, c->comm)
+
+static const char *const yes_no[] = {"yes", "no", NULL};
+
+#define GRAPH                                                                                                \
+    PARAM_WORDS("topology", "the graph that says who is a neighbour", topology_words),                       \
+        COLL_NUMBER("dims", "", "axes of a cart, as even as MPI_Dims_create makes them", 2, 1,               \
+                    GRAPH_MOST_DIMS),                                                                        \
+        COLL_NUMBER("radius", "", "steps along an axis to the farthest neighbour of a cart", 1, 1, 1e6),     \
+        PARAM_WORDS("periodic", "whether the ends of a cart meet", yes_no),                                  \
+        COLL_NUMBER("degree", "", "ranks that each rank sends to in a random graph", 2, 1, 1e6)
+
+COLL_PARAMS(equal_params, GRAPH, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
+COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
+
+#define SENDS(n) .send_root = n, .send_other = n, .recv_root = ALL, .recv_other = ALL, .neighbours = true
+#define EQUAL_BLOCKS .shape = EQUAL, .params = equal_params, .missing = NEIGHBOURS_MISSING
+#define ANY_BLOCKS(by) .shape = by, .params = irregular_params, .missing = NEIGHBOURS_MISSING
+
+static const struct coll_row rows[] = {
+    {COLL_CALLED(neighbor_allgather), .summary = "a block to all neighbours, and one from each",
+     .answer = FROM_BLOCK, SENDS(ONE), EQUAL_BLOCKS},
+    {COLL_CALLED(neighbor_allgatherv), .summary = "a block to all neighbours, and one from each, of any size",
+     .answer = FROM_BLOCK, SENDS(ONE), ANY_BLOCKS(BY_RANK)},
+    {COLL_CALLED(neighbor_alltoall), .summary = "a block of its own to each neighbour, and one from each",
+     .answer = MY_FROM_BLOCK, SENDS(ALL), EQUAL_BLOCKS},
+    {COLL_CALLED(neighbor_alltoallv),
+     .summary = "a block of its own to each neighbour, and one from each, of any size",
+     .answer = MY_FROM_BLOCK, SENDS(ALL), ANY_BLOCKS(BY_PAIR)},
+    {COLL_CALLED(neighbor_alltoallw),
+     .summary = "neighbor_alltoallv with a type for each block and displacements in bytes",
+     .answer = MY_FROM_BLOCK, .in_bytes = true, SENDS(ALL), ANY_BLOCKS(BY_PAIR)},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static void op_at(size_t i, struct op *op)
+{
+    coll_op_at(rows, i, op);
+    op->family = "neighbour";
+}
+
+static void overlap_at(size_t i, struct op *op)
+{
+    coll_overlap_at(rows, i, op);
+}
+
+const struct op_family mpi_nbr_ops = {.count = ROWS * COLL_FORMS, .op_at = op_at};
+const struct op_family mpi_overlap_nbr_ops = {.count = ROWS * COLL_OVERLAPS, .op_at = overlap_at};

@@ -1,0 +1,198 @@
+/* mpi.pattern.*: many ranks talk at once. Who talks to whom is a layout, what they say a kind of traffic.
+ *
+ * To add one: a row of `layouts` and one here. */
+#include "ops/families.h"
+
+#include "base/err.h"
+#include "comm/who.h"
+#include "ops/mpi/many/traffic.h"
+#include "team/team_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The first three are those of all; then what a layout asks for. */
+enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEED is a macro in SimGrid */
+
+#define PARAMS(usual, ...)                                                                                   \
+    {[KIND] = {.name = "kind",                                                                               \
+               .unit = "",                                                                                   \
+               .summary =                                                                                    \
+                   "what two ranks do. pingpong: a message there and one back; send, window: one message, "  \
+                   "or a window, and an empty answer; exchange, biwindow: one message, or a window, each "   \
+                   "way at once",                                                                            \
+               .normal = usual,                                                                              \
+               .most = TRAFFIC_KINDS - 1,                                                                    \
+               .words = traffic_kinds},                                                                      \
+     [WINDOW] = {"window", "", "messages in flight between two ranks, for the kinds window and biwindow",    \
+                 64, 1, 65536},                                                                              \
+     [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache", 1, 1, 65536},        \
+     __VA_ARGS__}
+
+/* As whole numbers in a double. */
+#define LARGEST_SEED 9007199254740991.0
+
+static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, BUFFERS_PARAMS, {0});
+static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, BUFFERS_PARAMS, {0});
+static const struct param fans[] = PARAMS(TRAFFIC_SEND, BUFFERS_PARAMS, {0});
+static const struct param matchings[] = PARAMS(
+    TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "seed of the matching", 1, 0, LARGEST_SEED}, BUFFERS_PARAMS, {0});
+static const struct param random_rings[] = PARAMS(
+    TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "seed of the order", 1, 0, LARGEST_SEED}, BUFFERS_PARAMS, {0});
+static const struct param shifts[] =
+    PARAMS(TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647},
+           BUFFERS_PARAMS, {0});
+static const struct param pairs[] =
+    PARAMS(TRAFFIC_PINGPONG, [A] = {"a", "", "the rank that calls", 0, 0, 2147483647},
+           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, BUFFERS_PARAMS, {0});
+
+static const struct row {
+    enum layout_kind layout;
+    const struct param *params;
+} rows[] = {
+    {LAYOUT_NEIGHBOURS, plain}, {LAYOUT_FIRST_LAST, plain},
+    {LAYOUT_BISECTION, plain},  {LAYOUT_MATCHING, matchings},
+    {LAYOUT_PAIR, pairs},       {LAYOUT_SHIFT, shifts},
+    {LAYOUT_RING, rings},       {LAYOUT_RANDOM_RING, random_rings},
+    {LAYOUT_FAN_IN, fans},      {LAYOUT_FAN_OUT, fans},
+    {LAYOUT_ALL, rings},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+struct pattern {
+    struct traffic *traffic;
+    bool planted;
+};
+
+static void teardown(void *state)
+{
+    struct pattern *p = state;
+    traffic_close(p->traffic);
+    free(p);
+}
+
+/* A number that names a rank, or a distance between ranks, has to be below their number. */
+static int whole_below(const struct op_env *env, int index, int64_t *value)
+{
+    const char *name = env->op->params[index].name;
+    *value = (int64_t)env->params[index];
+    if ((double)*value != env->params[index])
+        return err_say(ERR_INPUT, "%s of %s is a whole number, not %g", name, env->op->name,
+                       env->params[index]);
+    if (*value >= env->team->size)
+        return err_say(ERR_INPUT, "%s=%lld of %s is beyond the last of %d ranks; choose from 0 to %d", name,
+                       (long long)*value, env->op->name, env->team->size, env->team->size - 1);
+    return 0;
+}
+
+static int read_ask(const struct op_env *env, struct layout_ask *ask)
+{
+    const struct row *row = env->op->row;
+    *ask = (struct layout_ask){.rank = env->team->rank, .size = env->team->size};
+    int err = 0;
+    if (row->layout == LAYOUT_SHIFT)
+        err = whole_below(env, SHIFT, &ask->shift);
+    if (row->layout == LAYOUT_PAIR)
+        err = whole_below(env, A, &ask->a);
+    if (!err && row->layout == LAYOUT_PAIR)
+        err = whole_below(env, B, &ask->b);
+    if (row->layout == LAYOUT_MATCHING || row->layout == LAYOUT_RANDOM_RING)
+        ask->seed = (uint64_t)env->params[DRAW];
+    return err;
+}
+
+static int setup(const struct op_env *env, void **state)
+{
+    const struct row *row = env->op->row;
+    struct layout_ask ask;
+    struct layout_peers peers = {0};
+    struct pattern *p = calloc(1, sizeof *p);
+    int err = p ? read_ask(env, &ask) : err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
+    if (!err)
+        err = layout_alloc(env->team->size, &peers);
+    if (!err) {
+        layouts[row->layout].peers(&ask, &peers);
+        p->planted = env->planted;
+        err = traffic_open(&(struct traffic_ask){.comm = team_comm(env->team),
+                                                 .rank = env->team->rank,
+                                                 .bytes = env->bytes,
+                                                 .kind = (enum traffic_kind)env->params[KIND],
+                                                 .window = (int)env->params[WINDOW],
+                                                 .buffers = (int)env->params[BUFFERS],
+                                                 .store = env->buffers,
+                                                 .op = env->op->name},
+                           &peers, &p->traffic);
+    }
+    layout_free(&peers);
+    if (!err && env->by_turns && !traffic_by_turns(p->traffic)) {
+        traffic_close(p->traffic);
+        err = err_say(
+            ERR_UNSUPPORTED,
+            "%s: single messages are timed only where each rank exchanges them with one other alternately: "
+            "kind=pingpong in neighbours, first_last, bisection, matching or pair",
+            env->op->name);
+    }
+    if (err)
+        free(p);
+    else
+        *state = p;
+    return err;
+}
+
+static int run(void *state, int64_t reps)
+{
+    return traffic_run(((struct pattern *)state)->traffic, reps);
+}
+
+static int turn(void *state, int64_t message)
+{
+    return traffic_turn(((struct pattern *)state)->traffic, message);
+}
+
+static int partner(void *state)
+{
+    return traffic_partner(((struct pattern *)state)->traffic);
+}
+
+static int verify(void *state)
+{
+    struct pattern *p = state;
+    traffic_fill(p->traffic);
+    int err = traffic_run(p->traffic, 1);
+    return err ? err : traffic_check(p->traffic, p->planted);
+}
+
+/* For all pairs together. */
+static double moved(const struct op_env *env)
+{
+    const struct row *row = env->op->row;
+    return (double)layouts[row->layout].calls(env->team->size) *
+           traffic_moved((enum traffic_kind)env->params[KIND], env->bytes, (int)env->params[WINDOW]);
+}
+
+static void op_at(size_t i, struct op *op)
+{
+    const struct row *row = &rows[i];
+    *op = (struct op){
+        .family = "pattern",
+        .summary = layouts[row->layout].summary,
+        .class = OP_COLLECTIVE,
+        .role = ROLE_PATTERN,
+        .report = OP_SLOWEST,
+        .parts = 1,
+        .least_ranks = 2,
+        .default_bytes = "1..1Mi",
+        .params = row->params,
+        .row = row,
+        .setup = setup,
+        .run = run,
+        .turn = turn,
+        .partner = partner,
+        .verify = verify,
+        .teardown = teardown,
+        .moved = moved,
+    };
+    snprintf(op->name, sizeof op->name, "mpi.pattern.%s", layouts[row->layout].name);
+}
+
+const struct op_family mpi_pattern_ops = {.count = ROWS, .op_at = op_at};

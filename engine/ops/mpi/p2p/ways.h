@@ -1,0 +1,29 @@
+/* Every way to send a message and every way to receive one, behind two functions chosen at setup. */
+#ifndef OPS_MPI_P2P_WAYS_H
+#define OPS_MPI_P2P_WAYS_H
+
+#include "ops/mpi/p2p/pair.h"
+
+/* The words of the parameters `send` and `recv`, for PARAM_WORDS; the first of each is MPI_Send, MPI_Recv. */
+extern const char *const ways_send_words[8], *const ways_recv_words[7];
+
+struct ways {
+    struct p2p_pair p;
+    int (*send)(struct ways *s), (*recv)(struct ways *s); /* one message; MPI's code */
+    char calls[64];                                       /* their names, for a sentence */
+    MPI_Request send_request;                             /* persistent */
+    MPI_Request recv_request[2];                          /* persistent; or the pending one of each buffer */
+    bool ahead;                                           /* the next receive is pending, in buffer `next` */
+    int next;
+    void *attached; /* for MPI_Bsend */
+};
+
+/* The words by their numbers. ERR_INPUT for a pair that MPI forbids. After a failure ways_close() is due all
+ * the same. */
+int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match);
+void ways_close(struct ways *s);
+
+/* Fresh data, a repetition of `run`, in which each of the two ranks receives one message, every byte. */
+int ways_verify(struct ways *s, int (*run)(struct ways *s, int64_t reps));
+
+#endif

@@ -1,0 +1,275 @@
+/* mpi.bandwidth, mpi.bibandwidth: a window of messages in flight from rank 0 to rank 1, or both ways at once.
+ *
+ * One way, an empty answer says that all of a window have arrived. Both ways need none: a rank is done with a
+ * window when the other's has arrived. */
+#include "ops/families.h"
+
+#include "base/err.h"
+#include "comm/compat_mpi.h"
+#include "ops/mpi/p2p/pair.h"
+#include "team/team_mpi.h"
+
+#include <stdlib.h>
+
+enum { WINDOW, BUFFERS, SEND, RECV };
+
+static const char *const send_words[] = {"isend", "start", NULL};
+static const char *const recv_words[] = {"irecv", "start", NULL};
+
+#define WINDOW_PARAMS                                                                                        \
+    [WINDOW] = {"window", "", "messages in flight", 64, 1, 65536},                                           \
+    [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache, as in OSU and IMB",    \
+                 1,         1,  65536}
+
+static const struct param params[] = {
+    WINDOW_PARAMS,
+    [SEND] = PARAM_WORDS("send", "the call that sends; start: persistent requests, MPI_Startall", send_words),
+    [RECV] =
+        PARAM_WORDS("recv", "the call that receives; start: persistent requests, MPI_Startall", recv_words),
+    BUFFERS_PARAMS,
+    {0},
+};
+
+static const struct param params_large[] = {WINDOW_PARAMS, BUFFERS_PARAMS, {0}};
+
+struct window {
+    struct p2p_pair p;
+    int messages;
+    bool persistent_sends, persistent_recvs;
+    MPI_Request *recvs, *sends; /* one array, the sends behind the receives; NULL where this rank has none */
+    int requests;               /* in it */
+    int (*post_recvs)(struct window *s), (*post_sends)(struct window *s); /* all of them; MPI's code */
+    int (*half)(struct window *s, int64_t reps);
+};
+
+/* The buffer after b, and the first one after the last. */
+static inline int next(int b, int buffers)
+{
+    return b + 1 == buffers ? 0 : b + 1;
+}
+
+static int isend_all(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->sends))
+        rc = MPI_Isend(p->send + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, p->label, p->comm,
+                       &s->sends[w]);
+    return rc;
+}
+
+static int irecv_all(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->recvs))
+        rc = MPI_Irecv(p->recv + (size_t)b * p->stride, p->count, MPI_BYTE, p->peer, p->label, p->comm,
+                       &s->recvs[w]);
+    return rc;
+}
+
+static int isend_all_large(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->sends))
+        rc = MPI_Isend_c(p->send + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, p->label,
+                         p->comm, &s->sends[w]);
+    return rc;
+}
+
+static int irecv_all_large(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int w = 0, b = 0; w < s->messages && rc == MPI_SUCCESS; ++w, b = next(b, p->recvs))
+        rc = MPI_Irecv_c(p->recv + (size_t)b * p->stride, (MPI_Count)p->bytes, MPI_BYTE, p->peer, p->label,
+                         p->comm, &s->recvs[w]);
+    return rc;
+}
+
+static int start_sends(struct window *s)
+{
+    return MPI_Startall(s->messages, s->sends);
+}
+
+static int start_recvs(struct window *s)
+{
+    return MPI_Startall(s->messages, s->recvs);
+}
+
+/* In the order of the words. */
+static int (*const sends[])(struct window *s) = {isend_all, start_sends};
+static int (*const recvs[])(struct window *s) = {irecv_all, start_recvs};
+
+static int send_windows(struct window *s, int64_t reps)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        rc = s->post_sends(s);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Waitall(s->messages, s->sends, statuses_ignored());
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Recv(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm, MPI_STATUS_IGNORE);
+    }
+    return team_mpi_err(rc, "sending a window, MPI_Waitall or MPI_Recv");
+}
+
+static int recv_windows(struct window *s, int64_t reps)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        rc = s->post_recvs(s);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Waitall(s->messages, s->recvs, statuses_ignored());
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Send(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm);
+    }
+    return team_mpi_err(rc, "receiving a window, MPI_Waitall or MPI_Send");
+}
+
+static int exchange_windows(struct window *s, int64_t reps)
+{
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        rc = s->post_recvs(s);
+        if (rc == MPI_SUCCESS)
+            rc = s->post_sends(s);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Waitall(s->requests, s->recvs, statuses_ignored());
+    }
+    return team_mpi_err(rc, "exchanging windows or MPI_Waitall");
+}
+
+static int nothing(struct window *s, int64_t reps)
+{
+    (void)s, (void)reps;
+    return 0;
+}
+
+static int run(void *state, int64_t reps)
+{
+    struct window *s = state;
+    return s->half(s, reps);
+}
+
+static void teardown(void *state)
+{
+    struct window *s = state;
+    MPI_Request *all = s->recvs ? s->recvs : s->sends;
+    for (int i = 0; i < s->requests; ++i)
+        if (all[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&all[i]);
+    free(all);
+    free(s);
+}
+
+static int alloc_requests(struct window *s)
+{
+    const int of_recvs = s->p.recvs > 0 ? s->messages : 0, of_sends = s->p.sends > 0 ? s->messages : 0;
+    const size_t size = (size_t)(of_recvs + of_sends) * sizeof(MPI_Request);
+    if (size == 0)
+        return 0;
+    MPI_Request *all = malloc(size);
+    if (!all)
+        return err_say(ERR_NOMEM, "no memory for a window of %d requests", s->messages);
+    s->requests = of_recvs + of_sends;
+    for (int i = 0; i < s->requests; ++i)
+        all[i] = MPI_REQUEST_NULL;
+    s->recvs = of_recvs > 0 ? all : NULL;
+    s->sends = of_sends > 0 ? all + of_recvs : NULL;
+    return 0;
+}
+
+static int init_requests(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    int rc = MPI_SUCCESS;
+    for (int w = 0; s->recvs && s->persistent_recvs && w < s->messages && rc == MPI_SUCCESS; ++w)
+        rc = MPI_Recv_init(p->recv + (size_t)(w % p->recvs) * p->stride, p->count, MPI_BYTE, p->peer,
+                           p->label, p->comm, &s->recvs[w]);
+    for (int w = 0; s->sends && s->persistent_sends && w < s->messages && rc == MPI_SUCCESS; ++w)
+        rc = MPI_Send_init(p->send + (size_t)(w % p->sends) * p->stride, p->count, MPI_BYTE, p->peer,
+                           p->label, p->comm, &s->sends[w]);
+    return team_mpi_err(rc, "MPI_Recv_init or MPI_Send_init");
+}
+
+/* What is special about a row. */
+struct kind {
+    bool both, large;
+};
+
+static int setup(const struct op_env *env, void **state)
+{
+    const struct kind *kind = env->op->row;
+    const int rank = env->team->rank, buffers = (int)env->params[BUFFERS];
+    struct window *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
+    int (*open)(struct p2p_pair *, const struct op_env *, int, int) = kind->large ? p2p_open_large : p2p_open;
+    int err = open(&s->p, env, kind->both || rank == 0 ? buffers : 0, kind->both || rank == 1 ? buffers : 0);
+    s->messages = (int)env->params[WINDOW];
+    s->half = rank > 1 ? nothing : kind->both ? exchange_windows : rank == 0 ? send_windows : recv_windows;
+    s->post_sends = kind->large ? isend_all_large : sends[(int)env->params[SEND]];
+    s->post_recvs = kind->large ? irecv_all_large : recvs[(int)env->params[RECV]];
+    s->persistent_sends = s->post_sends == start_sends;
+    s->persistent_recvs = s->post_recvs == start_recvs;
+    err = err ? err : alloc_requests(s);
+    err = err ? err : init_requests(s);
+    if (err)
+        teardown(s);
+    else
+        *state = s;
+    return err;
+}
+
+static int verify(void *state)
+{
+    struct window *s = state;
+    p2p_fill(&s->p);
+    for (int b = 0; b < s->p.recvs; ++b)
+        p2p_poison(&s->p, b);
+    int err = run(s, 1);
+    return err ? err : p2p_check(&s->p, s->p.recvs < s->messages ? s->p.recvs : s->messages);
+}
+
+static double moved(const struct op_env *env)
+{
+    const struct kind *kind = env->op->row;
+    return (kind->both ? 2 : 1) * env->params[WINDOW] * (double)env->bytes;
+}
+
+static const struct op rows[] = {
+    {.name = "mpi.bandwidth",
+     .layer = LAYER_MPI,
+     .summary = "a window of messages to rank 1 and an empty answer; the time of the whole window",
+     .params = params,
+     .row = &(const struct kind){0}},
+    {.name = "mpi.bibandwidth",
+     .summary = "a window of messages each way at once; the time of both windows",
+     .params = params,
+     .row = &(const struct kind){.both = true}},
+    {.name = "mpi.bandwidth_c",
+     .summary = "mpi.bandwidth with MPI_Isend_c and MPI_Irecv_c, also beyond 2 GiB",
+     .params = params_large,
+     .missing = MPI4_MISSING,
+     .row = &(const struct kind){.large = true}},
+};
+
+static void op_at(size_t i, struct op *op)
+{
+    *op = rows[i];
+    p2p_op(op);
+    op->role = ROLE_BANDWIDTH;
+    op->parts = 1;
+    op->default_bytes = "1..4Mi";
+    op->setup = setup;
+    op->run = run;
+    op->verify = verify;
+    op->teardown = teardown;
+    op->moved = moved;
+}
+
+const struct op_family mpi_p2p_window_ops = {.count = sizeof rows / sizeof rows[0], .op_at = op_at};

@@ -1,0 +1,338 @@
+/* mpi.mt.*: an MPI op that several threads of each rank do at once, under MPI_THREAD_MULTIPLE. Thread t of a
+ * rank talks to thread t of the others, each with buffers of its own.
+ *
+ * Each is another op, done by as many threads as are asked for: an op joins by its name in the table below.
+ * A repetition begins when the threads are let go and ends when the last has done its own. What threads share
+ * in MPI is `channel`: with a communicator each they can be told apart before a message is matched; with tags
+ * alone all of them match in one list. */
+#include "ops/families.h"
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "comm/compat_mpi.h"
+#include "ops/mpi/threads/threads.h"
+#include "team/team_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum channel { COMMS, TAGS };
+static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
+enum { OFF, ON };
+static const char *const off_on[] = {[OFF] = "off", [ON] = "on", NULL};
+
+/* CHANNEL is of ops whose messages have a tag by op_env.lane; others have the rows before it. */
+enum { PHASES, CHANNEL, OWN };
+static const struct param own[OWN] = {
+    [PHASES] = PARAM_WORDS("phases", "record when the first thread is done and when the last", off_on),
+    [CHANNEL] = PARAM_WORDS("channel", "what separates the threads' messages: a communicator or a tag each",
+                            channels),
+};
+
+/* How alike the threads are served: the share of the first phase is 1 where they end together. */
+enum { ALL, SOME };
+static const struct phase phases[] = {[ALL] = {"first thread", true}, [SOME] = {"last thread", true}, {0}};
+
+static const struct row {
+    const char *name; /* of the op that each thread does */
+    bool tagged;      /* has `channel` */
+} rows[] = {
+    {"mpi.pingpong", true},
+    {"mpi.pingping", true},
+    {"mpi.sendrecv", true},
+    {"mpi.bandwidth", true},
+    {"mpi.bibandwidth", true},
+    {"mpi.message_rate", false},
+    {"mpi.pattern.neighbours", false},
+    {"mpi.pattern.bisection", false},
+    {"mpi.pattern.ring", false},
+    {"mpi.pattern.all", false},
+    {"mpi.barrier", false},
+    {"mpi.bcast", false},
+    {"mpi.reduce", false},
+    {"mpi.allreduce", false},
+    {"mpi.gather", false},
+    {"mpi.gatherv", false},
+    {"mpi.scatter", false},
+    {"mpi.scatterv", false},
+    {"mpi.allgather", false},
+    {"mpi.allgatherv", false},
+    {"mpi.alltoall", false},
+    {"mpi.alltoallv", false},
+    {"mpi.alltoallw", false},
+    {"mpi.reduce_scatter", false},
+    {"mpi.reduce_scatter_block", false},
+    {"mpi.scan", false},
+    {"mpi.exscan", false},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* Where the ops of the table are. */
+static const struct op_family *const homes[] = {&mpi_p2p_pingpong_ops, &mpi_p2p_exchange_ops,
+                                                &mpi_p2p_window_ops,   &mpi_p2p_rate_ops,
+                                                &mpi_pattern_ops,      &mpi_coll_ops};
+
+/* Made by op_at(), the same each time: an op's parameters must be one table, and those of the op that the
+ * threads do stand in a table of its own. */
+static struct mt_base bases[ROWS];
+
+/* One thread, on cache lines of its own. */
+struct mt_lane {
+    _Alignas(128) void *state; /* of `alone` */
+    struct team team;
+    struct op_env env;
+    int64_t done_ns; /* when it was, of phases */
+    int err;
+    char why[ERR_TEXT_MAX];
+};
+
+struct mt_threads {
+    const struct op *alone;
+    struct pool *pool;
+    struct phases *phases; /* NULL: phases=off */
+    int count;
+    int64_t reps; /* of this run */
+    struct mt_lane *lanes;
+};
+
+struct op_env mt_env_alone(const struct op_env *env)
+{
+    const struct mt_base *base = env->op->row;
+    struct op_env alone = *env;
+    alone.op = &base->alone;
+    alone.threads = 1;
+    alone.params = env->params + base->own;
+    return alone;
+}
+
+/* The first error of any thread, said again by the caller. */
+static int first_error(const struct mt_threads *s)
+{
+    for (int t = 0; t < s->count; ++t)
+        if (s->lanes[t].err)
+            return err_say((enum err)s->lanes[t].err, "thread %d: %.230s", t, s->lanes[t].why);
+    return 0;
+}
+
+static void note(struct mt_lane *lane, int err)
+{
+    lane->err = err;
+    if (err)
+        snprintf(lane->why, sizeof lane->why, "%s", err_text());
+}
+
+static void run_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    note(&s->lanes[t], s->alone->run(s->lanes[t].state, s->reps));
+    if (s->phases)
+        s->lanes[t].done_ns = phase_now(s->phases);
+}
+
+static void stamp(const struct mt_threads *s)
+{
+    int64_t first = s->lanes[0].done_ns, last = first;
+    for (int t = 1; t < s->count; ++t) {
+        const int64_t done = s->lanes[t].done_ns;
+        first = done < first ? done : first;
+        last = done > last ? done : last;
+    }
+    phase_end_at(s->phases, ALL, first);
+    phase_end_at(s->phases, SOME, last);
+}
+
+static int run(void *state, int64_t reps)
+{
+    struct mt_threads *s = state;
+    s->reps = reps;
+    phase_begin(s->phases);
+    pool_run(s->pool, run_one, s);
+    if (s->phases)
+        stamp(s);
+    return first_error(s);
+}
+
+static void verify_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    note(&s->lanes[t], s->alone->verify(s->lanes[t].state));
+}
+
+static int verify(void *state)
+{
+    struct mt_threads *s = state;
+    pool_run(s->pool, verify_one, s);
+    return first_error(s);
+}
+
+static void teardown(void *state)
+{
+    struct mt_threads *s = state;
+    pool_close(s->pool);
+    for (int t = 0; t < s->count; ++t) {
+        if (s->lanes[t].state)
+            s->alone->teardown(s->lanes[t].state);
+        team_lane_close(&s->lanes[t].team);
+    }
+    free(s->lanes);
+    free(s);
+}
+
+int mt_allowed(const struct op_env *env)
+{
+    int level = MPI_THREAD_SINGLE;
+    int err = team_mpi_err(MPI_Query_thread(&level), "MPI_Query_thread");
+    if (!err && env->threads > 1 && level < MPI_THREAD_MULTIPLE)
+        err = err_say(ERR_UNSUPPORTED,
+                      "%s calls MPI from %d threads at once, which this launch does not allow; give "
+                      "--thread-level multiple, or take an MPI that provides it",
+                      env->op->name, env->threads);
+    return err;
+}
+
+/* The word of a parameter; "" where the op has none of that name. */
+static const char *word_of(const struct op_env *env, const char *name)
+{
+    const int at = param_find(env->op->params, name);
+    return at < 0 ? "" : env->op->params[at].words[(int)env->params[at]];
+}
+
+/* Threads that share a communicator must not take each other's messages, nor all of them one buffer. */
+static int check_words(const struct op_env *env, bool by_tag)
+{
+    const char *match = word_of(env, "match");
+    if (by_tag && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
+        return err_say(ERR_INPUT,
+                       "channel=tags tells threads apart by their tags, which match=%s does not look at; "
+                       "give channel=comms",
+                       match);
+    if (env->threads > 1 && strcmp(word_of(env, "send"), "bsend") == 0)
+        return err_say(ERR_INPUT,
+                       "send=bsend has one buffer for the whole process, not one for each of %d "
+                       "threads; give another call",
+                       env->threads);
+    return 0;
+}
+
+/* All ranks do it for one thread after the other, in the same order. */
+static int open_lanes(const struct op_env *env, struct mt_threads *s, bool by_tag)
+{
+    int err = 0;
+    for (int t = 0; t < env->threads && !err; ++t) {
+        err = team_lane_open(env->team, !by_tag, &s->lanes[t].team);
+        s->count += !err;
+    }
+    for (int t = 0; t < s->count && !err; ++t) {
+        struct mt_lane *lane = &s->lanes[t];
+        lane->env = mt_env_alone(env);
+        lane->env.team = &lane->team;
+        lane->env.lane = by_tag ? t : 0;
+        lane->env.planted = env->planted && t == env->threads - 1;
+        err = s->alone->setup(&lane->env, &lane->state);
+    }
+    return err;
+}
+
+static int setup(const struct op_env *env, void **state)
+{
+    const struct mt_base *base = env->op->row;
+    const bool by_tag = base->own > CHANNEL && (int)env->params[CHANNEL] == TAGS;
+    int err = mt_allowed(env);
+    err = err ? err : check_words(env, by_tag);
+    if (err)
+        return err;
+    struct mt_threads *s = calloc(1, sizeof *s);
+    struct mt_lane *lanes = aligned_alloc(_Alignof(struct mt_lane), (size_t)env->threads * sizeof *lanes);
+    if (!s || !lanes) {
+        free(s);
+        free(lanes);
+        return err_say(ERR_NOMEM, "no memory for %d threads of %s", env->threads, env->op->name);
+    }
+    memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
+    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes};
+    if ((int)env->params[PHASES] == ON)
+        s->phases = env->phases;
+    else
+        phases_none(env->phases);
+    err = open_lanes(env, s, by_tag);
+    err = err ? err : pool_open(env->threads, &s->pool);
+    if (err)
+        teardown(s);
+    else
+        *state = s;
+    return err;
+}
+
+static enum op_flow flow_at(const struct op_env *env)
+{
+    const struct op_env alone = mt_env_alone(env);
+    return alone.op->flow_at ? alone.op->flow_at(&alone) : alone.op->flow;
+}
+
+/* For all threads together. */
+
+static double moved(const struct op_env *env)
+{
+    const struct op_env alone = mt_env_alone(env);
+    return env->threads * alone.op->moved(&alone);
+}
+
+static double work(const struct op_env *env)
+{
+    const struct op_env alone = mt_env_alone(env);
+    return env->threads * alone.op->work(&alone);
+}
+
+static void find(const char *name, struct op *op)
+{
+    for (size_t f = 0; f < sizeof homes / sizeof homes[0]; ++f)
+        for (size_t i = 0; i < homes[f]->count; ++i) {
+            homes[f]->op_at(i, op);
+            if (strcmp(op->name, name) == 0)
+                return;
+        }
+    *op = (struct op){.missing = "no op has the name that the table of mpi.mt gives"};
+}
+
+void mt_base_make(struct mt_base *base, const char *name, size_t count, const struct param *params)
+{
+    find(name, &base->alone);
+    base->own = count;
+    memcpy(base->params, params, count * sizeof *params);
+    memcpy(base->params + count, base->alone.params,
+           param_count(base->alone.params) * sizeof base->params[0]);
+}
+
+void mt_op(struct mt_base *base, struct op *op)
+{
+    *op = base->alone;
+    op->family = "mt";
+    op->layer = LAYER_NONE;
+    op->base[0] = '\0';
+    op->missing = op->missing ? op->missing : THREADS_MISSING;
+    op->threaded = true;
+    op->thread_level = "multiple";
+    op->params = base->params;
+    op->row = base;
+}
+
+static void op_at(size_t i, struct op *op)
+{
+    struct mt_base *base = &bases[i];
+    mt_base_make(base, rows[i].name, rows[i].tagged ? OWN : CHANNEL, own);
+    mt_op(base, op);
+    snprintf(op->name, sizeof op->name, "mpi.mt.%s", rows[i].name + strlen("mpi."));
+    op->phases = phases;
+    op->setup = setup;
+    op->run = run;
+    op->verify = verify;
+    op->teardown = teardown;
+    op->flow_at = flow_at;
+    op->turn = NULL; /* messages of several threads have no one order */
+    op->partner = NULL;
+    op->moved = base->alone.moved ? moved : NULL;
+    op->work = base->alone.work ? work : NULL;
+}
+
+const struct op_family mpi_mt_ops = {.count = ROWS, .op_at = op_at};

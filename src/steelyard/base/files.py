@@ -1,0 +1,58 @@
+"""Files that are read, or replaced, as a whole, and the small ones in which a system tells what it is."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from steelyard.base.errors import InputError
+
+
+def check_regular(path: Path) -> None:
+    """Raises InputError where a file is a folder, a device, or a pipe, which would be waited for."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is not a regular file; move it away, or give another one")
+
+
+def read_regular(path: Path) -> bytes:
+    """A whole file. Raises InputError where it cannot be read."""
+    check_regular(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); give another one") from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replaces a file by another one at once."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(data)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_text(path: Path) -> str:
+    """The stripped text of a file of /proc or /sys, "" where there is none or it cannot be read."""
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def read_number(path: Path) -> int | None:
+    """The whole number that such a file holds, None where it holds none."""
+    text = read_text(path)
+    return int(text) if re.fullmatch(r"-?\d+", text, re.ASCII) else None
+
+
+def read_field(path: Path, key: str) -> str:
+    """The value of the first line `key: value` or `key=value`, "" where there is none."""
+    for line in read_text(path).splitlines():
+        for separator in (":", "="):
+            name, found, value = line.partition(separator)
+            if found and name.strip() == key:
+                return value.strip().strip('"')
+    return ""

@@ -1,0 +1,45 @@
+"""Text that others wrote: names of processes, words of launchers, records of unknown origin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def visible(text: str) -> str:
+    r"""The text with its control characters shown and not obeyed: ESC as `\x1b`.
+
+    Escapes what a terminal or a reader could be led astray by: control and format characters, which change
+    colours, titles and directions, and what UTF-8 cannot carry. Line breaks count among them.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in _SPACES else _escaped(one) for one in text)
+
+
+_SPACES = "\u00a0\u2009\u202f"  # not printable to Python, harmless, and used by us
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode()
+
+
+def all_visible(document: Any) -> Any:
+    """A document of JSON whose texts, keys among them, are `visible`."""
+    if isinstance(document, str):
+        return visible(document)
+    if isinstance(document, list):
+        return [all_visible(item) for item in document]
+    if isinstance(document, dict):
+        return {visible(str(key)): all_visible(item) for key, item in document.items()}
+    return document
+
+
+def executable_name(command: str) -> str:
+    """The name alone of a command that an earlier version kept with its arguments, which may be secrets."""
+    return command if command.startswith("[") else command.split(" ")[0].rpartition("/")[2] or command[:1]
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, visible, cut to `most` letters."""
+    text = visible(text)
+    return text if len(text) <= most else text[: most - 3] + "..."

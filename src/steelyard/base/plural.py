@@ -1,0 +1,25 @@
+"""Counts of things in words: `1 rank`, `3 launches`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def plural(noun: str, count: int) -> str:
+    """The noun as it stands after that number: `launch` after 1, `launches` after 0 and 3."""
+    if count == 1:
+        return noun
+    return noun + ("es" if noun.endswith(("ch", "sh", "s", "x")) else "s")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 rank`, `3 launches`, `0 points`."""
+    return f"{count} {plural(noun, count)}"
+
+
+def counted_range(counts: Iterable[int], noun: str) -> str:
+    """`7 launches`, `3 to 10 launches`, `no launch`: from the least of several counts to the greatest."""
+    found = sorted(set(counts))
+    if not found:
+        return f"no {noun}"
+    return counted(found[0], noun) if len(found) == 1 else f"{found[0]} to {counted(found[-1], noun)}"

@@ -1,0 +1,153 @@
+"""The one place that reads and formats sizes, times and rates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from steelyard.base.errors import InputError
+
+_BINARY = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_DECIMAL = {"k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+MAX_BYTES = 2**50  # a bound that catches typing errors, far above any memory
+
+
+def parse_bytes(text: str) -> int:
+    """A size such as `0`, `8`, `1Ki`, `4MiB`, `2kB` in bytes.
+
+    Raises InputError when it is none.
+    """
+    match = re.fullmatch(r"(\d+)\s*([KMGT]i|[kKMGT]|)(B?)", text.strip())
+    if match is None:
+        raise InputError(f"'{text}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB")
+    value = int(match[1]) * (_BINARY | _DECIMAL)[match[2]]
+    if value > MAX_BYTES:
+        raise InputError(f"'{text}' is larger than any memory (at most 1024Ti)")
+    return value
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """A list of sizes and doubling ranges, `0,8,1Ki..4Mi`, in the order written, without repeats.
+
+    The upper end of a range is always included. Raises InputError.
+    """
+    sizes: list[int] = []
+    for part in text.split(","):
+        low, dots, high = part.partition("..")
+        first = parse_bytes(low)
+        last = parse_bytes(high) if dots else first
+        if last < first:
+            raise InputError(f"the range '{part.strip()}' runs downwards; write the smaller size first")
+        size = first
+        while size < last:
+            sizes.append(size)
+            size = max(1, 2 * size)
+        sizes.append(last)
+    return tuple(dict.fromkeys(sizes))
+
+
+def parse_counts(text: str, what: str) -> tuple[int, ...]:
+    """A list of positive whole numbers such as `1,2,4`; `what` names them in the error. Raises InputError."""
+    try:
+        counts = tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise InputError(
+            f"'{text}' is not a number of {what}; write whole numbers such as 2 or 1,2,4"
+        ) from None
+    if not counts or min(counts) < 1:
+        raise InputError(f"the number of {what} must be at least 1, not '{text}'")
+    return counts
+
+
+def parse_seconds(text: str) -> float:
+    """A duration such as `90`, `30s`, `10m`, `1.5h` in seconds. Raises InputError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h|)", text.strip())
+    if match is None:
+        raise InputError(f"'{text}' is not a duration; write 90s, 10m or 1.5h")
+    return float(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def parse_value(text: str) -> float | str:
+    """What a parameter is given: a number where the text is one, else the word itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()
+
+
+def format_values(values: Mapping[str, float | str]) -> str:
+    """Parameters as they are given, `window=64 send=isend`."""
+    return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
+
+
+def format_bytes(count: int) -> str:
+    """A size as it was asked for, never rounded: `8 B`, `1 KiB`, `1.5 MiB`, `1 MB`, `999999 B`."""
+    for prefixes in (_BINARY, {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}):
+        for prefix, scale in reversed(prefixes.items()):
+            text = f"{count / scale:.4g}"
+            if count >= scale > 1 and float(text) * scale == count:
+                return f"{text} {prefix}B"
+    return f"{count} B"
+
+
+def format_memory(count: int) -> str:
+    """An amount that was found, `7.758 GiB`: the largest binary prefix that leaves 1 or more."""
+    for prefix in ("Ti", "Gi", "Mi", "Ki"):
+        if count >= _BINARY[prefix]:
+            return f"{count / _BINARY[prefix]:.4g} {prefix}B"
+    return f"{count} B"
+
+
+def format_time(ns: float) -> str:
+    """`203 ns`, `1.42 us`, `12.3 ms`, `4.5 s`: three significant figures, below 1 ns in ns."""
+    for limit, unit, scale in ((1e3, "ns", 1.0), (1e6, "us", 1e3), (1e9, "ms", 1e6)):
+        if abs(ns) < 0.9995 * limit:
+            return f"{_three(ns / scale)} {unit}"
+    return f"{_three(ns / 1e9)} s"
+
+
+def format_duration(seconds: float) -> str:
+    """`8 s`, `1 min 20 s`, `2 h 5 min`: as one says how long one waits."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """`1.23 GB/s`: decimal prefixes, as the field prints bandwidths."""
+    for limit, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+        if bytes_per_second >= limit:
+            return f"{_three(bytes_per_second / limit)} {unit}"
+    return f"{_three(bytes_per_second)} B/s"
+
+
+def format_mops(mops: float) -> str:
+    """`81.1 Mop/s`, `3.95 Gop/s`: millions of operations a second, as NPB prints them."""
+    return f"{_three(mops)} Mop/s" if mops < 1e6 else f"{_three(mops / 1e6)} Top/s"
+
+
+def format_count_rate(per_second: float) -> str:
+    """`3.95 M/s`, `440 /s`: how many a second."""
+    for limit, unit in ((1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s")):
+        if per_second >= limit:
+            return f"{_three(per_second / limit)} {unit}"
+    return f"{_three(per_second)} /s"
+
+
+def format_half_width(value: float, low: float, high: float) -> str:
+    """Half the width of an interval relative to its value, `±1.2 %`."""
+    if value == 0:
+        return "±0 %" if low == high else "±∞ %"
+    return f"±{50 * (high - low) / abs(value):.2g} %"
+
+
+def _three(value: float) -> str:
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - int(f"{abs(value):.2e}".partition("e")[2]))  # the exponent after rounding
+    return f"{value:.{min(digits, 4)}f}"

@@ -1,0 +1,1 @@
+"""A campaign: all launches of a plan, into a results folder."""

@@ -1,0 +1,88 @@
+"""A time budget: what of a campaign fits into it, what each point may take of it, and when it is over."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.base.plural import counted
+from steelyard.base.units import format_duration
+from steelyard.campaign.jobs import PlannedJob, Setup
+from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
+
+LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
+_OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
+_USUAL_SECONDS = 0.1  # of a point without a budget: most_seconds of the default rule
+_POINT_SECONDS = 0.03  # a point's warm-up and checks
+_LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
+_START_SECONDS = {True: 0.7, False: 0.1}  # of a launch, with an MPI and without one
+_GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5  # of the budget, and in seconds: how long a point in flight is awaited
+
+
+class Budget(Struct, frozen=True):
+    """A budget of so many seconds, which began at an instant of the monotonic clock; None: without end."""
+
+    seconds: float | None
+    began: float
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline; below 0 behind it."""
+        return math.inf if self.seconds is None else self.began + self.seconds - time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Is it behind the deadline?"""
+        return self.left <= 0
+
+    @property
+    def patience_is_over(self) -> bool:
+        """Is it so far behind the deadline that a point in flight is given up?"""
+        return self.left <= -max(_LEAST_GRACE, _GRACE_SHARE * (self.seconds or 0))
+
+    def most_seconds(self, points: int) -> float | None:
+        """What each of the points that are left may take; None: what its rule says."""
+        if self.seconds is None:
+            return None
+        share = (1 - _OVERHEAD_SHARE) * self.left / points
+        return min(MOST_SECONDS, max(LEAST_SECONDS, share))
+
+
+def budget_of(plan: Plan) -> Budget:
+    """The budget of a plan, which begins now. Raises InputError."""
+    return Budget(budget_seconds(plan), time.monotonic())
+
+
+def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str, ...]:
+    """What is to be measured, about how long that takes, and what of it does not fit into the budget."""
+    if not jobs:
+        return ()
+    budget = budget_seconds(plan)
+    each = _USUAL_SECONDS if budget is None else LEAST_SECONDS
+    costs: dict[int, float] = {}
+    for job in jobs:
+        costs[job.launch] = costs.get(job.launch, 0) + _job_seconds(job, setup, each)
+    points = {point.point for job in jobs for point in job.points}
+    work = f"{counted(len(points), 'test case')} in {counted(len(costs), 'launch')}"
+    if budget is None:
+        return (f"{work}: about {format_duration(sum(costs.values()))}",)
+    lines = [f"{work}: at most {format_duration(budget)}"]
+    fitting = sum(cost <= budget for cost in itertools.accumulate(costs.values()))
+    if fitting < len(costs):
+        room = f"only about {fitting} of the {len(costs)} launches" if fitting else "not even one launch"
+        lines.append(
+            f"the time budget of {plan.time_budget} has room for {room}: each takes at least "
+            f"{format_duration(max(costs.values()))}; what is not measured at the deadline is left out"
+        )
+    return tuple(lines)
+
+
+def _job_seconds(job: PlannedJob, setup: Setup, each: float) -> float:
+    """About how long a launch takes whose points take so many seconds `each`."""
+    lasting = sum(setup.ops.all[point.op].lasts for point in job.points)
+    points = (len(job.points) - lasting) * (each + _POINT_SECONDS) + lasting * _LASTING_SECONDS
+    return _START_SECONDS[job.group.mpi is not None] + points

@@ -1,0 +1,105 @@
+"""Why a launch died or hangs: from what its ranks and its launcher said, and from what /proc says of them."""
+
+from __future__ import annotations
+
+import platform
+import re
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from steelyard.base.foreign import shortened
+from steelyard.records.schema import Launch, Place
+from steelyard.system.process import process_state
+
+_CRASH = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
+_SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
+_OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
+# What launchers say of a rank that a signal ended: Open MPI names the rank, Hydra its pid, Intel's both.
+_BY_RANK = (
+    re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)"),
+    re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)"),
+)
+_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
+_SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
+_QUOTED_LINES, _QUOTED_LETTERS = 3, 300
+# States of a process in which it cannot go on by itself; None: there is no such process.
+_HELD = {"T": "is suspended", "t": "is held by a debugger", None: "is gone", "Z": "is gone"}
+
+
+def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> str:
+    """Why a launch was ended by the watchdog after it had written nothing for `silent`, such as `60s`.
+
+    `hang: ...; rank 1 (pid 4711) is suspended`: ranks of this host that cannot go on are named.
+    """
+    if launch is None:
+        return f"hang: {Path(command[0]).name} had not begun to measure after {silent}, ended by the watchdog"
+    here = platform.node()
+    held = [
+        f"; rank {place.rank} (pid {place.pid}) {_HELD[state]}"
+        for place in launch.places
+        if place.host == here and place.pid > 0 and (state := process_state(place.pid)) in _HELD
+    ]
+    return f"hang: no record for {silent}, ended by the watchdog{''.join(held)}"
+
+
+def hung_by_itself(why: str | None) -> bool:
+    """Whether a point failed by a hang that nobody caused from outside by suspending or ending a rank."""
+    return why is not None and why.startswith("hang") and "; rank" not in why
+
+
+def cause_of_death(
+    code: int, said: str, command: Sequence[str], places: Sequence[Place] = (), *, began: bool = True
+) -> str:
+    """Why a launch died, from its exit code (negative: a signal) and what its ranks and its launcher said.
+
+    `places` are those of its ranks, so far as it told them; `began`: it measured, and died within a point.
+    """
+    when = "" if began else "start-up: "
+    if killed := _killed(code, said, command, places):
+        number, who = killed
+        return f"{when}signal {number} ({_name(number)}) on {who}"
+    if sentence := _SENTENCE.search(said):
+        return f"{when or 'abort: '}rank {sentence[1]}: {shortened(sentence[2], _QUOTED_LETTERS)}"
+    if _OTHER_LAUNCHER in said:
+        return (
+            f"{when}'{command[0]}' belongs to another MPI than the library that this engine found; "
+            "use the mpiexec of that library"
+        )
+    if not began:
+        ended = f"{Path(command[0]).name} ended with code {code}"
+        return f"start-up: {ended} before anything was measured{_quoted(said)}"
+    return f"abort: the launch ended with code {code} in the middle of the test case"
+
+
+def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place]) -> tuple[int, str] | None:
+    """The signal that ended the launch, and whom it met first; None where no signal is known."""
+    if died := _CRASH.search(said):
+        return int(died[2]), f"rank {died[1]}"
+    for pattern in _BY_RANK:
+        if died := pattern.search(said):
+            return int(died["signal"]), f"rank {died['rank']}"
+    if died := _BY_PID.search(said):
+        rank = next((place.rank for place in places if place.pid == int(died[1])), None)
+        return int(died[2]), f"a rank (pid {died[1]})" if rank is None else f"rank {rank}"
+    if code < 0:
+        return -code, "rank 0" if _is_lone(command) else Path(command[0]).name
+    if code > _SHELL and code - _SHELL in set(signal.Signals):
+        return code - _SHELL, "a rank"
+    return None
+
+
+def _is_lone(command: Sequence[str]) -> bool:
+    """Is the command rank 0 itself, without launcher and keeper?"""
+    return len(command) > 1 and command[1] == "run" and "--ranks" not in command
+
+
+def _name(number: int) -> str:
+    return signal.Signals(number).name if number in set(signal.Signals) else "unknown"
+
+
+def _quoted(said: str) -> str:
+    """What a launcher said, without its rules and frames: `: no such host: mars`."""
+    lines = [line.strip(" =-*\t") for line in said.splitlines()]
+    told = " / ".join([line for line in lines if line][:_QUOTED_LINES])
+    return f": {shortened(told, _QUOTED_LETTERS)}" if told else ": it said nothing"

@@ -1,0 +1,148 @@
+"""A results folder: named, begun or taken up again."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.base.plural import counted
+from steelyard.plan.plan import Plan, differences, plan_document
+from steelyard.records.campaign_file import CampaignFile, PlannedOp, PlannedPoint, read_campaign
+from steelyard.records.read import read_folder
+from steelyard.records.schema import SCHEMA, End
+from steelyard.system.machine import Machine
+from steelyard.system.topology import NOWHERE, Topology, read_topology
+
+_MOST_DIFFERENCES = 3  # that are told between a campaign and the one that a folder holds
+
+
+def default_folder(plan: Plan) -> Path:
+    """results/NAME-DATE-TIME, free."""
+    now = datetime.datetime.now().astimezone()
+    base = Path("results") / f"{plan.name}-{now:%Y%m%d-%H%M%S}"
+    folder, part = base, 2
+    while folder.exists():
+        folder = base.with_name(f"{base.name}.{part}")
+        part += 1
+    return folder
+
+
+def topology_for(folder: Path, plan: Plan) -> Topology:
+    """What placements are made from: what those of the folder were made from, else this machine, if any are.
+
+    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    """
+    if all(measure.placement is None for measure in plan.measure):
+        return NOWHERE
+    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
+        try:
+            return msgspec.convert(known, Topology)
+        except msgspec.ValidationError as error:
+            raise InputError(
+                f"{folder / 'campaign.json'} has no sound topology ({error}); restore it, or give "
+                "--out another name"
+            ) from None
+    return read_topology()
+
+
+def open_folder(
+    folder: Path,
+    plan: Plan,
+    points: tuple[PlannedPoint, ...],
+    machine: Machine,
+    topology: Topology = NOWHERE,
+    ops: Mapping[str, PlannedOp] | None = None,
+    command: Sequence[str] = (),
+) -> CampaignFile:
+    """The campaign of a results folder: begun, or taken up again when it is the same one.
+
+    Those of `ops`, by name, that are measured are kept for the tables. `command` are the words that a
+    shell takes to begin it.
+    Raises InputError when the folder is a file, holds something else, or holds another campaign.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder"
+        )
+    document = plan_document(plan)
+    if (folder / "campaign.json").exists():
+        campaign = read_campaign(folder)
+        _check_same(folder, campaign, document, points)
+        here = msgspec.to_builtins(machine)
+        for fact in ("host", "cpu_model"):
+            if campaign.machine.get(fact) != here[fact]:
+                raise InputError(
+                    f"'{folder}' was measured on another machine ({fact} {campaign.machine.get(fact)!r}, "
+                    f"here {here[fact]!r}); give --out another name"
+                )
+        return campaign
+    if folder.exists() and not _is_ours_and_empty(folder):
+        raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
+    measured = {point.op for point in points}
+    seed = plan.seed if plan.seed is not None else random.SystemRandom().randrange(2**31)
+    campaign = CampaignFile(
+        schema=SCHEMA,
+        name=plan.name,
+        seed=seed,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        plan=document,
+        points=points,
+        machine=msgspec.to_builtins(machine),
+        topology=msgspec.to_builtins(topology) if topology.cpus else None,
+        ops={name: op for name, op in (ops or {}).items() if name in measured},
+        command=tuple(command),
+    )
+    try:
+        (folder / "records").mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be written: {error.strerror}; give --out another place"
+        ) from None
+    return campaign
+
+
+def _check_same(
+    folder: Path, campaign: CampaignFile, document: dict[str, Any], points: tuple[PlannedPoint, ...]
+) -> None:
+    """Raises InputError, with what differs, for a folder of another campaign."""
+    differing = differences(document, campaign.plan)
+    if not differing and campaign.points == points:
+        return
+    if not differing:
+        now = {msgspec.json.encode(point) for point in points}
+        same = sum(msgspec.json.encode(point) in now for point in campaign.points)
+        told = f"{counted(len(points), 'test case')}, there {len(campaign.points)}, {same} of them the same"
+        differing = (told,)
+    more = f"; and {len(differing) - _MOST_DIFFERENCES} more" if len(differing) > _MOST_DIFFERENCES else ""
+    raise InputError(
+        f"'{folder}' holds another campaign: {'; '.join(differing[:_MOST_DIFFERENCES])}{more}. Results are "
+        "never overwritten; give --out another name, or the same command to resume it"
+    )
+
+
+def _is_ours_and_empty(folder: Path) -> bool:
+    """Does a folder hold nothing but what a disk that was full has left of one of ours?"""
+    for path in folder.iterdir():
+        if not (
+            path.name == ".lock" or (path.name == "records" and path.is_dir() and not any(path.iterdir()))
+        ):
+            return False
+    return True
+
+
+def finished(folder: Path) -> dict[tuple[str, int], End]:
+    """The ends of all points so far, by job name and point; samples are let go as they are read."""
+    return {
+        (file.job.job, run.index): run.end
+        for file in read_folder(folder, visit=lambda *_: None)
+        for run in file.points
+        if run.end is not None
+    }

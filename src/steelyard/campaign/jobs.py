@@ -1,0 +1,239 @@
+"""The launches of a campaign: which engines take part, what one launch can measure, and in which order."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import zlib
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.errors import InputError
+from steelyard.base.units import format_bytes, format_memory
+from steelyard.engines.build import Engine, Tell, describe, mpi_engine, solo_engine
+from steelyard.engines.description import Description, Ops, ops_of
+from steelyard.engines.mpi import choose_mpi
+from steelyard.launch.command import plan_launch
+from steelyard.launch.request import LaunchRequest
+from steelyard.plan.arms import with_arms
+from steelyard.plan.plan import Plan
+from steelyard.plan.resolve import clock_lacks, needs_mpi
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
+from steelyard.system.machine import Machine
+from steelyard.system.openmp import check_thread_limit, places_cpus
+from steelyard.system.topology import check_cpus
+
+_LONGEST = 40  # letters of what an arm or a variable adds to the name of a job
+_INNER = "inner"  # parameter of ops: how many threads each of theirs makes
+
+
+class Setup(Struct, frozen=True):
+    """What jobs need besides the plan: engines by MPI name (None: solo), what they can do, the machine."""
+
+    engines: dict[str | None, Engine]
+    ops: Ops
+    machine: Machine
+    lacks: Mapping[str | None, Mapping[str, str]] = {}  # by MPI: what it cannot do, and why not
+
+
+class LaunchGroup(Struct, frozen=True):
+    """Points that one launch can measure: all that a launch has but one of is the same."""
+
+    mpi: str | None
+    ranks: int
+    threads: int
+    thread_level: str | None
+    omp: tuple[tuple[str, str], ...]
+    placement: Placement | None
+    points: tuple[PlannedPoint, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    arm: str | None = None
+
+    def request(self, plan: Plan) -> LaunchRequest:
+        """What a launch of these points is asked for."""
+        return LaunchRequest(
+            ranks=self.ranks,
+            threads=self.threads,
+            placement=self.placement,
+            omp=dict(self.omp),
+            env=dict(self.env),
+            oversubscribe=plan.oversubscribe,
+            yield_mode=plan.yield_,
+        )
+
+
+class PlannedJob(Struct, frozen=True):
+    """One launch to come: its points in the order in which it measures them."""
+
+    launch: int
+    name: str
+    group: LaunchGroup
+    points: tuple[PlannedPoint, ...]
+
+
+def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Setup:
+    """The engines that a plan needs, and what they can do; `tell` hears of those that are built.
+
+    Raises InputError for an MPI, a clock or a synchronisation that there is not.
+    """
+    plan = with_arms(plan)
+    solo = solo_engine(tell)
+    engines: dict[str | None, Engine] = {None: solo}
+    solo_description = describe(solo)
+    not_in_solo = clock_lacks(plan, solo_description)
+    syncs = [row.name for row in solo_description.sync_algorithms]
+    if plan.sync is not None and plan.sync not in syncs:
+        raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
+    descriptions = list[Description]()
+    lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
+    if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
+        for choice in plan.mpi or (None,):
+            mpi = choose_mpi(choice)
+            if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
+                where = mpi.prefix or Path(mpi.mpiexec).parent
+                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
+            engines[mpi.name] = mpi_engine(mpi, tell)
+            descriptions.append(describe(engines[mpi.name]))
+            lacks[mpi.name] = _lacks(descriptions[-1])
+            if why := clock_lacks(plan, descriptions[-1]):
+                raise InputError(why)
+    ops = ops_of(solo_description, descriptions[0] if descriptions else None)
+    ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
+    return Setup(engines, ops, machine, lacks)
+
+
+def _lacks(description: Description) -> dict[str, str]:
+    return {op.name: op.why_not or "" for op in description.ops if not op.available}
+
+
+def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
+    """The points by what a launch shares, in the order of the plan."""
+    groups: dict[LaunchGroup, list[PlannedPoint]] = {}
+    for point in points:
+        omp = tuple(sorted(point.omp.items()))
+        key = LaunchGroup(
+            mpi=point.mpi,
+            ranks=point.ranks,
+            threads=point.threads,
+            thread_level=point.thread_level,
+            omp=omp,
+            placement=point.placement,
+            points=(),
+            env=tuple(sorted(point.env.items())),
+            arm=point.arm,
+        )
+        groups.setdefault(key, []).append(point)
+    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
+
+
+def alike(group: LaunchGroup) -> LaunchGroup:
+    """What launches have in common that start in the same way: the group without its points."""
+    return msgspec.structs.replace(group, points=())
+
+
+def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mapping[str, str]) -> None:
+    """Raises InputError where OpenMP would leave out places or threads, and say so where nobody reads it.
+
+    That is places on CPUs that are not there or that we may not use, or beside a placement, and nested
+    regions of more threads than the environment allows.
+    """
+    settings = dict(group.omp)
+    word = f"places={settings.get('places')}"
+    if "places" in settings and group.placement is not None:
+        raise InputError(
+            f"the OpenMP setting {word} and the placement {group.placement.text} both say where threads are; "
+            "leave one of them out"
+        )
+    cpus = places_cpus(settings)
+    check_cpus(cpus, machine.cpus, machine.online, word, "the OpenMP setting")
+    for point in group.points:
+        usual = {row.name: row.default for row in ops.all[point.op].params}
+        if _INNER in usual:
+            inner = int(point.params.get(_INNER, usual[_INNER]))
+            words = f"the {point.threads} x {inner} threads of {point.op}"
+            check_thread_limit(environ, point.threads * inner, words)
+
+
+def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> None:
+    """Plan each launch of a campaign. Raises InputError for one that cannot be, or that shares cores."""
+    _check_memory(points, setup.machine)
+    _check_available(points, setup)
+    for group in groups_of(points):
+        check_openmp(group, setup.ops, setup.machine, os.environ)
+        plan_launch(setup.engines[group.mpi], setup.machine, group.request(plan))
+
+
+def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:
+    """Raises InputError for a size that exceeds the memory; the engine sees what all ranks need together."""
+    most = max((point.bytes for point in points), default=0)
+    if 0 < machine.memory_bytes < most:
+        op = next(point.op for point in points if point.bytes == most)
+        raise InputError(
+            f"{op} of {format_bytes(most)} needs more than this machine's memory of "
+            f"{format_memory(machine.memory_bytes)}; give smaller sizes with --bytes"
+        )
+
+
+def _check_available(points: Sequence[PlannedPoint], setup: Setup) -> None:
+    """Raises InputError where no point can be measured: with no MPI that takes part."""
+    why = {(point.op, point.mpi): setup.lacks.get(point.mpi, {}).get(point.op) for point in points}
+    if why and all(why.values()):
+        (op, mpi), reason = next(iter(why.items()))
+        others = f", nor can the other {len(why) - 1} be" if len(why) > 1 else ""
+        raise InputError(
+            f"{op} cannot be measured with {mpi or 'the engine without MPI'}: {reason}{others}; "
+            "'steelyard list --mpi NAME' says what another MPI can"
+        )
+
+
+def job_name(launch: int, group: LaunchGroup) -> str:
+    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
+    engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
+    threads = f"-t{group.threads}" if group.threads > 1 else ""
+    level = f"-{group.thread_level}" if group.thread_level else ""
+    omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
+    place = f"-{group.placement.name}" if group.placement else ""
+    env = "".join(f"-{_in_name(f'{name}={value}')}" for name, value in group.env)
+    arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}{place}{env}{arm}"
+
+
+def _in_name(text: str) -> str:
+    """The text in letters that names of files have; a number that stands for it where it has others."""
+    plain = re.sub(r"[^A-Za-z0-9.,+_]", "_", text)
+    return plain if plain == text and len(text) <= _LONGEST else f"{zlib.crc32(text.encode()):08x}"
+
+
+def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[LaunchGroup]:
+    """The groups of a launch: arms of the same test cases as neighbours, all else shuffled."""
+    arms = list(dict.fromkeys(group.arm for group in groups))
+    random.Random(f"{seed} {launch} arms").shuffle(arms)
+    neighbours: dict[tuple[object, ...], list[LaunchGroup]] = {}
+    for number, group in enumerate(groups):
+        cases = tuple(sorted((p.op, p.bytes, p.method, p.rule) for p in group.points))
+        key = (group.ranks, group.threads, group.thread_level, cases) if group.arm is not None else (number,)
+        neighbours.setdefault(key, []).append(group)
+    families = list(neighbours.values())
+    random.Random(f"{seed} {launch}").shuffle(families)
+    return [group for family in families for group in sorted(family, key=lambda one: arms.index(one.arm))]
+
+
+def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
+    """What is still to be measured: launch after launch, jobs and their points shuffled within it.
+
+    Arms follow each other directly, in an order that a coin chooses anew for each launch and that is the same
+    for all their jobs: what a comparison by swaps rests on (Abedi and Brecht, ICPE 2017).
+    """
+    jobs = []
+    for launch in range(1, launches + 1):
+        for group in _in_order(groups_of(campaign.points), campaign.seed, launch):
+            name = job_name(launch, group)
+            points = [point for point in group.points if (name, point.point) not in done]
+            random.Random(f"{campaign.seed} {name}").shuffle(points)
+            if points:
+                jobs.append(PlannedJob(launch, name, group, tuple(points)))
+    return jobs

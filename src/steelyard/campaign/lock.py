@@ -1,0 +1,131 @@
+"""The lock of a results folder: one steelyard at a time measures into it, with none of a dead one's launches.
+
+The lock belongs to an open file, and launches inherit its descriptor: while a process of a launch holds it,
+the folder is taken, on whichever host. The file says who holds it and by which mark its launches are found;
+it is empty when that steelyard ended as it should.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from steelyard.base.errors import InputError
+from steelyard.system.leftovers import remove_leftovers
+from steelyard.system.process import end_marked, is_alive, new_mark, start_time
+
+_SURVIVOR_SECONDS = 10.0  # for the lock, once those who hold it were ended
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds a lock: a process of `host`, the mark of its launches, and when it began (Unix time)."""
+
+    host: str
+    pid: int
+    start: int  # as `process.start_time` has it
+    mark: str
+    began_ns: int
+
+
+class Lock(msgspec.Struct, frozen=True):
+    """A lock that is held. `notes` tell what was left by one that died, and is no more."""
+
+    descriptor: int
+    mark: str
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[Lock]:
+    """Hold the lock of a results folder, after ending what a steelyard that was killed has left running.
+
+    Raises InputError when another steelyard measures into it, when such processes cannot be ended, or when
+    the folder cannot be written.
+    """
+    path = folder / ".lock"
+    try:
+        file = path.open("a+b", buffering=0)
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be written: {error.strerror}; give --out another place"
+        ) from None
+    with file:
+        notes = _take(file, folder)
+        holder = Holder(platform.node(), os.getpid(), start_time(os.getpid()), new_mark(), time.time_ns())
+        _write(file, msgspec.json.encode(holder), folder)
+        yield Lock(file.fileno(), holder.mark, notes)
+        _write(file, b"", folder)
+
+
+def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
+    """Get the lock, and end what the last holder left. Returns what there is to tell."""
+    if _is_free(file):
+        holder = _holder(file)
+        return _clear(holder, folder) if holder is not None else ()
+    holder = _holder(file)
+    if holder is None or holder.host != platform.node() or is_alive(holder.pid, holder.start):
+        who = f" (pid {holder.pid} on {holder.host})" if holder is not None else ""
+        raise InputError(f"another steelyard{who} is measuring into '{folder}'; wait for it to end")
+    notes = _clear(holder, folder)
+    deadline = time.monotonic() + _SURVIVOR_SECONDS
+    while not _is_free(file):
+        if time.monotonic() > deadline:
+            raise InputError(
+                f"a launch of an earlier steelyard still holds '{folder}'; end its processes, or give --out "
+                "another place"
+            )
+        time.sleep(0.05)
+    return notes
+
+
+def _clear(holder: Holder, folder: Path) -> tuple[str, ...]:
+    """End what a steelyard that was killed has left, and remove the files of its launches."""
+    if holder.host != platform.node():
+        return ()
+    ended, left = end_marked(holder.mark)
+    if left:
+        pids = ", ".join(map(str, left))
+        raise InputError(
+            f"processes of an earlier steelyard still measure into '{folder}' and cannot be ended (pid "
+            f"{pids}); end them first"
+        )
+    remove_leftovers(holder.began_ns)
+    if not ended:
+        return ()
+    pids = ", ".join(map(str, ended))
+    return (f"an earlier steelyard was killed here; what it had left running was ended (pid {pids})",)
+
+
+def _is_free(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _holder(file: IO[bytes]) -> Holder | None:
+    """Who holds the lock, or held it when it was killed; None where the file does not say."""
+    file.seek(0)
+    try:
+        return msgspec.json.decode(file.read(), type=Holder)
+    except msgspec.DecodeError:
+        return None
+
+
+def _write(file: IO[bytes], text: bytes, folder: Path) -> None:
+    try:
+        file.truncate(0)
+        file.write(text)
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be written: {error.strerror}; make room, then give the same command again"
+        ) from None

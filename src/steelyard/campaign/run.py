@@ -1,0 +1,344 @@
+"""A campaign: a plan becomes jobs, each one launch of an engine; what is finished is never measured again.
+
+DIR/campaign.json is written once, before the first launch (folder.py). DIR/records holds a file for each job
+(jobs.py), to which the engine appends; a job that was cut short goes on in another file. A watchdog ends a
+launch that hangs and carries on with the next point: hangs, crashes and wrong answers are results.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.units import parse_seconds
+from steelyard.campaign.budget import Budget, budget_of, estimate
+from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself
+from steelyard.campaign.folder import finished
+from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
+from steelyard.campaign.lock import Lock
+from steelyard.engines.build import Engine
+from steelyard.launch.command import LaunchCommand, plan_launch
+from steelyard.plan.arrivals import arrival_lines
+from steelyard.plan.plan import Plan
+from steelyard.plan.resolve import point_line
+from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.follow import Tail
+from steelyard.records.schema import SCHEMA, End, Job, JobFile, JobMpi, append_records
+from steelyard.system.kernel_settings import read_settings
+from steelyard.system.leftovers import leftovers_removed
+from steelyard.system.machine import read_machine
+from steelyard.system.other_processes import Watcher
+from steelyard.system.process import Child
+
+_POLL_SECONDS = 0.05
+_LASTING = (
+    60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
+)
+_MOST_DEATHS = 2  # of launches alike that never began: the others are spared
+HUNG_BEFORE = "it hung in an earlier launch"
+_NEVER_BEGAN = "launches like this one died before they began to measure"
+SPARED = (HUNG_BEFORE, _NEVER_BEGAN)  # reasons to skip a point for what became of it in another launch
+
+
+class PointEnded(Struct, frozen=True):
+    """An event: a point came to its end in a launch. `file` holds what was recorded of it, no more."""
+
+    plan: PlannedPoint
+    file: JobFile
+
+
+class JobStarted(Struct, frozen=True):
+    """An event: a launch begins, with so many points to measure."""
+
+    launch: int
+    name: str
+    points: tuple[PlannedPoint, ...]  # in the order in which they are measured
+    notes: tuple[str, ...]
+
+
+class CampaignBegins(Struct, frozen=True):
+    """An event: so many points of all launches are to be measured; `words` say about how long that takes."""
+
+    words: tuple[str, ...]
+    points: int
+
+
+class LaunchMeasures(Struct, frozen=True):
+    """An event: the ranks of a launch are there and begin to measure; on all cores, or not."""
+
+    all_cores: bool
+
+
+class BudgetSpent(Struct, frozen=True):
+    """An event: the time budget is over, and so many points of so many launches are left out."""
+
+    points: int
+    launches: int
+
+
+Event = CampaignBegins | JobStarted | LaunchMeasures | PointEnded | BudgetSpent
+Listener = Callable[[Event], None]
+
+
+def run_campaign(
+    folder: Path,
+    plan: Plan,
+    campaign: CampaignFile,
+    setup: Setup,
+    listener: Listener,
+    *,
+    lock: Lock | None = None,
+    retry_failed: bool = False,
+) -> None:
+    """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
+
+    Launches inherit `lock`, where it is given. Raises InputError when a launcher is not there at all; what
+    was finished is kept.
+    """
+    (folder / "records").mkdir(exist_ok=True)
+    done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
+    spared = {index: HUNG_BEFORE for (_, index), end in done.items() if hung_by_itself(end.why)}
+    deaths = Counter[LaunchGroup]()
+    jobs = plan_jobs(campaign, plan.launches, done)
+    remaining = sum(len(job.points) for job in jobs)
+    budget = budget_of(plan)
+    if jobs:
+        listener(CampaignBegins(estimate(plan, jobs, setup), remaining))
+    for index, job in enumerate(jobs):
+        seen = (spared, deaths, listener, lock)
+        left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
+        remaining -= len(job.points) - left
+        if budget.is_over and remaining > 0:
+            launches = {later.launch for later in jobs[index + (left == 0) :]}
+            listener(BudgetSpent(remaining, len(launches)))
+            return
+
+
+def is_failure(end: End) -> bool:
+    """Is a point that ended so to be measured again where failures are: it failed, or was spared for one?"""
+    return end.status == "failed" or (end.status == "skipped" and end.why in SPARED)
+
+
+class _Job(Struct, frozen=True):
+    """What a job is given.
+
+    `spared` collects the points that are not to be tried again in other launches, with the reason; `deaths`
+    counts launches that never began.
+    """
+
+    folder: Path
+    plan: Plan
+    seed: int
+    setup: Setup
+    planned: PlannedJob
+    budget: Budget
+    remaining: int  # points, of this job and of later ones
+    spared: dict[int, str]
+    deaths: Counter[LaunchGroup]
+    listener: Listener
+    lock: Lock | None
+
+
+def _run_job(job: _Job) -> int:
+    """One job: start the engine, again without the point at which it died, until all points have an end.
+
+    How many have none, because the time budget was over.
+    """
+    planned = job.planned
+    group, points = planned.group, list(planned.points)
+    engine = job.setup.engines[group.mpi]
+    launch = plan_launch(engine, job.setup.machine, group.request(job.plan))
+    job.listener(JobStarted(planned.launch, planned.name, planned.points, launch.notes))
+    spared = [point for point in points if point.point in job.spared]
+    points = [point for point in points if point.point not in job.spared]
+    while points or spared:
+        path = _free_path(job.folder / "records", planned.name)
+        command = _command(job, engine, launch, path)
+        append_records(path, [_job_record(job, engine, launch, command)])
+        tail = Tail(path)
+        for point in spared:
+            _conclude(job, tail, point, "skipped", job.spared[point.point])
+        spared = []
+        if points:
+            with _given(job, points):
+                points = _watch(job, tail, points, command, launch)
+        if job.budget.is_over:
+            return len(points)
+    return 0
+
+
+def _points_file(folder: Path) -> Path:
+    """The points of the launch that is under way, for the engine."""
+    return folder.absolute() / ".points"
+
+
+def _arrivals_file(folder: Path) -> Path:
+    return folder.absolute() / ".arrivals"
+
+
+@contextmanager
+def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[None]:
+    """While a launch runs, the files that tell it what to measure."""
+    words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
+    try:
+        most_seconds = job.budget.most_seconds(job.remaining)
+        words.write_text("".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points))
+        if isinstance(job.plan.arrivals, tuple):
+            arrivals.write_text(arrival_lines(job.plan.arrivals))
+        yield
+    finally:
+        words.unlink(missing_ok=True)
+        arrivals.unlink(missing_ok=True)
+
+
+def _free_path(records: Path, name: str) -> Path:
+    """JOB.jsonl, or JOB.2.jsonl and so on when the job goes on."""
+    path = records / f"{name}.jsonl"
+    part = 2
+    while path.exists():
+        path = records / f"{name}.{part}.jsonl"
+        part += 1
+    return path
+
+
+def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:
+    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args]
+    command += [
+        "--points",
+        str(_points_file(job.folder)),
+        "--out",
+        str(path.absolute()),
+        "--seed",
+        str(job.seed + job.planned.launch),
+    ]
+    group = job.planned.group
+    if engine.kind == "mpi" and (group.threads > 1 or group.thread_level):
+        command += ["--thread-level", group.thread_level or "funneled"]
+    plan = job.plan
+    if plan.arrivals is not None:
+        command += ["--arrivals", str(_arrivals_file(job.folder))]
+    for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
+        command += [option, value] if value is not None else []
+    return command
+
+
+def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[str]) -> Job:
+    mpi = engine.mpi
+    placement = job.planned.group.placement
+    return Job(
+        schema=SCHEMA,
+        job=job.planned.name,
+        launch=job.planned.launch,
+        mpi=JobMpi(
+            name=mpi.name, family=mpi.family, version=mpi.version, mpiexec=mpi.mpiexec, prefix=mpi.prefix
+        )
+        if mpi
+        else None,
+        engine=engine.path,
+        command=tuple(command),
+        environment=launch.environment,
+        preset=launch.preset,
+        ranks=job.planned.group.ranks,
+        threads=job.planned.group.threads,
+        cores=len(job.setup.machine.cores),
+        placement=placement.text if placement else None,
+        cpus=placement.cpus if placement else (),
+        notes=launch.notes,
+        settings=_settings(),
+    )
+
+
+def _settings() -> dict[str, Any]:
+    """How this system is set up as the job begins, as far as it tells."""
+    machine = msgspec.to_builtins(read_machine())
+    told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
+    told |= msgspec.to_builtins(read_settings())
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _watch(
+    job: _Job, tail: Tail, points: list[PlannedPoint], command: list[str], launch: LaunchCommand
+) -> list[PlannedPoint]:
+    """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
+    lasting = any(job.setup.ops.all[point.op].lasts for point in points)
+    patience = parse_seconds(job.plan.hang_after) * (_LASTING if lasting else 1)
+    silent = f"{patience:g}s" if lasting else job.plan.hang_after
+    plans = {point.point: point for point in points}
+    hang: str | None = None
+    is_late = False
+    watcher = Watcher()
+    watcher.look()
+    held = () if job.lock is None else (job.lock.descriptor,)
+    mark = job.lock.mark if job.lock else None
+    environment = {**os.environ, **launch.environment}
+    for name in launch.unset:
+        environment.pop(name, None)
+    with leftovers_removed(), Child(command, env=environment, mark=mark, held=held) as child:
+        quiet_since = time.monotonic()
+        watcher.parent = child.pid
+        while True:
+            watcher.look_if_due()
+            code = child.poll()
+            unmeasured = len(plans)
+            quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
+            is_late = job.budget.patience_is_over or (job.budget.is_over and len(plans) < unmeasured)
+            if code is not None or is_late:
+                break
+            if time.monotonic() - quiet_since > patience:
+                hang = hang_words(silent, command, tail.launch)
+                break
+            time.sleep(_POLL_SECONDS)
+        child.stop()
+        said = child.err + child.out
+    _hear(job, tail, plans)  # what it wrote while it was being stopped
+    watcher.look()
+    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
+    ours = {place.pid for place in places if place.host == host}
+    append_records(tail.path, [watcher.record(host, ours)])
+    left = [point for point in points if point.point in plans]
+    if not left or is_late:
+        return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over
+    why = hang or cause_of_death(code or 0, said, command, places, began=tail.launch is not None)
+    culprits = (
+        left[:1] if tail.launch is not None else left
+    )  # it never began to measure: no point is to blame
+    job.deaths[alike(job.planned.group)] += tail.launch is None
+    for point in culprits:
+        _conclude(job, tail, point, "failed", why)
+    _spare(job, culprits, why)
+    return left[len(culprits) :]
+
+
+def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
+    """What is not to be tried again in later launches, for the time that it would cost."""
+    if hung_by_itself(why):
+        job.spared.update((point.point, HUNG_BEFORE) for point in culprits)
+    elif job.deaths[alike(job.planned.group)] >= _MOST_DEATHS:
+        job.spared.update((point.point, _NEVER_BEGAN) for point in job.planned.group.points)
+
+
+def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
+    """Tell of the points that have ended since, and take them out of `plans`; was anything recorded?"""
+    had_begun = tail.launch is not None
+    ended, grew = tail.advance()
+    if tail.launch is not None and not had_begun:
+        group = job.planned.group
+        job.listener(LaunchMeasures(group.ranks * group.threads >= len(job.setup.machine.cores)))
+    for file in ended:
+        job.listener(PointEnded(plans.pop(file.points[0].index), file))
+    return grew
+
+
+def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str) -> None:
+    """Write down the end of a point that the engine could not end itself."""
+    append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
+    for file in tail.advance()[0]:
+        job.listener(PointEnded(point, file))

@@ -1,0 +1,183 @@
+"""Checks of binding: who may run where, whether that is where it was asked to be, and stayed so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from steelyard.base.cpulist import cpu_set
+from steelyard.base.diagnostic import WARNING, check
+from steelyard.checks.evidence import Evidence, listed, mpi_name, sentences
+from steelyard.records.schema import Job, JobFile, Place
+from steelyard.results.load import Measured
+from steelyard.results.states import cpus_words, who
+from steelyard.results.threads import moved_lanes, sharing_lanes, stray_lanes
+from steelyard.show.words import row_name
+
+
+@check(
+    "oversubscribed",
+    WARNING,
+    "More ranks than cores",
+    why="Ranks take turns on a core. Times show the scheduler, and how the library waits.",
+    remedy="Use as many ranks as there are cores, or read these test cases as a test of function.",
+)
+def oversubscribed(seen: Evidence) -> str | None:
+    """Launches with more ranks and threads than cores."""
+    jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
+    kinds = sorted({(job.ranks * job.threads, job.cores, mpi_name(job)) for job in jobs})
+    return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
+
+
+def _is_oversubscribed(job: Job) -> bool:
+    if job.preset == "oversubscribed":
+        return True
+    return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
+
+
+@check(
+    "unbound",
+    WARNING,
+    "Ranks are not bound",
+    why="A rank that moves to another core loses its caches, and launches differ for no reason of the MPI's.",
+    remedy="Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher.",
+)
+def unbound(seen: Evidence) -> str | None:
+    """Ranks that may move between more cores than they have threads."""
+    found: list[str] = []
+    for mpi, threads, places in _bound_jobs(seen.measured):
+        for place, cores in places:
+            if len(cores) > threads:
+                found.append(f"rank {place.rank} of {mpi} may run on CPUs {place.cpus}")
+    return sentences(found)
+
+
+@check(
+    "shared-cores",
+    WARNING,
+    "Ranks or threads share cores",
+    why="Two ranks or threads on one core take turns: latencies jump from a microsecond to the scheduler's "
+    "milliseconds.",
+    remedy="Ask for fewer ranks, or look at how the launcher was told to bind (the job record has its "
+    "command).",
+    caused_by=("unbound",),
+)
+def shared_cores(seen: Evidence) -> str | None:
+    """Two ranks of one host, or threads of a rank, on the same core although there are cores enough."""
+    found: list[str] = []
+    for mpi, _, places in _bound_jobs(seen.measured):
+        owner: dict[int, Place] = {}
+        for place, cores in places:
+            other = next((owner[core] for core in sorted(cores) if core in owner), None)
+            if other is not None:
+                cpus = f"CPUs {other.cpus} and {place.cpus}"
+                found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
+            owner.update(dict.fromkeys(cores, place))
+    names = {row.point: row_name(row) for row in seen.rows}
+    for file in seen.measured.files:
+        if not _is_oversubscribed(file.job) and not file.job.cpus:
+            found += sharing_lanes(file, names)
+    return sentences(found)
+
+
+def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
+    """For each host of each launch with cores enough: MPI, threads of a rank, places with their cores."""
+    groups = measured.campaign.machine.get("cores")
+    groups = groups if isinstance(groups, list | tuple) else []
+    core_of = {cpu: number for number, group in enumerate(groups) for cpu in group}
+    for file in measured.files:
+        if file.launch is None or _is_oversubscribed(file.job) or file.job.placement:
+            continue
+        mpi = mpi_name(file.job)
+        places = sorted(file.launch.places, key=lambda place: (place.host, place.rank))
+        for _, on_host in groupby(places, key=lambda place: place.host):
+            with_cores = [
+                (place, frozenset(core_of.get(cpu, -1 - cpu) for cpu in cpu_set(place.cpus)))
+                for place in on_host
+            ]
+            yield mpi, file.job.threads, with_cores
+
+
+@check(
+    "misplaced",
+    WARNING,
+    "Not where it was asked to be",
+    why="A rank or thread that runs elsewhere measures another pair of cores than its row says.",
+    remedy="Look at what the launcher and the control group do to affinities. The report shows the verified "
+    "binding.",
+)
+def misplaced(seen: Evidence) -> str | None:
+    """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
+    return sentences(sentence for file in seen.measured.files for sentence in strays(file))
+
+
+def strays(file: JobFile) -> Iterator[str]:
+    """Those of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
+    job, mpi = file.job, mpi_name(file.job)
+    for place in file.launch.places if file.launch else ():
+        if place.refused:
+            yield f"rank {place.rank} of {mpi} was not bound: {place.refused}"
+        asked = job.cpus[place.rank * job.threads : (place.rank + 1) * job.threads]
+        allowed = place.lanes if job.threads > 1 else (place.cpus,)
+        for thread, (cpu, cpus) in enumerate(zip(asked, allowed, strict=False)):
+            if cpu_set(cpus) != {cpu}:
+                name = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
+                yield f"{name} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
+    yield from stray_lanes(file)
+
+
+@check(
+    "placements-vary",
+    WARNING,
+    "Launches were placed differently",
+    why="Launches that are not alike widen the interval and can make modes.",
+    remedy="Fix what the launcher does, or measure each placement as a campaign of its own.",
+)
+def placements_vary(seen: Evidence) -> str | None:
+    """Test cases whose launches were bound differently."""
+    varying = []
+    for point, row in zip(seen.measured.points, seen.rows, strict=True):
+        starts = [cell.start for cell in point.cells if cell.start]
+        if len({tuple(place.cpus for place in start.places) for start in starts}) > 1:
+            varying.append(row)
+    return listed(varying, lambda row: f"mostly {row.placement}")
+
+
+@check(
+    "moved",
+    WARNING,
+    "A rank was moved during a launch",
+    why="What was measured before and after belongs to two placements. The row says that of the beginning.",
+    remedy="Find who changes affinities (taskset, a batch system, an irq balancer's script) and measure "
+    "again.",
+)
+def moved(seen: Evidence) -> str | None:
+    """Ranks and threads that were bound and then, during the launch, bound elsewhere or seen elsewhere."""
+    names = {row.point: row_name(row) for row in seen.rows}
+    found: dict[tuple[str, int], str] = {}
+    for file in seen.measured.files:
+        for before, after in pairwise(file.states):
+            for rank, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
+                if old != new:
+                    told = f"was moved from {cpus_words(cpu_set(old))} to {cpus_words(cpu_set(new))}"
+                    when = f"while {names.get(after.point or 0, 'a test case')} was measured"
+                    found.setdefault((file.job.job, rank), f"{who(file, rank)} {told} {when}")
+        for thread, told in enumerate(moved_lanes(file, names)):
+            found[file.job.job, -1 - thread] = told
+    for key, sentence in _seen_elsewhere(seen):
+        found.setdefault(key, sentence)
+    return sentences(found.values())
+
+
+def _seen_elsewhere(seen: Evidence) -> Iterator[tuple[tuple[str, int], str]]:
+    """By job and rank, those that a look between samples saw outside of what they were bound to."""
+    for point, row in zip(seen.measured.points, seen.rows, strict=True):
+        for cell in point.cells:
+            for place in cell.start.places if cell.start else ():
+                allowed = cpu_set(place.cpus)
+                seen_on = cell.taken.cpus[place.rank] if place.rank < len(cell.taken.cpus) else frozenset()
+                outside = frozenset(cpu for cpu in seen_on - allowed if cpu >= 0)
+                if allowed and outside:
+                    name = f"rank {place.rank} (pid {place.pid} on {place.host}) of launch {cell.launch}"
+                    words = f"was seen on {cpus_words(outside)}, but bound to {cpus_words(allowed)}"
+                    yield (cell.job.job, place.rank), f"{name} {words}, while {row_name(row)} was measured"

@@ -1,0 +1,155 @@
+"""Checks of clocks: whether they are sound, fine and cheap enough, and agree with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.base.diagnostic import NOTE, WARNING, check
+from steelyard.base.plural import counted
+from steelyard.base.units import format_time
+from steelyard.checks.evidence import INSTRUMENT, Evidence, listed, sentences, valued
+from steelyard.models.contradictions import disagreements
+from steelyard.results.facets import ClockError, Rate, Timer
+from steelyard.results.row import Row
+
+COARSE_TICK = 0.05  # tick of the clock relative to the median
+DEAR_CLOCK = 0.2  # cost of the clock relative to the median
+_LEAST_NS = 0.01  # a tenth of what the fastest step of any processor takes
+_MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a node moves
+
+
+@check(
+    "methods-disagree",
+    WARNING,
+    "Methods contradict each other",
+    why="Two methods that rest on different things measured one operation, and both cannot be right. The "
+    "clocks may be off by more than they state, or the machine changed between the two.",
+    remedy="Measure both again with more launches. If the contradiction stays, do not trust the "
+    "synchronised latency: use the method bounds, and --paths asymmetric where messages may take longer one "
+    "way than back.",
+)
+def methods_disagree(seen: Evidence) -> str | None:
+    """Test cases of which two methods say what cannot both be true."""
+    found = disagreements(seen.rows)
+    sentence = {one.other.point: one.sentence for one in found}
+    verb = "contradicts" if len(found) == 1 else "contradict"
+    return listed((one.other for one in found), lambda row: sentence[row.point], f" {verb} another method")
+
+
+@check(
+    "unsound-clock",
+    WARNING,
+    "A clock is not sound",
+    why="A clock that steps, or that runs differently on another core, makes durations of any length.",
+    remedy="Measure without --clock: the engine then takes the best clock that all ranks find sound.",
+)
+def unsound_clock(seen: Evidence) -> str | None:
+    """Launches whose clock is not sound on some rank, each clock and reason once."""
+    found: dict[tuple[str, str], int] = {}
+    for launch in (file.launch for file in seen.measured.files if file.launch):
+        doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
+        for doubt in dict.fromkeys(doubts):
+            found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
+    told = [f"{name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    return sentences([*told, *_wild_clocks(seen)])
+
+
+def _wild_clocks(seen: Evidence) -> Iterator[str]:
+    """Launches in which a point failed by its clocks, which timed all others, too."""
+    for file in seen.measured.files:
+        ends = [run.end for run in file.points if run.end]
+        why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
+        others = sum(end.status == "ok" for end in ends)
+        if why and others:
+            said = why.removeprefix("clock: ").partition(";")[0]
+            rest = f"the same clocks timed {counted(others, 'other test case')} of it"
+            yield f"launch {file.job.launch}: {said}, and {rest}"
+
+
+@check(
+    "not-positive",
+    WARNING,
+    "Nothing is left after the cost of the clock",
+    why="Reading the clock costs as much as what was measured. The number says nothing.",
+    remedy="Measure with --method batch, which puts many repetitions between two readings of the clock.",
+)
+def not_positive(seen: Evidence) -> str | None:
+    """Test cases with nothing left after the cost of the clock was subtracted."""
+    lost = [row for row in seen.rows if row.median is not None and row.median <= 0]
+    lost = [row for row in lost if not row.op.startswith(INSTRUMENT)]
+    return listed(lost, lambda row: f"{row.median:.3g} ns after subtracting {row.get(Timer).overhead:.3g} ns")
+
+
+@check(
+    "impossible",
+    WARNING,
+    "Numbers that cannot be",
+    why="No processor does anything in less than a hundredth of a nanosecond, and no memory moves 1000 TB in "
+    "a second. The records are damaged, or the clock is wrong.",
+    remedy="Measure again. If it stays, report it to us with the folder's records.",
+)
+def impossible(seen: Evidence) -> str | None:
+    """Test cases whose value is beyond what any machine can do."""
+    wrong = [
+        row
+        for row, value in valued(seen.rows)
+        if value < _LEAST_NS or (row.get(Rate).bandwidth or 0) > _MOST_BYTES_PER_SECOND
+    ]
+    return listed(wrong, lambda row: f"{row.median:.3g} ns")
+
+
+@check(
+    "coarse-clock",
+    NOTE,
+    "The clock is coarse",
+    why="Single samples are rounded to the tick. Medians are interpolated inside it; minima and quantiles "
+    "less well.",
+    remedy="Measure with --method batch, or with a clock of a smaller tick.",
+)
+def coarse_clock(seen: Evidence) -> str | None:
+    """Test cases whose clock has a tick that is large against the value."""
+    coarse = [
+        row for row, value in valued(seen.rows) if (row.get(Timer).clock_tick or 0) > COARSE_TICK * value
+    ]
+    return listed(
+        coarse, lambda row: f"tick {row.get(Timer).clock_tick:.3g} ns of {format_time(row.median or 0)}"
+    )
+
+
+@check(
+    "dear-clock",
+    NOTE,
+    "The clock costs much",
+    why="An error in the cost of the clock goes into the number in full.",
+    remedy="Measure with --method batch, which reads the clock once for many repetitions.",
+)
+def dear_clock(seen: Evidence) -> str | None:
+    """Test cases whose clock costs much against the value."""
+    dear = [row for row, value in valued(seen.rows) if (row.get(Timer).overhead or 0) > DEAR_CLOCK * value]
+    return listed(
+        dear, lambda row: f"{row.get(Timer).overhead:.3g} ns subtracted, {format_time(row.median or 0)} left"
+    )
+
+
+@check(
+    "closed-clocks",
+    NOTE,
+    "Clocks were compared over paths that may be asymmetric",
+    why="A message that takes longer one way than back shifts a clock by half the difference. No exchange "
+    "of messages can see that, nor can the closure, which states the error. Only the bound is certain.",
+    remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
+)
+def closed_clocks(seen: Evidence) -> str | None:
+    """Test cases with several clocks whose stated error is what the closure saw."""
+    rows = [
+        row
+        for point, row in zip(seen.measured.points, seen.rows, strict=True)
+        if any(cell.by_closure for cell in point.cells if cell.status == "ok")
+    ]
+    return listed(rows, _clock_words)
+
+
+def _clock_words(row: Row) -> str:
+    error = row.get(ClockError)
+    stated, certain = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
+    return f"clocks ±{stated}, for certain ±{certain}"

@@ -1,0 +1,64 @@
+"""What checks look at, and how they name what they have found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.plural import counted
+from steelyard.records.schema import Job
+from steelyard.results.load import Measured
+from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
+from steelyard.show.words import row_name
+
+INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
+MOST_NAMED = 2  # examples: who wants all has the table
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A folder and the rows made from it, in the same order as its points."""
+
+    measured: Measured
+    rows: tuple[Row, ...]
+
+
+def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> str | None:
+    """`3 test cases failed: name (detail); name (detail); and 1 more.`; None without rows."""
+    chosen = list(rows)
+    if not chosen:
+        return None
+    shown = chosen[:MOST_NAMED]
+    named = [f"{_name(row, shown)} ({detail(row)})" for row in shown]
+    return f"{counted(len(chosen), 'test case')}{verb}: {_examples(named, len(chosen))}"
+
+
+def sentences(findings: Iterable[str]) -> str | None:
+    """Findings without repeats as one sentence, the first in full, the others counted; None without any."""
+    found = list(dict.fromkeys(findings))
+    return _examples(found[:MOST_NAMED], len(found)) if found else None
+
+
+def _examples(shown: Sequence[str], count: int) -> str:
+    more = f"; and {count - len(shown)} more" if count > len(shown) else ""
+    return "; ".join(shown) + more + "."
+
+
+def _name(row: Row, among: Sequence[Row]) -> str:
+    """`mpi.bcast 8 B, root=1, method barrier`: with all that tells it from its namesakes."""
+    namesakes = [one for one in among if row_name(one) == row_name(row)]
+    own = next(i for i, one in enumerate(namesakes) if one is row)
+    return ", ".join(part for part in (row_name(row), row_labels(namesakes).label(own)) if part)
+
+
+def valued(rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
+    """Rows of ops other than the instrument's own with a positive median, and that median."""
+    for row in rows:
+        if row.median is not None and row.median > 0 and not row.op.startswith(INSTRUMENT):
+            yield row, row.median
+
+
+def mpi_name(job: Job) -> str:
+    """`openmpi-4.1.4`, or that there was none."""
+    return job.mpi.name if job.mpi else "a launch without MPI"

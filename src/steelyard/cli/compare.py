@@ -1,0 +1,117 @@
+"""`steelyard compare`: is one arm slower, faster, the same, or can nobody tell?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.cli.console import print_sheet, say, say_json
+from steelyard.cli.options import JsonFlag
+
+if TYPE_CHECKING:
+    from steelyard.compare.arms import Rivals
+    from steelyard.compare.verdicts import Verdicts
+
+SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
+EXAMPLES = {
+    "compare": (
+        "steelyard compare results/before results/after",
+        "steelyard compare results/two --by mpi",
+        "steelyard compare results/waits --by omp.wait_policy --json",
+    )
+}
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """The options of `steelyard compare`."""
+
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="one folder with --by, or several")]
+    by: Annotated[
+        str | None,
+        typer.Option(help="within one folder: mpi, placement, param.NAME, omp.NAME"),
+    ] = None
+    least: Annotated[float, typer.Option(help="the least difference that matters, in per cent")] = 2.0
+    margin: Annotated[float, typer.Option(help="the difference that may be ignored, in per cent")] = 5.0
+    false_alarm: Annotated[
+        float, typer.Option(help="comparisons of equals that may say slower or faster, in per cent")
+    ] = 1.0
+    strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
+    junit: Annotated[Path | None, typer.Option(help="write the verdicts as JUnit XML, too")] = None
+    json: JsonFlag = False
+
+
+def compare(options: CompareOptions) -> None:
+    """Compare folders, or the MPIs or settings of one folder."""
+    from steelyard.compare.answer import Question
+    from steelyard.compare.verdicts import compare as compare_rivals
+
+    rivals, by_turns = _rivals(options)
+    asked = Question(
+        _fraction("--false-alarm", options.false_alarm, most=0.5),
+        _fraction("--least", options.least),
+        _fraction("--margin", options.margin),
+    )
+    found = compare_rivals(rivals, by_turns, asked)
+    if options.junit:
+        _write_junit(options.junit, found, options.strict)
+    if options.json:
+        from steelyard.compare.document import verdicts_document
+
+        say_json(verdicts_document(found))
+    else:
+        from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+
+        print_sheet(verdict_sheet(found, asked.margin))
+        for sentence in verdict_sentences(found, asked.margin):
+            say(sentence)
+    if code := _code(found, options.strict):
+        raise typer.Exit(code)
+
+
+def _fraction(option: str, percent: float, most: float = 10.0) -> float:
+    if not 0 < percent / 100 < most:
+        raise InputError(f"{option} is a percentage above 0 and below {100 * most:g}, not {percent:g}")
+    return percent / 100
+
+
+def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
+    from steelyard.compare.arms import rivals_by, rivals_of
+    from steelyard.records.campaign_file import read_campaign
+    from steelyard.results.rows import results
+
+    folders = options.folders
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    if len(folders) == 1:
+        by = options.by or next(iter(read_campaign(folders[0]).plan.get("arms") or {}), "mpi")
+        return rivals_by(results(folders[0]), by), True
+    if options.by is not None:
+        raise InputError("--by compares within one folder; give one folder, or leave --by out")
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
+    return rivals_of({str(folder): results(folder) for folder in folders}), False
+
+
+def _write_junit(path: Path, found: Verdicts, strict: bool) -> None:
+    from steelyard.compare.junit import junit_xml
+
+    try:
+        write_whole(path, junit_xml(found, strict))
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
+        ) from None
+
+
+def _code(found: Verdicts, strict: bool) -> int:
+    said = {one.verdict for one in found.points}
+    if "slower" in said:
+        return SLOWER_CODE
+    return CANNOT_TELL_CODE if strict and "cannot tell" in said else 0

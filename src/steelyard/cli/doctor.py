@@ -1,0 +1,51 @@
+"""`steelyard doctor`: this machine before anything is measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.base.errors import SteelyardError
+from steelyard.cli.console import out, say, say_json, tell
+from steelyard.cli.mpi import mpi_line
+from steelyard.cli.options import JsonOnly
+from steelyard.engines.build import solo_engine
+from steelyard.engines.mpi import find_mpis
+from steelyard.system.machine import read_machine
+
+_LOOK_SECONDS = 1.0  # how long what else runs is watched
+
+
+def doctor(options: JsonOnly) -> None:
+    """Examine this machine: MPIs, cores and caches, clocks, other load; what is wrong, and what to do."""
+    from steelyard.doctor import Patient, examine
+    from steelyard.doctor.machine import default_clock, machine_lines
+    from steelyard.engines.clocks import gauge_clocks
+    from steelyard.show.diagnostics import diagnostic_text
+    from steelyard.system.kernel_settings import read_settings
+    from steelyard.system.other_processes import Watcher
+
+    watcher = Watcher()
+    watcher.look()  # at what others do while we gauge clocks
+    machine, settings, mpis = read_machine(), read_settings(), find_mpis()
+    clocks, problem = list[dict[str, Any]](), None
+    try:
+        clocks = gauge_clocks(solo_engine(tell))
+    except SteelyardError as error:
+        problem = str(error)
+    watcher.look_after(_LOOK_SECONDS)
+    busy = watcher.busiest()
+    found = examine(Patient(machine, mpis, clocks, problem, settings, busy))
+    if options.json:
+        told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
+        seen = {"settings": settings, "busy": busy}
+        say_json({"machine": machine, "mpis": mpis, **seen, **told})
+        return
+    for name, value in machine_lines(machine, clocks):
+        say(f"{name:<10} {value}")
+    for mpi in mpis:
+        say(f"{'mpi':<10} {mpi_line(mpi)}")
+    say()
+    for paragraph in diagnostic_text(found, out().width, notes=True):
+        say(paragraph)
+    if not found:
+        say("No check found anything.")

@@ -1,0 +1,268 @@
+"""`steelyard list`: every op, method, stop rule and plan; one of them with all that it takes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from steelyard.base.errors import InputError, SteelyardError
+from steelyard.cli.console import say, say_json, tell, width
+from steelyard.cli.options import JsonFlag, listed
+from steelyard.engines.build import describe, mpi_engine, solo_engine
+from steelyard.engines.description import Description, Op, Param
+from steelyard.engines.mpi import choose_mpi, find_mpis
+from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.other_suites import SUITES, known_as
+from steelyard.plan.plan import nearest, read_plan
+
+_NAME_WIDTH, _NAME_MOST = 22, 28  # columns
+_VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest rank"}
+EXAMPLES = {
+    "list_what_there_is": (
+        "steelyard list reduce            every op with 'reduce' in its name",
+        "steelyard list mpi.reduce        its sizes, parameters, methods; names in other suites",
+        "steelyard list 'mpi.i*' --mpi mpich",
+        "steelyard list epoch             a method and its parameters",
+    )
+}
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """The options of `steelyard list`."""
+
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME|PATTERN", help="a name, a part of names, or a pattern such as 'mpi.i*'"),
+    ] = None
+    mpi: Annotated[list[str] | None, typer.Option(help="name or path of an MPI, or several: a,b")] = None
+    json: JsonFlag = False
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A method, a stop rule, a synchronisation or a plan."""
+
+    name: str
+    summary: str
+    document: Any  # what --json says of it
+    params: tuple[Param, ...] = ()
+    why_not: str | None = None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All that there is. `lacks`: op -> MPI -> why not, of the MPIs that were asked."""
+
+    ops: Mapping[str, Op]
+    tables: Mapping[str, tuple[Entry, ...]]
+    mpis: tuple[str, ...]
+    lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def lacking(self, op: Op) -> Mapping[str, str]:
+        """The MPIs without an op, with the reason; of an op that needs none, "" stands for our engine."""
+        return self.lacks.get(op.name, {})
+
+
+def list_what_there_is(options: ListOptions) -> None:
+    """List ops, methods, stop rules and plans; of one that is named, all that it takes."""
+    catalogue, problem = read_catalogue(listed(options.mpi))
+    patterns = listed(options.patterns)
+    ops, tables = _chosen(catalogue, patterns)
+    if options.json:
+        say_json(_document(catalogue, ops, tables))
+        return
+    entries = [entry for rows in tables.values() for entry in rows]
+    if patterns and len(ops) + len(entries) == 1:
+        for line in op_lines(catalogue, ops[0]) if ops else entry_lines(entries[0]):
+            say(line)
+        return
+    for line in _op_table(catalogue, ops):
+        say(line)
+    for title, rows in tables.items():
+        if rows:
+            say(title)
+            for entry in rows:
+                why = f"  (not here: {entry.why_not})" if entry.why_not else ""
+                _say_wrapped(f"  {entry.name:<{_NAME_WIDTH}} {entry.summary}{why}", _NAME_WIDTH + 3)
+    if problem:
+        tell(f"no mpi.* ops: {problem}")
+
+
+def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
+    """What the engines say: of those MPIs, or of the default and the embedded one; why no MPI was asked."""
+    solo = describe(solo_engine(tell))
+    described: dict[str, Description] = {}
+    problem = None
+    try:
+        for choice in mpis or _usual():
+            mpi = choose_mpi(choice)
+            described[mpi.name] = describe(mpi_engine(mpi, tell))
+    except SteelyardError as error:
+        if mpis:
+            raise
+        problem = str(error)
+    all_ops = {op.name: op for one in (*described.values(), solo) for op in one.ops}
+    ops = {op.name: op for one in (*described.values(), solo) for op in one.ops if op.available}
+    lacks: dict[str, dict[str, str]] = {}
+    for name, one in described.items() or {"": solo}.items():
+        for op in (op for op in one.ops if not op.available):
+            lacks.setdefault(op.name, {})[name] = op.why_not or ""
+    tables = {
+        "methods": tuple(Entry(row.name, row.summary, row, row.params, row.why_not) for row in solo.methods),
+        "stop rules": tuple(Entry(row.name, row.summary, row, row.params) for row in solo.stop_rules),
+        "clock synchronisation": tuple(Entry(row.name, row.summary, row) for row in solo.sync_algorithms),
+        "plans": tuple(_plan_entry(name, read_plan(path).summary) for name, path in shipped_plans().items()),
+    }
+    known = {name: ops.get(name, op) for name, op in all_ops.items()}
+    return Catalogue(known, tables, tuple(described), lacks), problem
+
+
+def _plan_entry(name: str, summary: str) -> Entry:
+    return Entry(name, summary, {"name": name, "summary": summary})
+
+
+def _usual() -> tuple[str | None, ...]:
+    """The default MPI, and the one in this environment, which can do what older ones lack."""
+    return (None, *(mpi.name for mpi in find_mpis()[1:] if mpi.origin == "embedded"))
+
+
+def _chosen(
+    catalogue: Catalogue, patterns: Sequence[str]
+) -> tuple[list[Op], Mapping[str, tuple[Entry, ...]]]:
+    """What the patterns mean: exactly that name where there is one, else all that have it in them."""
+    if not patterns:
+        return list(catalogue.ops.values()), catalogue.tables
+    names = [*catalogue.ops, *(entry.name for rows in catalogue.tables.values() for entry in rows)]
+    wanted: set[str] = set()
+    for pattern in patterns:
+        found = [name for name in names if name == pattern]
+        found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
+        found = found or [row.op for row in (known_as(pattern),) if row is not None]
+        if not found:
+            hint = nearest(pattern, names) or ";"
+            raise InputError(f"nothing here is called '{pattern}'{hint} 'steelyard list' names all")
+        wanted.update(found)
+    ops = [op for op in catalogue.ops.values() if op.name in wanted]
+    kept = {
+        title: tuple(row for row in rows if row.name in wanted) for title, rows in catalogue.tables.items()
+    }
+    return ops, kept
+
+
+def _op_table(catalogue: Catalogue, ops: Sequence[Op]) -> Iterator[str]:
+    """A line for each op, the forms of one together; a star where an MPI lacks one, and below why."""
+    groups: dict[str, list[Op]] = {}
+    for op in ops:
+        groups.setdefault(op.base or op.name, []).append(op)
+    if groups:
+        yield "ops"
+    columns = min(_NAME_MOST, max((len(first.name) for first, *_ in groups.values()), default=0) + 1)
+    for first, *others in groups.values():
+        forms = ", ".join(_starred(catalogue, op, op.name.rpartition(".")[2]) for op in others)
+        text = f"  {_starred(catalogue, first, first.name):<{columns}} {first.summary}"
+        yield from _wrapped(f"{text}   [{forms}]" if forms else text, columns + 3)
+    reasons: dict[tuple[str, str], None] = {}
+    for op in ops:
+        reasons |= dict.fromkeys(catalogue.lacking(op).items())
+    able = [mpi for mpi in catalogue.mpis if all(mpi not in catalogue.lacking(op) for op in ops)]
+    hint = f"; --mpi {able[0]} has it" if able else ""
+    for mpi, why in reasons:
+        yield from _wrapped(f"* not in {mpi or 'the engine without MPI'}: {why}{hint}", 2)
+
+
+def _starred(catalogue: Catalogue, op: Op, name: str) -> str:
+    return f"{name}*" if catalogue.lacking(op) else name
+
+
+def op_lines(catalogue: Catalogue, op: Op) -> Iterator[str]:
+    """All that there is to say of an op before it is measured."""
+    yield from _wrapped(f"{op.name}: {op.summary}", 2)
+    forms = [f"{one.name} ({one.form})" for one in catalogue.ops.values() if one.base == op.base != ""]
+    rows: list[tuple[str, str]] = []
+    if len(forms) > 1:
+        rows.append(("forms", ", ".join(forms)))
+    rows += [("like", ", ".join(names))] if (names := _other_names(op)) else []
+    sizes = f"{op.default_bytes} where --bytes does not say others" if op.sized else "none"
+    rows += [("sizes", sizes), ("ranks", f"{op.min_ranks} or more")]
+    most = {0: "any number", op.min_threads: f"{op.min_threads}"}.get(op.max_threads, f"to {op.max_threads}")
+    rows.append(("threads", most))
+    methods = sorted(op.methods, key=lambda name: name != op.default_method)
+    rows.append(("methods", f"{methods[0]} (default), {', '.join(methods[1:])}".rstrip(", ")))
+    rows.append(("value", _VALUES.get(op.report, op.report)))
+    rows.append(("page", f"docs/reference/ops.md#{op.family}"))
+    rows += [(f"not in {mpi or 'our engine'}", why) for mpi, why in catalogue.lacking(op).items()]
+    for name, text in rows:
+        yield from _wrapped(f"  {name:<9} {text}", 12)
+    yield from _param_lines(op.params)
+
+
+def entry_lines(entry: Entry) -> Iterator[str]:
+    """A method, a stop rule, a synchronisation or a plan, with its parameters."""
+    yield from _wrapped(f"{entry.name}: {entry.summary}", 2)
+    if entry.why_not:
+        yield from _wrapped(f"  not here  {entry.why_not}", 12)
+    yield from _param_lines(entry.params)
+
+
+def _param_lines(params: Sequence[Param]) -> Iterator[str]:
+    if params:
+        yield "  parameters, with their defaults (--param NAME=VALUE):"
+    for param in params:
+        usual = param.default if isinstance(param.default, str) else f"{param.default:g}"
+        limits = f"{param.least:g} to {param.most:g} {param.unit}".rstrip()
+        text = f"{param.summary} [{', '.join(param.words) or limits}]"
+        yield from _wrapped(f"{f'    {param.name}={usual}':<24} {text}", 25)
+
+
+def _other_names(op: Op) -> list[str]:
+    """What other suites call an op that is theirs without parameters; then with some."""
+    rows = [row for rows in SUITES.values() for row in rows if row.op == op.name]
+    rows.sort(key=lambda row: bool(row.params))
+    return [row.name for row in rows]
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """A line as it fits the terminal; in a pipe it stays one."""
+    columns = width()
+    if columns is None or len(text) <= columns:
+        return [text]
+    return textwrap.wrap(
+        text, columns, subsequent_indent=" " * indent, break_long_words=False, drop_whitespace=True
+    )
+
+
+def _say_wrapped(text: str, indent: int) -> None:
+    for line in _wrapped(text, indent):
+        say(line)
+
+
+def _document(
+    catalogue: Catalogue, ops: Iterable[Op], tables: Mapping[str, tuple[Entry, ...]]
+) -> dict[str, Any]:
+    """The JSON document: `available` with the first MPI, `available_with` for each that was asked."""
+    found = []
+    for op in ops:
+        lacking = catalogue.lacking(op)
+        why = next(iter(lacking.values()), None) if not op.available or _first(catalogue) in lacking else None
+        row = msgspec.to_builtins(op) | {"available": why is None, "why_not": why}
+        row["available_with"] = [mpi for mpi in catalogue.mpis if mpi not in lacking]
+        found.append(row | {"like": _other_names(op)})
+    return {"ops": found} | {_KEYS[title]: [row.document for row in rows] for title, rows in tables.items()}
+
+
+def _first(catalogue: Catalogue) -> str:
+    return catalogue.mpis[0] if catalogue.mpis else ""
+
+
+_KEYS = {
+    "methods": "methods",
+    "stop rules": "stop_rules",
+    "clock synchronisation": "sync_algorithms",
+    "plans": "plans",
+}

@@ -1,0 +1,107 @@
+"""The command line: which commands there are, and how what goes wrong is said. Only cli prints and exits."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from steelyard import __version__
+from steelyard.base.errors import SteelyardError
+from steelyard.cli.console import say, spell_all, tell
+from steelyard.cli.options import Command, lazy_group
+
+_COMMANDS = {
+    "run": Command("run", "RunOptions", "run", "measure, show, and keep; resume what was stopped"),
+    "list": Command("list", "ListOptions", "list_what_there_is", "ops, methods, stop rules and plans"),
+    "doctor": Command("doctor", "JsonOnly", "doctor", "this machine: MPIs, cores, clocks, what may disturb"),
+    "show": Command("show", "ShowOptions", "show", "results as tables"),
+    "report": Command("show", "ReportOptions", "report", "results as one HTML file that opens offline"),
+    "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
+    "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
+}
+_MPI = {
+    "list": Command("mpi", "JsonOnly", "list_mpis", "the MPI implementations found"),
+    "build": Command("mpi", "BuildOptions", "build_engine", "build the engine for an MPI"),
+}
+_STYLE: dict[str, Any] = {
+    "no_args_is_help": True,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+_MPI_HELP = "the MPI implementations found, and engines for them"
+mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
+app = typer.Typer(
+    name="steelyard",
+    cls=lazy_group(_COMMANDS),
+    help="Weighs parallel machines: MPI, Pthreads, OpenMP; and says how far each number can be trusted.",
+    **_STYLE,
+)
+app.add_typer(mpi_app, name="mpi")
+
+
+def main() -> None:
+    """Run the command line; what is wrong becomes one sentence on stderr and an exit code."""
+    spell_all()
+    try:
+        try:
+            app(prog_name="steelyard")
+        finally:
+            sys.stdout.flush()  # not at exit, where nobody hears that the disk is full
+    except SteelyardError as error:
+        _end(str(error), error.exit_code)
+    except BrokenPipeError:
+        _leave_stdout()
+        sys.exit(0)
+    except OSError as error:
+        _leave_stdout()
+        where = f"'{error.filename}': " if error.filename is not None else ""
+        _end(f"{where}{error.strerror or error}; what was finished is kept", 3 if _is_full(error) else 2)
+    except MemoryError:
+        _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        _end("no further thread can be started (see ulimit -u); what was finished is kept", 3)
+
+
+def _end(sentence: str, code: int) -> NoReturn:
+    with contextlib.suppress(OSError):  # nobody may be there to read it
+        tell(f"steelyard: {sentence}")
+    sys.exit(code)
+
+
+def _leave_stdout() -> None:
+    """Write no more to a stdout that takes nothing: what is left in its buffer goes nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_full(error: OSError) -> bool:
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"steelyard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="print the version and exit"),
+    ] = False,
+) -> None:
+    del version
+
+
+@mpi_app.callback()
+def _common_of_mpi() -> None:
+    """typer makes a group of what has a callback."""

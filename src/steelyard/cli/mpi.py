@@ -1,0 +1,43 @@
+"""`steelyard mpi`: the MPI implementations found, and engines for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say, say_json, tell
+from steelyard.cli.options import JsonOnly
+from steelyard.engines.build import mpi_engine
+from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+
+
+def list_mpis(options: JsonOnly) -> None:
+    """List the MPI implementations found, the default first."""
+    mpis = find_mpis()
+    if options.json:
+        say_json({"mpis": mpis})
+        return
+    for mpi in mpis:
+        say(mpi_line(mpi))
+    if not mpis:
+        say("none; pip install 'steelyard[mpi]', or load your system's MPI module")
+
+
+def mpi_line(mpi: Mpi) -> str:
+    """An MPI in a line: its name, where it is, and what engines for it are built with."""
+    compiler = mpi.mpicc or ("the embedded engine fits" if mpi.abi else "no mpicc")
+    return f"{mpi.name} ({mpi.origin}): {mpi.mpiexec}, {compiler}"
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """The options of `steelyard mpi build`."""
+
+    name: Annotated[str | None, typer.Argument(metavar="NAME|PATH", help="the default if not given")] = None
+
+
+def build_engine(options: BuildOptions) -> None:
+    """Find or build the engine for an MPI, and print where it is."""
+    say(mpi_engine(choose_mpi(options.name), tell).path)

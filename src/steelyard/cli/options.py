@@ -1,0 +1,129 @@
+"""How a command is declared: a dataclass of its options, and a function that takes one."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol, TypeVar
+
+import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.cli.start import stopped_by_exception
+
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
+]
+
+
+class _Options(Protocol):
+    def __init__(self, **given: Any) -> None: ...
+
+
+Names = Callable[[], Mapping[str, Sequence[str]]]
+Options = TypeVar("Options", bound=_Options)
+
+
+@dataclass(frozen=True)
+class JsonOnly:
+    """The options of a command that has no others."""
+
+    json: JsonFlag = False
+
+
+def add_command(
+    app: typer.Typer,
+    name: str,
+    options: type[Options],
+    work: Callable[[Options], None],
+    *,
+    examples: Sequence[str] = (),
+    names: Names | None = None,
+) -> None:
+    """Add a command: an option for each field of `options`, typer's words in its annotation.
+
+    Its help is the docstring of `work`, and below it the examples. `names` says, when help is asked for, what
+    an option may be given.
+    """
+
+    class WithNames(TyperCommand):
+        def format_options(self, ctx: Any, formatter: Any) -> None:
+            known = names() if names is not None else {}
+            for param in self.params:
+                if (words := known.get(param.name or "")) and hasattr(param, "help"):
+                    param.help = f"{param.help}; one of {', '.join(words)}"
+            super().format_options(ctx, formatter)
+
+    def call(**given: Any) -> None:
+        try:
+            with stopped_by_exception():
+                work(options(**given))
+        except KeyboardInterrupt:
+            raise MeasurementError("stopped") from None
+
+    call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+    lines = "\n".join(f"  {example}" for example in examples)
+    epilog = f"\b\nExamples:\n{lines}" if examples else None
+    app.command(name, cls=WithNames, help=inspect.getdoc(work), epilog=epilog)(call)
+
+
+@dataclass(frozen=True)
+class Command:
+    """Where a command stands: a module of this folder, its options, its function; what it does, in a line.
+
+    The module may have `EXAMPLES`, and `NAMES` of what options may be given, both by the function's name.
+    """
+
+    module: str
+    options: str
+    work: str
+    summary: str
+
+    def made(self, name: str) -> Any:
+        """The command, whose module is imported now."""
+        module = importlib.import_module(f"steelyard.cli.{self.module}")
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        add_command(
+            alone,
+            name,
+            getattr(module, self.options),
+            getattr(module, self.work),
+            examples=getattr(module, "EXAMPLES", {}).get(self.work, ()),
+            names=getattr(module, "NAMES", {}).get(self.work),
+        )
+        return typer.main.get_command(alone)
+
+
+def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
+    """A group that imports a command when it is called: `--help` needs none of them."""
+
+    class Lazy(TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            return [*rows, *super().list_commands(ctx)]
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            row = rows.get(cmd_name)
+            return row.made(cmd_name) if row else super().get_command(ctx, cmd_name)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            groups = [(name, self.commands[name].help or "") for name in super().list_commands(ctx)]
+            with formatter.section("Commands"):
+                formatter.write_dl([*((name, row.summary) for name, row in rows.items()), *groups])
+
+    return Lazy
+
+
+def listed(words: Sequence[str] | None) -> tuple[str, ...]:
+    """What an option that may be repeated was given, `a,b` being two: in order, each once."""
+    parts = (part.strip() for word in words or () for part in word.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def one_of(option: str, value: str | None, choices: Sequence[str]) -> None:
+    """Raises InputError for a value that is none of the choices."""
+    if value is not None and value not in choices:
+        raise InputError(f"{option} is {' or '.join(repr(word) for word in choices)}, not '{value}'")

@@ -1,0 +1,107 @@
+"""What a campaign does, shown while it does it: a line that is rewritten on a terminal, few lines elsewhere.
+
+Nothing is computed from what is measured while ranks run: their cores may be all that there are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_duration, format_values
+from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
+from steelyard.cli.ahead import imports_ahead
+from steelyard.records.campaign_file import PlannedPoint
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@contextmanager
+def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
+    """A listener that shows what goes on; `budget` is the time in seconds that all may take.
+
+    What judges and draws is imported meanwhile.
+    """
+    left = TextColumn("{task.fields[left]}", markup=False)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with imports_ahead() as imports, bar:
+        shower = _Shower(bar, launches, budget)
+
+        def hear(event: Event) -> None:
+            imports.hear(event)
+            shower(event)
+
+        yield hear
+
+
+def point_words(point: PlannedPoint) -> str:
+    """A point in a few words: `mpi.allreduce 64 KiB root=1`."""
+    size = [format_bytes(point.bytes)] if point.bytes else []
+    params = format_values({**point.params, **point.method_params})
+    return " ".join([point.op, *size, *([params] if params else [])])
+
+
+class _Shower:
+    def __init__(self, bar: Progress, launches: int, budget: float | None) -> None:
+        self.bar, self.launches, self.budget = bar, launches, budget
+        self.task = bar.add_task("starting", total=None, left="")
+        self.began = time.monotonic()
+        self.to_come: list[PlannedPoint] = []
+        self.launch, self.points = 0, 0
+        self.done, self.total = 0, 0
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case CampaignBegins():
+                self.total, self.began = event.points, time.monotonic()
+                for line in event.words:
+                    self._say(line)
+            case JobStarted():
+                self._begin(event)
+            case PointEnded():
+                self.done += 1
+                self.to_come = [point for point in self.to_come if point.point != event.plan.point]
+                end = event.file.points[0].end
+                if end is not None and end.status == "failed":
+                    self._say(f"  {point_words(event.plan)}: failed: {end.why}")
+            case BudgetSpent():
+                self._say(
+                    f"the time budget is spent: {counted(event.points, 'measurement')} in "
+                    f"{counted(event.launches, 'launch')} left out; the same command with --out and "
+                    "more time resumes"
+                )
+        self._show()
+
+    def _begin(self, event: JobStarted) -> None:
+        self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)
+        if not self.bar.console.is_terminal or event.notes:
+            points = counted(len(event.points), "test case")
+            self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
+        for note in event.notes if event.launch == 1 else ():
+            self._say(f"  note: {note}")
+
+    def _show(self) -> None:
+        """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
+        if self.to_come:
+            where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
+            words = f"{point_words(self.to_come[0])}   {where}, launch {self.launch} of {self.launches}"
+            self.bar.update(
+                self.task, description=words, total=self.total, completed=self.done, left=self._left()
+            )
+
+    def _left(self) -> str:
+        """How long the rest takes by what the points so far took, and at most what the budget leaves."""
+        took = time.monotonic() - self.began
+        rest = [] if self.budget is None else [max(0.0, self.budget - took)]
+        rest += [took / self.done * (self.total - self.done)] if self.done else []
+        return f"{format_duration(min(rest))} left" if rest else ""
+
+    def _say(self, text: str) -> None:
+        self.bar.console.print(text, markup=False, soft_wrap=True)

@@ -1,0 +1,331 @@
+"""`steelyard run`: measure, show, and keep."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.foreign import visible
+from steelyard.base.units import parse_seconds
+from steelyard.campaign.folder import default_folder, open_folder, topology_for
+from steelyard.campaign.jobs import check_launches, setup_for
+from steelyard.campaign.lock import locked
+from steelyard.campaign.run import run_campaign
+from steelyard.cli.console import err, say_aside, say_json, tell
+from steelyard.cli.options import JsonFlag, listed, one_of
+from steelyard.cli.show import print_like, print_results, read_results, tell_diagnostics
+from steelyard.engines.build import describe, ready_solo_engine
+from steelyard.plan.arguments import asked_plan
+from steelyard.plan.arms import read_arms
+from steelyard.plan.arrivals import read_arrivals
+from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
+from steelyard.plan.resolve import resolve
+from steelyard.records.campaign_file import PlannedOp
+from steelyard.system.machine import read_machine
+
+EXAMPLES = {
+    "run": (
+        "steelyard run mpi.pingpong --bytes 0,8,1Ki..4Mi",
+        "steelyard run mpi.allreduce mpi.bcast -n 2,4 --mpi openmpi,mpich --time-budget 5m",
+        "steelyard run --like osu_latency",
+        "steelyard run quick",
+        "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
+    )
+}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `steelyard run`; those that are None or empty are left to the plan or the op."""
+
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PLAN.toml | OP ...",
+            help="a plan: a file, or one that ships; or ops and patterns: mpi.bcast, 'mpi.i*'",
+        ),
+    ] = None
+    like: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="tests of other suites, such as osu_latency, with their sizes, in place of ops",
+        ),
+    ] = None
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n",
+            "--ranks",
+            metavar="N,...",
+            help=(
+                "numbers of ranks; default: 2 for point-to-point ops, all cores for collectives, 1 for "
+                "local ops"
+            ),
+        ),
+    ] = None
+    bytes_: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes",
+            metavar="SIZES",
+            help=(
+                "sizes: 0,8,1Ki..4Mi; a range doubles and has both ends; Ki is 1024, k 1000; default: the"
+                " op's own"
+            ),
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="how ranks start and what is timed: epoch, batch, barrier, ack, ...; default: the op's own",
+        ),
+    ] = None
+    rule: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="when a test case ends: median, quantile, fixed; default: median"),
+    ] = None
+    threads: Annotated[
+        str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
+    ] = None
+    thread_level: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVEL,...",
+            help=(
+                "of MPI, in launches of each: single, funneled, serialized, multiple; default: single, "
+                "with threads funneled"
+            ),
+        ),
+    ] = None
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", metavar="S,W,...", help="classes of kernels; short for --param class=S,W"),
+    ] = None
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help=(
+                "a parameter of op, method or rule; *: all its words; may be repeated; 'steelyard list "
+                "OP' has them"
+            ),
+        ),
+    ] = None
+    omp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help=(
+                "a setting of OpenMP, in launches of each value: wait_policy, proc_bind, places, "
+                "cancellation, max_task_priority, stacksize"
+            ),
+        ),
+    ] = None
+    mpi: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|PATH,...",
+            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
+        ),
+    ] = None
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="solo|mpi",
+            help="solo: without MPI, ranks are forks; mpi: under MPI, also what needs none",
+        ),
+    ] = None
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FACTOR=A,B",
+            help="arms to compare, measured as neighbours: mpi, placement, param.NAME, omp.NAME, env.NAME",
+        ),
+    ] = None
+    launches: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="number of launches; default: 10, or the plan's"),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACES",
+            help=(
+                "where ranks and threads are, in launches of each: default, unbound, same, each, all, or "
+                "CPUs: '0,1;0,2'"
+            ),
+        ),
+    ] = None
+    oversubscribe: Annotated[
+        bool, typer.Option("--oversubscribe", help="allow more ranks and threads than cores")
+    ] = False
+    yield_: Annotated[
+        str | None, typer.Option("--yield", metavar="none", help="a what-if: sched_yield returns at once")
+    ] = None
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="a timer, sound or not: tsc, monotonic, ...; default: the best that all ranks find sound",
+        ),
+    ] = None
+    sync: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="how clocks are synchronised, for methods that need it; default: tree"
+        ),
+    ] = None
+    paths: Annotated[
+        str | None,
+        typer.Option(
+            metavar="asymmetric",
+            help="messages may take longer one way than back: state only guaranteed bounds of the clocks",
+        ),
+    ] = None
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="for --param arrival=file: a line of delays in us for each repetition, one for each rank",
+        ),
+    ] = None
+    time_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
+        ),
+    ] = None
+    hang_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="a launch that writes no record for so long hangs, and is ended; default: 60s",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="seed of the order of test cases and launches; default: drawn, and recorded",
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
+        ),
+    ] = None
+    retry: Annotated[
+        str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
+    ] = None
+    json: JsonFlag = False
+
+
+def known_names() -> dict[str, tuple[str, ...]]:
+    """What --method, --rule, --clock and --sync take, if there is an engine to ask without building one."""
+    engine = ready_solo_engine()
+    if engine is None:
+        return {}
+    said = describe(engine)
+    return {
+        "method": tuple(row.name for row in said.methods if row.available),
+        "rule": tuple(row.name for row in said.stop_rules),
+        "clock": tuple(row.name for row in said.clocks),
+        "sync": tuple(row.name for row in said.sync_algorithms),
+    }
+
+
+def run(options: RunOptions) -> None:
+    """Measure; a results folder that is there already is resumed."""
+    plan = planned(options)
+    folder = options.out or default_folder(plan)
+    if visible(str(folder)) != str(folder):
+        raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
+    try:
+        ended = _measure(options, plan, folder)
+    except KeyboardInterrupt:
+        raise MeasurementError(
+            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
+        ) from None
+    if "failed" in ended:
+        tell(f"some test cases failed; --out {folder} --retry failed measures them again")
+    elif "ok" not in ended:
+        tell("steelyard: nothing was measured; the table says why")
+    if "failed" in ended or "ok" not in ended:
+        raise typer.Exit(MeasurementError.exit_code)
+
+
+def planned(options: RunOptions) -> Plan:
+    """The plan that the command line names or spells out. Raises InputError."""
+    one_of("--engine", options.engine, ("solo", "mpi"))
+    one_of("--yield", options.yield_, ("real", "none"))
+    one_of("--paths", options.paths, ("symmetric", "asymmetric"))
+    one_of("--retry", options.retry, ("failed",))
+    axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
+    axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
+    params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
+    like = listed(options.like)
+    plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
+    given = {name: getattr(options, name) for name in ("launches", "yield_", "clock", "sync", "paths")}
+    given |= {name: getattr(options, name) for name in ("time_budget", "hang_after", "seed")}
+    given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
+    given["arms"] = read_arms(options.arms) if options.arms else None
+    given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
+    if (options.launches or 1) > MOST_LAUNCHES:
+        raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
+    changes = {name: value for name, value in given.items() if value is not None}
+    plan = msgspec.structs.replace(plan, **changes)
+    for duration in (plan.hang_after, plan.time_budget):
+        parse_seconds(duration or "0s")
+    return plan
+
+
+def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
+    """Measure what is not finished, and show all; the ways in which points ended."""
+    from steelyard.cli.progress import listening
+
+    machine = read_machine()
+    setup = setup_for(plan, machine, tell)
+    topology = topology_for(folder, plan)
+    mpis = [name for name in setup.engines if name is not None]
+    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    check_launches(plan, points, setup)  # before anything is written
+    ops = {name: PlannedOp(op.summary, op.sized) for name, op in setup.ops.all.items()}
+    command = ("steelyard", *map(visible, sys.argv[1:]))
+    campaign = open_folder(folder, plan, points, machine, topology, ops, command)
+    with locked(folder) as lock:
+        for note in lock.notes:
+            tell(f"note: {note}")
+        try:
+            again = options.retry is not None
+            with listening(err(), plan.launches, budget_seconds(plan)) as listener:
+                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=again)
+        finally:
+            from steelyard.export.formats import Export, results_document, write_results
+
+            results, found = read_results(folder)
+            write_results(Export(folder, results.rows, found))
+    if options.json:
+        say_json(results_document(Export(folder, results.rows, found)))
+    else:
+        print_results([results])
+        print_like(listed(options.like), results.rows)
+    tell_diagnostics(found)
+    line = tell if options.json else say_aside
+    line(f"results: {folder}")
+    from steelyard.report import write_report  # the answer comes first
+
+    line(f"report:  {write_report([folder], folder / 'report.html')}")
+    return {row.status for row in results.rows}
+
+
+NAMES = {"run": known_names}

@@ -1,0 +1,82 @@
+"""Where the program begins: signals and streams are seen to before anything heavy is imported.
+
+Ctrl-C at any instant is one sentence and exit code 3: as KeyboardInterrupt while a command works, so that
+launches are ended and results written; at once before, when nothing has begun, after, and the second time.
+SIGTERM and SIGHUP end the program as exceptions do, with 128 and their number.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
+_AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
+
+
+def main() -> None:
+    """Run the command line."""
+    signal.signal(signal.SIGINT, _stop_at_once)
+    sys.unraisablehook = _say_unraisable
+    _open_closed_streams()
+    from steelyard.cli.main import main as run_command_line
+
+    for number in _AS_EXCEPTION:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit_by_signal)
+    try:
+        run_command_line()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; what comes now would interrupt the end
+
+
+@contextmanager
+def stopped_by_exception() -> Iterator[None]:
+    """Within, Ctrl-C is KeyboardInterrupt; typer, outside, would end with a code of its own."""
+    ours = signal.getsignal(signal.SIGINT) is _stop_at_once
+    if ours:
+        signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, _stop_at_once)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, _stop_at_once)
+    raise KeyboardInterrupt
+
+
+def _stop_at_once(_number: int, _frame: FrameType | None) -> None:
+    """The kernel ends the launch, if one runs: see `system.process.Child`."""
+    os.write(2, b"steelyard: stopped\n")
+    os._exit(_STOPPED)
+
+
+def _exit_by_signal(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _say_unraisable(what: sys.UnraisableHookArgs) -> None:
+    """An interruption that met a destructor, which Python would tell of and then forget."""
+    if isinstance(what.exc_value, KeyboardInterrupt):
+        _stop_at_once(signal.SIGINT, None)
+    sys.__unraisablehook__(what)
+
+
+def _open_closed_streams() -> None:
+    """Stand in for streams that were closed, or the next file that is opened would be taken for one.
+
+    What the encoding of the others lacks is replaced.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+        elif name != "stdin":
+            stream.reconfigure(errors="replace")

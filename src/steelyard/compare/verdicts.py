@@ -1,0 +1,204 @@
+"""A comparison: each arm against the first, over all test cases that they share, and over each op."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from steelyard.base.errors import InputError
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
+from steelyard.compare.arms import Rivals
+from steelyard.results.row import Row
+from steelyard.stats.sittings import compare_sittings
+from steelyard.stats.swaps import GAPS, compare_arms, modes_of
+
+
+class CaseVerdict(Struct, frozen=True, kw_only=True):
+    """What is said of one test case, or of all of an op (`bytes` None): `b` against `a`.
+
+    `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
+    together; `p` is adjusted for all of them.
+    """
+
+    op: str
+    bytes: int | None
+    ranks: int
+    point_a: int | None
+    point_b: int | None
+    a: str
+    b: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: str
+    launches_needed: int | None
+    why: str
+
+
+class Promise(Struct, frozen=True):
+    """How often a comparison of equals says that one is slower or faster, and among how many statements."""
+
+    false_alarm: float | None
+    family: int
+    words: str
+
+
+class Verdicts(Struct, frozen=True, kw_only=True):
+    """All verdicts, and the one that they come to. `launches` is the number of pairs of launches."""
+
+    verdict: str
+    arms: tuple[str, ...]
+    by_turns: bool
+    launches: int
+    promise: Promise
+    points: tuple[CaseVerdict, ...]
+    ops: tuple[CaseVerdict, ...]
+    missing: int
+    refused: tuple[str, ...]
+
+
+def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
+    """Compare each arm with the first.
+
+    `by_turns`: launch i of each arm ran beside launch i of the others in an order that a coin chose; only
+    then is the rate of false alarms kept by design. Raises InputError where no test case has two launches.
+    """
+    usable, refused = _comparable(rivals.cases)
+    if not usable:
+        why = f" ({refused[0]})" if refused else ""
+        raise InputError(f"no test case can be compared{why}; give each arm two launches at least")
+    base, *others = rivals.arms
+    family = (len(usable) + len({case[0].op for case in usable})) * len(others)
+    points: list[CaseVerdict] = []
+    ops: list[CaseVerdict] = []
+    pairs = 0
+    for k, name in enumerate(others, 1):
+        # Bonferroni over the arms: each comparison with the first keeps its share of the false alarms
+        share = Question(asked.false_alarm / len(others), asked.least, asked.margin)
+        found, of_ops, n = _against(usable, k, (base, name), by_turns, share, seed)
+        points += found
+        ops += of_ops
+        pairs = max(pairs, n)
+    words = (
+        f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere"
+        if by_turns
+        else "the arms were measured at different times: what an hour adds is assumed, not measured"
+    )
+    return Verdicts(
+        verdict=_overall(points),
+        arms=rivals.arms,
+        by_turns=by_turns,
+        launches=pairs,
+        promise=Promise(asked.false_alarm if by_turns else None, family, words),
+        points=tuple(points),
+        ops=tuple(ops),
+        missing=rivals.missing,
+        refused=refused,
+    )
+
+
+def _overall(points: Sequence[CaseVerdict]) -> str:
+    """The verdict that weighs most: all are the same only where each is."""
+    said = {point.verdict for point in points}
+    return next(verdict for verdict in (SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME) if verdict in said)
+
+
+def _comparable(cases: Sequence[tuple[Row, ...]]) -> tuple[list[tuple[Row, ...]], tuple[str, ...]]:
+    """The cases that were measured in the same way in all arms, and why others were not taken."""
+    usable, refused = [], []
+    for case in cases:
+        name = f"{case[0].op}, {case[0].bytes} bytes" if case[0].bytes else case[0].op
+        if any(sum(1 for one in row.launches if one.median) < 2 for row in case):
+            refused.append(f"{name}: fewer than two launches")
+        elif len({row.unit for row in case}) > 1:
+            refused.append(f"{name}: different units")
+        elif len({row.method for row in case}) > 1:
+            refused.append(f"{name}: different methods")
+        else:
+            usable.append(case)
+    return usable, tuple(refused)
+
+
+def _against(
+    cases: Sequence[tuple[Row, ...]],
+    k: int,
+    names: tuple[str, str],
+    by_turns: bool,
+    asked: Question,
+    seed: int,
+) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
+    rows = [(case[0], case[k]) for case in cases]
+    first, second = _table(rows, 0, by_turns), _table(rows, 1, by_turns)
+    level = 1 - asked.false_alarm
+    ops = list(dict.fromkeys(case[0].op for case in cases))
+    columns = [[j for j, (row, _) in enumerate(rows) if row.op == op] for op in ops]
+    whole = [_with_means(one, columns) for one in (first, second)]
+    found = (
+        compare_arms(*whole, level=level, seed=seed) if by_turns else compare_sittings(*whole, level=level)
+    )
+    answers = []
+    for j in range(whole[0].shape[1]):
+        both = np.concatenate((whole[0][:, j], whole[1][:, j]))
+        answers.append(
+            answer(
+                float(found.estimate[j]),
+                float(found.low[j]),
+                float(found.high[j]),
+                float(found.p[j]),
+                int(found.pairs[j]),
+                modes_of(both, GAPS[-1]),
+                asked,
+            )
+        )
+    points = [
+        _verdict(row, other, names, said)
+        for (row, other), said in zip(rows, answers[: len(rows)], strict=True)
+    ]
+    of_ops = [
+        _verdict(rows[mine[0]][0], None, names, said)
+        for mine, said in zip(columns, answers[len(rows) :], strict=True)
+    ]
+    return points, of_ops, int(found.pairs.max(initial=0))
+
+
+def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """The table and, of each op, the mean over its test cases where a launch has all of them."""
+    return np.column_stack([table, *(table[:, list(mine)].mean(axis=1) for mine in columns)])
+
+
+def _table(rows: Sequence[tuple[Row, Row]], arm: int, by_turns: bool) -> NDArray[np.float64]:
+    """Logarithms of launch medians: a line for each launch, a column for each test case, nan for none.
+
+    Of arms by turns, a line is a pair of launches: both arms have the same lines.
+    """
+    medians = [
+        {one.launch: math.log(one.median) for one in pair[arm].launches if one.median and one.median > 0}
+        for pair in rows
+    ]
+    arms = range(2) if by_turns else (arm,)
+    launches = sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
+    return np.array([[column.get(launch, math.nan) for column in medians] for launch in launches])
+
+
+def _verdict(row: Row, other: Row | None, names: tuple[str, str], said: Answer) -> CaseVerdict:
+    return CaseVerdict(
+        op=row.op,
+        bytes=row.bytes if other else None,
+        ranks=row.ranks,
+        point_a=row.point if other else None,
+        point_b=other.point if other else None,
+        a=names[0],
+        b=names[1],
+        ratio=said.ratio,
+        low=said.low,
+        high=said.high,
+        p=said.p,
+        verdict=said.verdict,
+        launches_needed=said.launches_needed,
+        why=said.why,
+    )

@@ -1,0 +1,24 @@
+"""What the checks of a machine look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from steelyard.engines.mpi import Mpi
+from steelyard.records.schema import Busy
+from steelyard.system.kernel_settings import Settings
+from steelyard.system.machine import Machine
+
+
+class Patient(Struct, frozen=True):
+    """This machine and what was found on it. `clocks`: as `gauge_clocks` says; none: no engine."""
+
+    machine: Machine
+    mpis: Sequence[Mpi]
+    clocks: Sequence[Mapping[str, Any]]
+    engine_problem: str | None  # why there is no engine
+    settings: Settings = Settings()
+    busy: Sequence[Busy] = ()  # processes that ran while somebody looked on

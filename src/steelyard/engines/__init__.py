@@ -1,0 +1,1 @@
+"""MPI libraries, and the engines built for them."""

@@ -1,0 +1,250 @@
+"""The engines: found where the installation put them, or built on demand for one MPI and kept in the cache.
+
+`steelyard-mpi`, built at installation, runs with every MPI that has the standard ABI (MPI-5). Any other MPI
+gets an engine of its own from the same sources with the same flags, which engine/build.json says for both.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from steelyard import __version__
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.files import write_whole
+from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds
+from steelyard.engines.description import Description
+from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_folder
+from steelyard.system.process import run
+
+_DESCRIBE_SECONDS = 60.0
+
+Tell = Callable[[str], None]
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """An engine that can be started, and the MPI it is to run with (None: solo, or under the simulator)."""
+
+    path: str
+    kind: Kind
+    mpi: Mpi | None
+
+
+def solo_engine(tell: Tell = lambda _: None) -> Engine:
+    """The engine without MPI; `tell` hears that it is built.
+
+    Raises InputError when it can be neither found nor built.
+    """
+    path = _prebuilt("solo") or _built("solo", _compiler(), {}, "what needs no MPI", tell)
+    return Engine(str(path), "solo", None)
+
+
+def ready_solo_engine() -> Engine | None:
+    """The engine without MPI where there is one already; None where it would have to be built."""
+    try:
+        path = _prebuilt("solo")
+        if path is None:
+            words = shlex.split(_compiler())
+            path = _kept(_home("solo", words, dict(os.environ)), "solo")
+            path = path if _is_whole(path) else None
+    except InputError:
+        return None
+    return Engine(str(path), "solo", None) if path else None
+
+
+def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
+    """The engine for this MPI; `tell` hears that it is built.
+
+    Raises InputError when it can be neither found nor built.
+    """
+    path = _prebuilt("mpi") if mpi.abi else None
+    if path is None:
+        if mpi.mpicc is None:
+            raise InputError(
+                f"{mpi.name} has no mpicc beside {mpi.mpiexec}, so no engine can be built for it; "
+                "install its development package (libopenmpi-dev, libmpich-dev)"
+            )
+        path = _built("mpi", mpi.mpicc, mpi_environment(mpi), mpi.name, tell)
+    return Engine(str(path), "mpi", mpi)
+
+
+def simulated_engine(tell: Tell = lambda _: None) -> Engine:
+    """The engine for SimGrid's simulator, started by smpirun. Raises InputError where there is none."""
+    for program in ("smpicc", "smpirun"):
+        if shutil.which(program) is None:
+            raise InputError(
+                f"there is no {program} on PATH, so nothing can be simulated; install SimGrid "
+                "(on Debian and Ubuntu: apt install libsimgrid-dev g++)"
+            )
+    return Engine(str(_built("simgrid", "smpicc", {}, "SimGrid", tell)), "simgrid", None)
+
+
+def engine_environment(engine: Engine) -> dict[str, str]:
+    """The variables that this engine needs to start, beyond ours."""
+    return {} if engine.mpi is None else mpi_environment(engine.mpi)
+
+
+def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:
+    """What the engine says of itself: ops, params, methods, rules, clocks, and why what is missing is.
+
+    `launcher` comes before the engine where it cannot start by itself, and is started in the folder `cwd`.
+    Raises MeasurementError when it does not start.
+    """
+    done = run(
+        [*launcher, engine.path, "describe"],
+        env=os.environ | engine_environment(engine),
+        timeout=_DESCRIBE_SECONDS,
+        cwd=cwd,
+    )
+    if done.code != 0:
+        raise MeasurementError(
+            f"'{engine.path} describe' failed with code {done.code}: {_last_line(done.err)}"
+        )
+    try:
+        return msgspec.json.decode(done.out, type=Description)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MeasurementError(
+            f"what '{engine.path} describe' printed is no description of an engine: {error}"
+        ) from None
+
+
+def engine_folder() -> Path:
+    """Where the engine's sources are: in the checkout, or in the installed package."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package.parent.parent / "engine", package / "_engine"):
+        if (folder / "build.json").is_file():
+            return folder
+    raise InputError(f"the engine's sources are not where {package} expects them; install steelyard again")
+
+
+def _prebuilt(kind: Kind) -> Path | None:
+    """The engine built at installation, unless this is a checkout whose sources have changed since."""
+    path = scripts_folder() / f"steelyard-{kind}"
+    if not path.is_file():
+        return None
+    folder = engine_folder()
+    if folder.name == "engine":
+        built = path.stat().st_mtime_ns
+        if any(file.stat().st_mtime_ns > built for file in _hashed_files(folder)):
+            return None
+    return path
+
+
+def _compiler() -> str:
+    for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
+        if name and shutil.which(name.split()[0]):
+            return name
+    raise InputError("there is no C compiler to build the engine with; install gcc or set CC")
+
+
+def _built(kind: Kind, compiler: str, extra: dict[str, str], whose: str, tell: Tell) -> Path:
+    """The engine that this compiler builds, from the cache or anew. Raises InputError."""
+    folder = engine_folder()
+    environment = os.environ | extra
+    words = shlex.split(compiler) if kind == "solo" else [compiler]
+    home = _home(kind, words, environment)
+    path = _kept(home, kind)
+    if _is_whole(path):
+        return path
+    with (home / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of two that want the same, one builds
+        for left in home.glob(".new-*"):  # by one that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        if _is_whole(path):
+            return path
+        tell(f"building the engine for {whose} (once, about {build_seconds()} s)")
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
+            new = Path(temporary) / path.name  # built aside and moved into place
+            build_engine(build_commands(folder, kind, words, new), environment, home / "build.log")
+            if path.is_dir():
+                shutil.rmtree(path)
+            write_whole(_digest_file(path), _digest(new))
+            new.replace(path)
+    return path
+
+
+def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path:
+    """The folder of the cache for an engine and its log."""
+    return cache_folder("engines", _key(engine_folder(), kind, compiler, environment))
+
+
+def _kept(home: Path, kind: Kind) -> Path:
+    return home / ("steelyard-solo" if kind == "solo" else "steelyard-mpi")
+
+
+def _is_whole(engine: Path) -> bool:
+    """Is there an engine as it was built? A file that a full disk or a fault has damaged is built anew."""
+    try:
+        return os.access(engine, os.X_OK) and _digest(engine) == _digest_file(engine).read_bytes()
+    except OSError:
+        return False
+
+
+def _digest_file(engine: Path) -> Path:
+    return engine.with_name("sha256")
+
+
+def _digest(file: Path) -> bytes:
+    return hashlib.sha256(file.read_bytes()).hexdigest().encode()
+
+
+def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> str:
+    """A name for all that an engine depends on: sources, flags, compiler, MPI library, kind of machine."""
+    located = shutil.which(compiler[0])
+    if located is None:
+        raise InputError(f"the compiler '{compiler[0]}' does not exist or cannot be run")
+    digest = hashlib.sha256()
+
+    def add(text: str | bytes) -> None:
+        digest.update((text.encode() if isinstance(text, str) else text) + b"\0")
+
+    for part in (kind, __version__, platform.machine(), os.path.realpath(located), *compiler):
+        add(part)
+    for file in _hashed_files(folder):
+        add(str(file.relative_to(folder)))
+        add(file.read_bytes())
+    underlying = compiler[0]
+    if kind != "solo":
+        show = run([compiler[0], "-show"], env=environment, timeout=60).out
+        words = shlex.split(show)
+        underlying = words[0] if words else "cc"
+        if shutil.which(underlying) is None:
+            raise InputError(
+                f"{compiler[0]} needs a C compiler, '{underlying}', and there is none; install gcc"
+            )
+        add(show)
+        for library in _libraries(words):
+            stat = library.stat()
+            add(f"{library} {stat.st_size} {stat.st_mtime_ns}")
+    add(run([underlying, "--version"], env=environment, timeout=60).out)
+    return digest.hexdigest()[:16]
+
+
+def _hashed_files(folder: Path) -> list[Path]:
+    return sorted(
+        path for path in folder.rglob("*") if path.suffix in (".c", ".h") or path.name == "build.json"
+    )
+
+
+def _libraries(words: Sequence[str]) -> list[Path]:
+    """The MPI libraries that a wrapper's link line names: an upgrade in place must give a new engine."""
+    folders = [word[2:] for word in words if word.startswith("-L")]
+    folders += [match[1] for word in words if (match := re.match(r"(?:-Wl,)?(/.*)", word))]  # of -rpath
+    names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|simgrid)", word)]
+    paths = (Path(folder, name) for folder in dict.fromkeys(folders) for name in names)
+    return sorted({path.resolve() for path in paths if path.is_file()})
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "it said nothing"

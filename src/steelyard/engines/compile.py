@@ -1,0 +1,105 @@
+"""An engine from its sources, by the flags of engine/build.json: a compiler on each core, then the linker."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from steelyard import __version__
+from steelyard.base.errors import InputError
+from steelyard.system.process import run, signals_as_exceptions
+
+Kind = Literal["mpi", "solo", "simgrid"]
+_SECONDS = 600.0  # for one file: far more than any takes
+_BUILD_CPU_SECONDS = 18.0  # of a processor of 2022, for all files together
+
+
+class Build(msgspec.Struct, frozen=True):
+    """engine/build.json: which sources are not in which engine (patterns), the flags of all."""
+
+    not_in_solo: tuple[str, ...]
+    not_in_mpi: tuple[str, ...]
+    compile: tuple[str, ...]
+    link: tuple[str, ...]
+
+
+class Commands(msgspec.Struct, frozen=True):
+    """All that makes an engine: a command for each source, which do not wait for each other, and the last."""
+
+    compile: tuple[tuple[str, ...], ...]
+    link: tuple[str, ...]
+
+
+def read_build(folder: Path) -> Build:
+    """The rule and the flags by which every engine is built."""
+    return msgspec.json.decode((folder / "build.json").read_bytes(), type=Build)
+
+
+def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:
+    """The C files of an engine, sorted: all but those of the other kind."""
+    build = read_build(folder)
+    patterns = build.not_in_solo if kind == "solo" else build.not_in_mpi
+    others = {path for pattern in patterns for path in folder.glob(pattern)}
+    return tuple(sorted(path for path in folder.rglob("*.c") if path not in others))
+
+
+def build_commands(folder: Path, kind: Kind, compiler: Sequence[str], output: Path) -> Commands:
+    """How an engine is built; object files lie beside `output`. The largest source comes first."""
+    build = read_build(folder)
+    definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
+    if kind != "solo":
+        definitions.append("-DSTEELYARD_MPI=1")
+    flags = (*compiler, *build.compile, *definitions, f"-I{folder}")
+    sources = sorted(engine_sources(folder, kind), key=lambda path: -path.stat().st_size)
+    objects = {
+        path: str(output.parent / f"{'-'.join(path.relative_to(folder).with_suffix('').parts)}.o")
+        for path in sources
+    }
+    return Commands(
+        compile=tuple((*flags, "-c", str(path), "-o", name) for path, name in objects.items()),
+        link=(*compiler, *build.compile, *objects.values(), "-o", str(output), *build.link),
+    )
+
+
+def build_seconds() -> int:
+    """About how long an engine takes to build here."""
+    return max(1, round(_BUILD_CPU_SECONDS / _cores()))
+
+
+def build_engine(commands: Commands, environment: Mapping[str, str], log: Path) -> None:
+    """Build an engine; `log` has what was done and said. Raises InputError with the first error."""
+    said: list[str] = []
+
+    def step(argv: Sequence[str]) -> None:
+        done = run(argv, env=environment, timeout=_SECONDS)
+        said.append(f"$ {shlex.join(argv)}\n{done.out}{done.err}")
+        if done.code != 0:
+            raise InputError(
+                f"the engine could not be built with {argv[0]}: {_reason(done.err)} (all in {log})"
+            )
+
+    workers = ThreadPoolExecutor(_cores())
+    try:
+        with signals_as_exceptions():
+            for job in as_completed([workers.submit(step, argv) for argv in commands.compile]):
+                job.result()
+            step(commands.link)
+    finally:
+        workers.shutdown(cancel_futures=True)  # those that run take a second or two to end
+        log.write_text("".join(said))
+
+
+def _reason(err: str) -> str:
+    """The line of a compiler's complaint that says what is wrong."""
+    lines = err.strip().splitlines() or ["it said nothing"]
+    return next((line for line in lines if "error" in line), lines[-1]).strip()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,178 @@
+"""What an engine says of itself (`steelyard-mpi describe`), typed: ops, methods, stop rules, clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+_COUNTS = ("", "bytes", "KiB")  # units of which there are whole numbers
+
+
+class Param(Struct, frozen=True):
+    """A parameter of an op, a method or a rule: a number within limits, or one of some words."""
+
+    name: str
+    summary: str = ""
+    unit: str = ""
+    default: float | str = 0.0
+    least: float = 0.0
+    most: float = 0.0
+    words: tuple[str, ...] = ()  # empty: it is a number
+    word_bytes: tuple[int, ...] = ()  # of types of data: an element of each word; 0: it stands in for none
+
+    @property
+    def is_whole(self) -> bool:
+        """Does it count something: a number that is no time or share, and whose bound is no fraction?"""
+        return (
+            not self.words
+            and self.unit in _COUNTS
+            and all(float(one).is_integer() for one in (self.default, self.least))
+        )
+
+    def fitting(self, size: int) -> str | None:
+        """The word to give where nothing is said: of types of data, one whose elements fill a size.
+
+        None: the default does, or nothing does.
+        """
+        sizes = dict(zip(self.words, self.word_bytes, strict=False))
+        if not sizes or size % sizes[str(self.default)] == 0:
+            return None
+        return next((word for word, each in sizes.items() if each and size % each == 0), None)
+
+
+class Op(Struct, frozen=True):
+    """Something that can be repeated, timed and checked."""
+
+    name: str
+    class_: str = msgspec.field(name="class")  # local, p2p, collective
+    sized: bool
+    methods: tuple[str, ...]  # those that suit it
+    default_method: str
+    params: tuple[Param, ...]
+    family: str = ""
+    summary: str = ""
+    flow: str | None = None
+    base: str = ""  # the name that its forms share: mpi.allreduce for mpi.iallreduce
+    form: str = "blocking"  # or nonblocking, persistent
+    role: str = "call"  # what its value is of: docs/internals/op.md has the words
+    layer: str | None = None  # what carries its messages, where it is compared with other layers
+    default_bytes: str | None = None  # as --bytes takes them; None: it has no size
+    min_ranks: int = 1
+    max_ranks: int = 0  # 0: any number
+    min_threads: int = 1
+    max_threads: int = 1  # 0: any number
+    thread_level: str | None = None  # of MPI, that it needs
+    delays: str = "none"
+    reference: str | None = None  # the op that does the same without what is measured
+    report: str = "root"
+    parts: int = 1  # a repetition has so many of what the value is of
+    counters: tuple[str, ...] = ()
+    lasts: bool = False  # a repetition may last minutes
+    available: bool = True
+    why_not: str | None = None
+
+
+class Method(Struct, frozen=True):
+    """How ranks start together, and what is timed."""
+
+    name: str
+    params: tuple[Param, ...]
+    summary: str = ""
+    nature: str | None = None  # why its number is not simply the operation's time
+    of_collectives: bool = False  # that holds for collectives alone
+    bound: str | None = None  # lower, upper
+    synchronised: bool = False  # it needs clocks that are related
+    min_ranks: int = 1
+    available: bool = True
+    why_not: str | None = None
+
+
+class Rule(Struct, frozen=True):
+    """When a test case ends."""
+
+    name: str
+    params: tuple[Param, ...]
+    summary: str = ""
+
+
+class Clock(Struct, frozen=True):
+    """A timer."""
+
+    name: str
+    summary: str
+    available: bool
+    why_not: str | None
+    sound: bool | None
+    doubt: str | None
+
+
+class Sync(Struct, frozen=True):
+    """How clocks are synchronised."""
+
+    name: str
+    summary: str
+
+
+class Build(Struct, frozen=True):
+    """How an engine was built."""
+
+    compiler: str = ""
+    flags: str = ""
+    openmp: int = 0  # the version's date, 201511; 0: without OpenMP
+
+
+class Description(Struct, frozen=True):
+    """All that an engine says of itself."""
+
+    engine: str
+    version: str
+    ops: tuple[Op, ...]
+    methods: tuple[Method, ...]
+    stop_rules: tuple[Rule, ...]
+    clocks: tuple[Clock, ...] = ()
+    sync_algorithms: tuple[Sync, ...] = ()
+    build: Build = Build()
+
+
+class Named(Protocol):
+    """A row of one of the tables."""
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        ...
+
+
+_Row = TypeVar("_Row", bound=Named)
+
+
+def by_name(rows: Iterable[_Row]) -> dict[str, _Row]:
+    """The rows of a table, each under its name."""
+    return {row.name: row for row in rows}
+
+
+class Ops(Struct, frozen=True):
+    """What the engines that take part can do, by name."""
+
+    solo: Mapping[str, Op]
+    mpi: Mapping[str, Op]
+    methods: Mapping[str, Method]
+    rules: Mapping[str, Rule]
+
+    @property
+    def all(self) -> Mapping[str, Op]:
+        """Every op once."""
+        return {**self.mpi, **self.solo}
+
+
+def ops_of(solo: Description, mpi: Description | None) -> Ops:
+    """From what the solo engine and an MPI's say."""
+    return Ops(
+        solo=by_name(solo.ops),
+        mpi=by_name(mpi.ops) if mpi else {},
+        methods=by_name(solo.methods),
+        rules=by_name(solo.stop_rules),
+    )

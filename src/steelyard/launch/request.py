@@ -1,0 +1,23 @@
+"""What one launch is asked for, whatever starts it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from steelyard.records.campaign_file import Placement
+
+UNSET = "-"  # the value of a variable that is taken out of the environment
+
+
+class LaunchRequest(Struct, frozen=True):
+    """So many ranks of so many threads, and where and how they run."""
+
+    ranks: int
+    threads: int = 1
+    placement: Placement | None = None
+    omp: Mapping[str, str] = {}  # settings of OpenMP
+    env: Mapping[str, str] = {}  # variables of the environment; "-" takes one out of it
+    oversubscribe: bool = False  # more ranks and threads than cores are wanted
+    yield_mode: str = "real"

@@ -1,0 +1,1 @@
+"""What several test cases say together: overlap, scaling, efficiency, rankings."""

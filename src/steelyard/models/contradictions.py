@@ -1,0 +1,78 @@
+"""Two independent methods, one quantity: what methods say of the same operation is held against each other.
+
+A lower bound that needs no common clock (ack, trigger) must not exceed a latency on synchronised clocks, nor
+may that leave the interval of the method bounds, which needs none either; all within what each states itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from msgspec import Struct
+
+from steelyard.base.units import format_time
+from steelyard.results.facets import ClockError, Watched, Windows
+from steelyard.results.row import Row
+
+SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound
+
+
+class Disagreement(Struct, frozen=True):
+    """Two rows that cannot both be right; `sentence` says why."""
+
+    estimate: Row
+    other: Row
+    sentence: str
+
+
+def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
+    """Every contradiction between rows of one operation, size, team, placement and MPI, in rows' order."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row.median is not None:
+            key = (
+                row.op,
+                row.bytes,
+                row.ranks,
+                row.threads,
+                row.thread_level,
+                row.mpi,
+                row.placed.text if row.placed else None,
+                *sorted(row.omp.items()),
+                *sorted(row.env.items()),
+                *sorted(row.params.items()),
+            )
+            groups.setdefault(key, []).append(row)
+    return tuple(found for group in groups.values() for found in _in_group(group))
+
+
+def _in_group(rows: list[Row]) -> Iterator[Disagreement]:
+    estimates = [
+        row
+        for row in rows
+        if row.get(ClockError).clock_error_ns is not None and row.get(Windows).low_ns is not None
+    ]
+    for estimate, other in product(estimates, rows):
+        if sentence := _contradiction(estimate, other):
+            yield Disagreement(estimate, other, sentence)
+
+
+def _contradiction(estimate: Row, other: Row) -> str | None:
+    """What is wrong between a latency on synchronised clocks and a row of another method, if anything is."""
+    latency, low, error = (
+        estimate.median or 0.0,
+        estimate.get(Windows).low_ns or 0.0,
+        estimate.get(ClockError).error_ns or 0.0,
+    )
+    most, least = latency + error + SLACK * latency, low - error - SLACK * latency
+    said = f"{estimate.method} says {format_time(latency)} ±{format_time(error)}"
+    if other.get(Watched).path is not None and (other.ci_low or 0.0) > most:
+        return f"{said}, {other.method} at least {format_time(other.ci_low or 0.0)}"
+    if other.method != "bounds":
+        return None
+    if (other.get(Windows).low_ns or 0.0) > most:
+        return f"{said}, calls back to back take {format_time(other.get(Windows).low_ns or 0.0)} each"
+    if other.ci_high is not None and other.ci_high < least:
+        return f"{said}, but with a barrier behind it at most {format_time(other.ci_high)}"
+    return None

@@ -1,0 +1,134 @@
+"""LogGP from ping-pong: what a message costs by its size, for each MPI, with intervals over launches.
+
+A message of s bytes takes (L + 2 o) + s G from rank to rank (Alexandrov and others 1995), with L the latency,
+o the overhead of either side and G the gap per byte; ping-pong sees L and o together only. An MPI that sends
+long messages by another protocol has another line for them, so there are up to three, cut where Schwarz's
+criterion says (see `stats.find_breaks`). The cuts are those of the medians over launches; the lines are then
+fitted to each launch by itself, and an interval is that of the launches' own values, as everywhere here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from steelyard.results.phases import RowPhases
+from steelyard.results.row import Row
+from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+
+PINGPONG = "mpi.pingpong"
+LEAST_SIZES = 3  # fewer make no line that anything checks
+
+
+class LogPiece(Struct, frozen=True):
+    """A line from `least` bytes on: `start` is L + 2 o in ns, `gap` is G in ns per byte."""
+
+    least: int
+    start: Interval
+    gap: Interval
+
+
+class LogModel(Struct, frozen=True):
+    """The lines of one MPI, over `sizes` of ping-pong. `launches` are the lines of each launch by its number.
+
+    `missed` is the greatest relative distance of the medians over launches from their lines.
+    """
+
+    mpi: str
+    sizes: tuple[int, ...]
+    pieces: tuple[LogPiece, ...]
+    missed: float
+    launches: dict[int, tuple[Piece, ...]]
+
+
+def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
+    """The median of the values of launches, with its interval (one has none), see `launch_interval`.
+
+    Raises ValueError without values.
+    """
+    if not values:
+        raise ValueError("a span needs a launch")
+    if len(values) == 1:
+        return Interval(float(values[0]))
+    estimate = launch_interval(values, logs=logs)
+    return Interval(estimate.value, estimate.low, estimate.high)
+
+
+def launch_medians(row: Row) -> dict[int, float]:
+    """The median of each launch that has one above 0, in ns, by the launch's number."""
+    return {one.launch: one.median for one in row.launches if one.status == "ok" and one.median}
+
+
+def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
+    """A model for each MPI whose ping-pong was measured at three sizes or more; the series with most of them.
+
+    Empty messages count as of 0 bytes. Launches that lack a size are left out.
+    """
+    series: dict[tuple[object, ...], dict[int, Row]] = {}
+    for row in rows:
+        if row.op == PINGPONG and row.status == "ok" and row.mpi is not None and launch_medians(row):
+            place = row.placed.text if row.placed else None
+            key = (row.mpi, row.method, row.ranks, row.threads, place, *sorted(row.params.items()))
+            series.setdefault(key, {}).setdefault(row.bytes, row)
+    best: dict[str, dict[int, Row]] = {}
+    for (mpi, *_), sizes in series.items():
+        if len(sizes) > len(best.get(str(mpi), ())):
+            best[str(mpi)] = sizes
+    models = (_model(mpi, sizes) for mpi, sizes in best.items() if len(sizes) >= LEAST_SIZES)
+    return tuple(model for model in models if model is not None)
+
+
+def _model(mpi: str, rows: dict[int, Row]) -> LogModel | None:
+    sizes = sorted(rows)
+    medians = [launch_medians(rows[size]) for size in sizes]
+    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    if not shared:
+        return None
+    times = [float(np.median([one[launch] for launch in shared])) for one in medians]
+    breaks = find_breaks(sizes, times)
+    launches = {launch: fit_pieces(sizes, [one[launch] for one in medians], breaks) for launch in shared}
+    middle = fit_pieces(sizes, times, breaks)
+    missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
+    return LogModel(
+        mpi=mpi,
+        sizes=tuple(sizes),
+        pieces=tuple(
+            LogPiece(
+                piece.least,
+                span_of([lines[i].start for lines in launches.values()]),
+                span_of([lines[i].slope for lines in launches.values()]),
+            )
+            for i, piece in enumerate(middle)
+        ),
+        missed=float(missed.max()),
+        launches=launches,
+    )
+
+
+def rounds_of(ranks: int) -> int:
+    """Rounds of a collective in which every rank hears of every other: log2 of the ranks, upwards."""
+    return (ranks - 1).bit_length()
+
+
+def communication_ns(pieces: Sequence[Piece], counts: RowPhases, ranks: int) -> float:
+    """What the messages and collectives of a rank would take one after the other, in ns per repetition.
+
+    A message of the mean size costs what its line says. A collective costs log2 P rounds of L + 2 o, and G
+    for all bytes that it is given but those for the rank itself, which are one in P; its line is that of a
+    P-th of its mean size.
+    """
+    total = 0.0
+    if counts.messages > 0:
+        line = _line(pieces, counts.bytes / counts.messages)
+        total += counts.messages * line.start + counts.bytes * line.slope
+    if counts.collectives > 0 and ranks > 1:
+        line = _line(pieces, counts.collective_bytes / counts.collectives / ranks)
+        total += counts.collectives * rounds_of(ranks) * line.start
+        total += counts.collective_bytes * (ranks - 1) / ranks * line.slope
+    return total
+
+
+def _line(pieces: Sequence[Piece], size: float) -> Piece:
+    return next((piece for piece in reversed(pieces) if piece.least <= size), pieces[0])

@@ -1,0 +1,384 @@
+"""Micro against macro: which MPI is best at each test, and whether messages alone would have said so.
+
+A test is a message there and back, a stream of messages, or a kernel. Best is the MPI with the least median
+over launches, and with it all that a rank test over launches cannot tell from it. The order of the MPIs by a
+micro-benchmark, and by a model of LogGP and the messages that a kernel counts, is then held against that of
+each kernel.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from steelyard.models.loggp import (
+    LEAST_SIZES,
+    LogModel,
+    communication_ns,
+    launch_medians,
+    log_models,
+    span_of,
+)
+from steelyard.records.schema import Params
+from steelyard.results.facets import Inside, Rate
+from steelyard.results.row import Row
+from steelyard.stats import Interval, holm, kendall, least_rank_sum_p, rank_sum_p
+
+ALPHA = 0.05  # of all pairs of a line together
+LATENCY_MOST = 1024  # bytes: up to here a message there and back is told as a time, above as a rate
+KERNELS = ("npb", "app")  # the families whose ops are kernels
+PINGPONG, STREAM = "ping-pong", "stream"
+# A micro-benchmark of MPI -> what it is called, and the same over raw TCP.
+_MICRO = {"mpi.pingpong": (PINGPONG, "sock.tcp"), "mpi.bandwidth": (STREAM, "sock.tcp.stream")}
+
+AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
+
+
+class TestValue(Struct, frozen=True):
+    """A test under one MPI, or over raw TCP (`mpi` None), in the unit of its line; None for no interval."""
+
+    mpi: str | None
+    value: float
+    low: float | None
+    high: float | None
+
+
+class MacroTest(Struct, frozen=True, kw_only=True):
+    """A test: a figure for each MPI, and the best of them.
+
+    `unit` is us, MB/s, or Mop/s. `best` holds the MPI with the least median time and those that are not told
+    from it: all of them in a tie; it is empty with one MPI. `p` are the adjusted p of the pairs `a, b`.
+    `tells` is False where there are so few launches that not even the greatest difference would have shown.
+    """
+
+    test: str
+    bytes: int
+    ranks: int
+    threads: int
+    params: Params
+    unit: str
+    figures: tuple[TestValue, ...]
+    tcp: TestValue | None = None
+    best: tuple[str, ...] = ()
+    p: dict[str, float] = {}
+    tells: bool = True
+
+
+class Prediction(Struct, frozen=True, kw_only=True):
+    """A kernel under one MPI: what its messages would take by the model, and what its communication took.
+
+    Times in ns per repetition. `communication` is the share of the kernel's time that phases of communication
+    have, waiting included. `compute` is what is left of it, the median over all MPIs; `total_predicted` is
+    that and the messages. Ratios are predicted / measured.
+    """
+
+    kernel: str
+    params: Params
+    ranks: int
+    threads: int
+    mpi: str
+    messages: float
+    bytes: float
+    collectives: float
+    collective_bytes: float
+    compute: float
+    predicted: Interval
+    communication: Interval
+    ratio: Interval
+    total_predicted: Interval
+    total: Interval
+    total_ratio: Interval
+
+
+class Agreement(Struct, frozen=True, kw_only=True):
+    """Whether a figure would have named the best MPI for a kernel.
+
+    `tau` is Kendall's, of medians, with its exact `p`; of two MPIs it can only be 1 or -1, and has no p.
+    `verdict`: `agrees` when an MPI is best in both, `disagrees` when none is, `cannot tell` when all are tied
+    in one of the two.
+    """
+
+    kernel: str
+    params: Params
+    ranks: int
+    threads: int
+    figure: str
+    tau: float
+    p: float | None
+    verdict: str
+
+
+class Macro(Struct, frozen=True):
+    """All of it; `notes` say in sentences what could not be made and why."""
+
+    lines: tuple[MacroTest, ...] = ()
+    models: tuple[LogModel, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def is_kernel(row: Row) -> bool:
+    """Is a row one of a kernel?"""
+    return row.op.partition(".")[0] in KERNELS
+
+
+def macro_of(rows: Sequence[Row]) -> Macro:
+    """The table, the models and what they predict; nothing without a kernel and a message under an MPI."""
+    good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
+    by_test: dict[tuple[object, ...], dict[str, Row]] = {}
+    for row in good:
+        if row.mpi is not None and (row.op in _MICRO or is_kernel(row)):
+            by_test.setdefault(_key(row), {}).setdefault(row.mpi, row)
+    tests = sorted(by_test.values(), key=_place)
+    if not any(is_kernel(_any(test)) for test in tests) or all(is_kernel(_any(test)) for test in tests):
+        return Macro()
+    models = log_models(good)
+    predictions = tuple(_predictions(tests, {model.mpi: model for model in models}))
+    return Macro(
+        lines=tuple(_line(test, good) for test in tests),
+        models=models,
+        predictions=predictions,
+        agreements=tuple(_agreements(tests, {model.mpi: model for model in models})),
+        notes=tuple(_notes(tests, models)),
+    )
+
+
+def _any(test: Mapping[str, Row]) -> Row:
+    return next(iter(test.values()))
+
+
+def _times(test: Mapping[str, Row]) -> dict[str, Sequence[float]]:
+    return {mpi: tuple(launch_medians(row).values()) for mpi, row in test.items()}
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    """All that rows of one test share."""
+    place = row.placed.text if row.placed else None
+    return (row.op, row.bytes, row.ranks, row.threads, place, row.method, *sorted(row.params.items()))
+
+
+def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
+    """Messages before streams before kernels, short ones first; kernels stay as they come."""
+    row = _any(test)
+    return (list(_MICRO).index(row.op) if row.op in _MICRO else len(_MICRO), row.bytes)
+
+
+def best_of(times: Mapping[str, Sequence[float]]) -> tuple[tuple[str, ...], dict[str, float], bool]:
+    """For the times of launches under each MPI: the best ones, the adjusted p of pairs, and could they tell?
+
+    Pairs by the exact rank-sum test, adjusted by Holm's method over all pairs. The best is that with the
+    least median; with it are all that the test does not tell from it.
+    """
+    if len(times) < 2:
+        return (), {}, True
+    pairs = list(itertools.combinations(times, 2))
+    adjusted = holm([rank_sum_p(times[a], times[b]) for a, b in pairs])
+    p = dict(zip(pairs, adjusted, strict=True))
+    first = min(times, key=lambda name: float(np.median(times[name])))
+    best = (first, *(n for n in times if n != first and _pair(p, first, n) >= ALPHA))
+    least = [least_rank_sum_p(len(times[a]), len(times[b])) for a, b in pairs]
+    named = {f"{a}, {b}": value for (a, b), value in p.items()}
+    return best, named, max(holm(least)) < ALPHA
+
+
+def _pair(p: Mapping[tuple[str, str], float], one: str, other: str) -> float:
+    return p[(one, other)] if (one, other) in p else p[(other, one)]
+
+
+def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
+    """The figures of a test; rates are those of the median time and of the ends of its interval."""
+    row = _any(test)
+    name, tcp_op = _MICRO.get(row.op, (row.op, None))
+    is_time = name == PINGPONG and row.bytes <= LATENCY_MOST
+    has_rate = all(one.get(Rate).mops is not None for one in test.values())
+    unit = ("us" if is_time else "MB/s") if tcp_op else "Mop/s" if has_rate else "us"
+    beside = [one for one in rows if one.op == tcp_op and one.mpi is None and _is_alike(one, row)]
+    tcp = min(beside, key=lambda one: one.median or 0.0) if beside else None
+    best, p, tells = best_of(_times(test))
+    return MacroTest(
+        test=name,
+        bytes=row.bytes,
+        ranks=row.ranks,
+        threads=row.threads,
+        params=row.params,
+        unit=unit,
+        figures=tuple(_figure(one, mpi, unit) for mpi, one in test.items()),
+        tcp=_figure(tcp, None, unit) if tcp else None,
+        best=best,
+        p=p,
+        tells=tells,
+    )
+
+
+def _is_alike(tcp: Row, row: Row) -> bool:
+    """The same bytes under the same method, as many of them in flight."""
+    return (tcp.bytes, tcp.method) == (row.bytes, row.method) and tcp.params.get("window") == row.params.get(
+        "window"
+    )
+
+
+def _figure(row: Row, mpi: str | None, unit: str) -> TestValue:
+    """A row in a unit: the time itself, or what is done in it."""
+    if unit == "us":
+        low, high = (None if end is None else end / 1e3 for end in (row.ci_low, row.ci_high))
+        return TestValue(mpi, (row.median or 0.0) / 1e3, low, high)
+    rate = row.get(Rate).mops if unit == "Mop/s" else (row.get(Rate).bandwidth or 0.0) / 1e6
+    done = (rate or 0.0) * (row.median or 0.0)  # what a time that the rate is of has in it
+    ends = (row.ci_high, row.ci_low)
+    low, high = (done / end if end is not None and end > 0 else None for end in ends)
+    return TestValue(mpi, rate or 0.0, low, high)
+
+
+# ---- prediction -----------------------------------------------------------------------------------------
+
+
+def _shares(test: Mapping[str, Row]) -> dict[str, dict[int, tuple[float, float]]]:
+    """For a kernel under each MPI, for each launch: its time and that of its communication, in ns."""
+    return {
+        mpi: {
+            one.launch: (one.median, one.communication_ns)
+            for one in row.launches
+            if one.status == "ok" and one.median and one.communication_ns is not None
+        }
+        for mpi, row in test.items()
+    }
+
+
+def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogModel]) -> Iterator[Prediction]:
+    """Each kernel under each MPI that has a model and tells what it sends."""
+    for test in tests:
+        shares = _shares(test)
+        compute = _compute(shares)
+        for mpi, row in test.items():
+            launches = sorted(shares[mpi].keys() & models[mpi].launches.keys()) if mpi in models else []
+            counts = row.get(Inside).phases
+            if not is_kernel(row) or counts is None or not launches:
+                continue
+            predicted = [communication_ns(models[mpi].launches[one], counts, row.ranks) for one in launches]
+            totals, talks = zip(*(shares[mpi][one] for one in launches), strict=True)
+            whole = [compute + one for one in predicted]
+            yield Prediction(
+                kernel=row.op,
+                params=row.params,
+                ranks=row.ranks,
+                threads=row.threads,
+                mpi=mpi,
+                messages=counts.messages,
+                bytes=counts.bytes,
+                collectives=counts.collectives,
+                collective_bytes=counts.collective_bytes,
+                compute=compute,
+                predicted=span_of(predicted),
+                communication=span_of(talks),
+                ratio=_ratio(predicted, talks),
+                total_predicted=span_of(whole),
+                total=span_of(totals),
+                total_ratio=_ratio(whole, totals),
+            )
+
+
+def _compute(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> float:
+    """What a kernel computes, in ns: the median over MPIs of the medians over their launches."""
+    own = [[total - talk for total, talk in launches.values()] for launches in shares.values() if launches]
+    return float(np.median([np.median(values) for values in own])) if own else 0.0
+
+
+def _ratio(predicted: Sequence[float], measured: Sequence[float]) -> Interval:
+    """For launches, each with itself; a communication that took no time at all has none."""
+    ratios = [one / other for one, other in zip(predicted, measured, strict=True) if other > 0]
+    return span_of(ratios) if ratios else Interval(float("nan"))
+
+
+# ---- agreement ------------------------------------------------------------------------------------------
+
+
+def _agreements(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogModel]) -> Iterator[Agreement]:
+    """Each kernel against each figure that messages alone would have given."""
+    figures = _figures_of(tests)
+    for test in tests:
+        row = _any(test)
+        if not is_kernel(row) or len(test) < 2:
+            continue
+        kernel = _times(test)
+        model = _predicted_totals(test, models)
+        for name, times in {**figures, "model": model}.items():
+            if kernel.keys() <= times.keys():
+                tau, p, verdict = agreement_of({mpi: times[mpi] for mpi in kernel}, kernel)
+                yield Agreement(
+                    kernel=row.op,
+                    params=row.params,
+                    ranks=row.ranks,
+                    threads=row.threads,
+                    figure=name,
+                    tau=tau,
+                    p=p if len(kernel) > 2 else None,
+                    verdict=verdict,
+                )
+
+
+def agreement_of(
+    figure: Mapping[str, Sequence[float]], kernel: Mapping[str, Sequence[float]]
+) -> tuple[float, float, str]:
+    """tau, its p and the verdict, from the times of launches by MPI of both; at least two MPIs."""
+    orders = ([float(np.median(times[mpi])) for mpi in kernel] for times in (figure, kernel))
+    tau, p = kendall(*orders)
+    best, other = (set(best_of(times)[0]) for times in (figure, kernel))
+    if len(best) == len(kernel) or len(other) == len(kernel):
+        return tau, p, CANNOT_TELL
+    return tau, p, AGREES if best & other else DISAGREES
+
+
+def _figures_of(tests: Sequence[Mapping[str, Row]]) -> dict[str, dict[str, Sequence[float]]]:
+    """What a look at messages alone gives: the shortest there and back, the longest, the longest stream."""
+    found: dict[str, dict[str, Sequence[float]]] = {}
+    for op, (name, _) in _MICRO.items():
+        sized = [test for test in tests if _any(test).op == op and len(test) > 1]
+        if sized and name == PINGPONG:
+            found |= {"latency": _times(sized[0]), "throughput": _times(sized[-1])}
+        elif sized:
+            found[name] = _times(sized[-1])
+    return found
+
+
+def _predicted_totals(test: Mapping[str, Row], models: Mapping[str, LogModel]) -> dict[str, Sequence[float]]:
+    """What the model says of a kernel in each launch, by MPI; only where all MPIs have one."""
+    shares = _shares(test)
+    compute = _compute(shares)
+    return {
+        mpi: [compute + communication_ns(lines, phases, row.ranks) for lines in models[mpi].launches.values()]
+        for mpi, row in test.items()
+        if (phases := row.get(Inside).phases) is not None and mpi in models and shares[mpi]
+    }
+
+
+def _notes(tests: Sequence[Mapping[str, Row]], models: Sequence[LogModel]) -> Iterator[str]:
+    """What could not be made, and what would help."""
+    mpis = list(dict.fromkeys(mpi for test in tests for mpi in test))
+    if len(mpis) == 1:
+        yield f"{mpis[0]} is the only MPI: give --mpi several times to compare."
+    known = {model.mpi for model in models}
+    if lacking := [mpi for mpi in mpis if mpi not in known]:
+        yield (
+            f"Nothing is predicted for {', '.join(lacking)}: a line through messages needs mpi.pingpong at "
+            f"{LEAST_SIZES} sizes or more, in the same launches."
+        )
+    silent = {
+        row.op for test in tests for row in test.values() if is_kernel(row) and row.get(Inside).phases is None
+    }
+    if silent:
+        named = ", ".join(sorted(silent))
+        yield f"Nothing is predicted for {named}, which recorded no phases: leave phases=on."
+    if any(not best_of(_times(test))[2] for test in tests if len(test) > 1):
+        yield (
+            f"So few launches cannot distinguish {len(mpis)} MPIs, however much they differ: every line "
+            "of that kind is a tie. Add launches with --launches."
+        )
+    if len(mpis) == 2:
+        yield (
+            "Two MPIs have two orders: a figure agrees with a kernel or does not, and chance makes it agree "
+            "half of the time."
+        )

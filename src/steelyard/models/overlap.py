@@ -1,0 +1,199 @@
+"""Overlap: how much of a communication is hidden behind work, as a curve over the work.
+
+One definition for all ops that are given work. With t_pure the time of the communication alone, with work 0,
+t_work that of the work alone (the op `self.work`, measured, not what was asked for) and t_both that of both
+together:
+
+    overlap      = (t_pure + t_work - t_both) / min(t_pure, t_work)
+    availability = 1 - (t_both - t_work) / t_pure
+
+Overlap is 0 when they run one after the other and 1 when the shorter of the two costs nothing; it is not
+clipped, so that a disturbance (below 0) is seen as one. Availability is the share of the communication's time
+that is left to the rank for work (Doerfler, Brightwell 2006); with work that lasts longer than the
+communication the two are the same number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from steelyard.records.schema import Params
+from steelyard.results.row import Row
+from steelyard.stats import Interval
+
+WORK_OP = "self.work"
+AXES = ("work_us", "skew_us")  # parameters of ops that are given work
+
+
+class OverlapPoint(Struct, frozen=True):
+    """One amount of work. `work` is what was asked for, in us; times in ns.
+
+    `low`..`high` is where the overlap lies when all three times lie in their intervals: with intervals of
+    probability L each that is at least 1 - 3 (1 - L). None when a time has no interval.
+    """
+
+    work: float
+    pure_ns: float
+    work_ns: float
+    both_ns: float
+    overlap: float
+    availability: float
+    low: float | None = None
+    high: float | None = None
+
+
+class OverlapCurve(Struct, frozen=True):
+    """The overlap of one op over work, sorted; `lacks`: works for which self.work was not measured."""
+
+    op: str
+    method: str
+    bytes: int
+    ranks: int
+    threads: int
+    thread_level: str | None
+    mpi: str | None
+    params: Params  # all but the work
+    axis: str
+    points: tuple[OverlapPoint, ...]
+    lacks: tuple[float, ...] = ()
+
+
+def overlap_of(pure: float, work: float, both: float) -> float:
+    """Overlap of three times. Raises ValueError unless `pure` and `work` are positive."""
+    if min(pure, work) <= 0:
+        raise ValueError("overlap needs a communication and work that take time")
+    return (pure + work - both) / min(pure, work)
+
+
+def availability_of(pure: float, work: float, both: float) -> float:
+    """Availability of three times. Raises ValueError unless `pure` is positive."""
+    if pure <= 0:
+        raise ValueError("availability needs a communication that takes time")
+    return 1 - (both - work) / pure
+
+
+def overlap_interval(pure: Interval, work: Interval, both: Interval) -> tuple[float, float] | None:
+    """The least and the greatest overlap for times anywhere in their intervals; None without intervals.
+
+    On each side of pure = work the overlap is monotone in each time, so extremes are at the corners and,
+    where the intervals meet, at that line.
+    """
+    ends = [_ends(span) for span in (pure, work, both)]
+    if any(end is None or end[0] <= 0 for end in ends):
+        return None
+    (p0, p1), (w0, w1), whole = (end for end in ends if end is not None)
+    meeting = [x for x in (p0, p1, w0, w1) if max(p0, w0) <= x <= min(p1, w1)]
+    pairs = [*itertools.product((p0, p1), (w0, w1)), *((x, x) for x in meeting)]
+    values = [overlap_of(p, w, b) for (p, w), b in itertools.product(pairs, whole)]
+    return min(values), max(values)
+
+
+def _ends(span: Interval) -> tuple[float, float] | None:
+    return None if span.low is None or span.high is None else (span.low, span.high)
+
+
+def overlap_point(asked: float, pure: Interval, work: Interval, both: Interval) -> OverlapPoint:
+    """One point of a curve from three times. Raises ValueError unless `pure` and `work` are positive."""
+    low, high = overlap_interval(pure, work, both) or (None, None)
+    return OverlapPoint(
+        work=asked,
+        pure_ns=pure.value,
+        work_ns=work.value,
+        both_ns=both.value,
+        overlap=overlap_of(pure.value, work.value, both.value),
+        availability=availability_of(pure.value, work.value, both.value),
+        low=low,
+        high=high,
+    )
+
+
+def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
+    """Every curve that rows make: an op without work and with it, and the same work alone.
+
+    Work alone is taken from the same ranks and MPI, with the same threads and level of thread support if
+    there is such a row.
+    """
+    good = [row for row in rows if row.median is not None and row.status == "ok"]
+    alone = [row for row in good if row.op == WORK_OP]
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in good:
+        for axis in AXES if row.op != WORK_OP else ():
+            if axis in row.params:
+                groups.setdefault((axis, *_key(row, axis)), []).append(row)
+    return tuple(_curves(groups, alone))
+
+
+def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> Iterator[OverlapCurve]:
+    for (axis, *_), members in groups.items():
+        name = str(axis)
+        pure = next((row for row in members if _all_work(row) == 0), None)
+        worked = sorted(
+            (row for row in members if _amount(row, name) > 0), key=lambda row: _amount(row, name)
+        )
+        if pure is None or not worked:
+            continue
+        points, lacks = [], []
+        for row in worked:
+            asked = _amount(row, name)
+            work = _alone(row, asked, alone)
+            if work is None:
+                lacks.append(asked)
+            else:
+                points.append(overlap_point(asked, _span(pure), _span(work), _span(row)))
+        params = {key: value for key, value in pure.params.items() if key != name}
+        yield OverlapCurve(
+            op=pure.op,
+            method=pure.method,
+            bytes=pure.bytes,
+            ranks=pure.ranks,
+            threads=pure.threads,
+            thread_level=pure.thread_level,
+            mpi=pure.mpi,
+            params=params,
+            axis=name,
+            points=tuple(points),
+            lacks=tuple(lacks),
+        )
+
+
+def _key(row: Row, axis: str) -> tuple[object, ...]:
+    """All that rows of one curve share."""
+    params = sorted((key, value) for key, value in row.params.items() if key != axis)
+    return (
+        row.op,
+        row.method,
+        row.bytes,
+        row.ranks,
+        row.threads,
+        row.thread_level,
+        row.mpi,
+        *row.omp.items(),
+        *row.env.items(),
+        *params,
+    )
+
+
+def _amount(row: Row, axis: str) -> float:
+    return float(row.params.get(axis, 0))
+
+
+def _all_work(row: Row) -> float:
+    return sum(_amount(row, axis) for axis in AXES)
+
+
+def _alone(row: Row, asked: float, alone: list[Row]) -> Row | None:
+    """The row of that much work alone, on as many ranks under the same MPI."""
+    fitting = [
+        one
+        for one in alone
+        if (one.ranks, one.mpi) == (row.ranks, row.mpi) and float(one.params["work_us"]) == asked
+    ]
+    fitting.sort(key=lambda one: (one.threads != row.threads, one.thread_level != row.thread_level))
+    return fitting[0] if fitting else None
+
+
+def _span(row: Row) -> Interval:
+    return Interval(row.median or 0.0, row.ci_low, row.ci_high)

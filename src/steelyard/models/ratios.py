@@ -1,0 +1,117 @@
+"""Rivals: the same test case under several MPIs, or in several folders, and how their times compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.models.efficiency import ratio_interval
+from steelyard.results.row import Row
+from steelyard.stats import difference_interval
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The time of `row` over the time of `base`, with an interval where both have several launches.
+
+    `name` and `base_name` are the MPIs or folders that are compared.
+    """
+
+    name: str
+    base_name: str
+    row: Row
+    base: Row
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def holds_one(self) -> bool:
+        """Whether the interval allows that both take the same time; so does a ratio without an interval."""
+        return self.low is None or self.high is None or self.low <= 1.0 <= self.high
+
+
+def key_of(row: Row, without: Sequence[str] = ()) -> Key:
+    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ..."""
+    parts: dict[str, object] = {
+        "op": row.op,
+        "bytes": row.bytes,
+        "method": row.method,
+        "ranks": row.ranks,
+        "threads": row.threads,
+        "thread_level": row.thread_level,
+        "mpi": row.mpi,
+        "placed": row.placed.text if row.placed else None,
+        "params": _others("param", row.params, without),
+        "omp": _others("omp", row.omp, without),
+        "env": _others("env", row.env, without),
+        "method_params": tuple(sorted(row.method_params.items())),
+    }
+    return tuple(value for name, value in parts.items() if name not in without)
+
+
+def _others(kind: str, values: Mapping[str, object], without: Sequence[str]) -> Key:
+    return tuple(sorted((name, value) for name, value in values.items() if f"{kind}.{name}" not in without))
+
+
+def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:
+    """For each test case, the other MPIs against the first that the rows have; launches are paired.
+
+    Launches of several MPIs in one folder take turns, so that launch i of one is near launch i of the other.
+    """
+    arms: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.mpi is not None:
+            arms.setdefault(row.mpi, []).append(row)
+    return _ratios(arms, ("mpi",), paired=True)
+
+
+def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
+    """For each test case, the other folders against the first. Their launches were not made by turns.
+
+    Where each folder has one MPI, it may be another one in each.
+    """
+    one_each = all(len({row.mpi for row in rows if row.mpi}) <= 1 for rows in folders.values())
+    return _ratios(folders, ("mpi",) if one_each else (), paired=False)
+
+
+def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
+    """The ratio of two rows; `paired`: their launches took turns. None where one has no positive median."""
+    if not row.median or not base.median or min(row.median, base.median) <= 0:
+        return None
+    low, high = (_paired if paired else ratio_interval)(row, base) or (None, None)
+    return Ratio(name, base_name, row, base, row.median / base.median, low, high)
+
+
+def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: bool) -> tuple[Ratio, ...]:
+    if len(arms) < 2:
+        return ()
+    base_name, *others = arms
+    bases = {key_of(row, without): row for row in arms[base_name]}
+    found = (
+        ratio_of(row, base, name, base_name, paired)
+        for name in others
+        for row in arms[name]
+        if (base := bases.get(key_of(row, without))) is not None
+    )
+    return tuple(ratio for ratio in found if ratio is not None)
+
+
+def _paired(row: Row, base: Row) -> tuple[float, float] | None:
+    """The interval of the ratio over pairs of launches, by signed ranks on logarithms, or Student's t.
+
+    It is widened to hold the ratio of the medians, which it is shown beside. None with fewer than two pairs.
+    """
+    medians = {one.launch: one.median for one in base.launches if one.median}
+    logs = [
+        math.log(one.median / other)
+        for one in row.launches
+        if one.median and (other := medians.get(one.launch))
+    ]
+    if len(logs) < 2 or not row.median or not base.median:
+        return None
+    estimate, centre = difference_interval(logs), math.log(row.median / base.median)
+    return math.exp(min(estimate.low, centre)), math.exp(max(estimate.high, centre))

@@ -1,0 +1,1 @@
+"""Plans: what a user asks for, resolved to test cases."""

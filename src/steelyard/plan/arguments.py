@@ -1,0 +1,136 @@
+"""What a command line asks for, as a plan: a file, one that ships, ops with axes, or another suite's test."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.units import parse_value
+from steelyard.plan.other_suites import find_like, known_as
+from steelyard.plan.plan import Measure, Plan, Value, read_plan
+from steelyard.system.openmp import read_omp_words
+
+
+def asked_plan(
+    what: Sequence[str],
+    like: Sequence[str],
+    axes: dict[str, Any],
+    threads: str | None,
+    params: Sequence[str],
+    omp: Sequence[str] = (),
+) -> Plan:
+    """The plan that the arguments of `run` name or spell out. Raises InputError."""
+    if like:
+        if what:
+            raise InputError(f"--like names what is run; leave {what[0]} out")
+        return Plan(measure=tuple(_measure_like(name, axes, threads, params, omp) for name in like))
+    if not what:
+        raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
+    first = what[0]
+    named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
+    if named is None:
+        _check_words(what)
+        measure = Measure(
+            ops=tuple(name for word in what for name in word.split(",") if name) or tuple(what),
+            **axes,
+            threads=threads or 1,
+            params=_params(params),
+            omp=read_omp_words(omp),
+        )
+        return Plan(measure=(measure,))
+    return _changed(read_plan(named), named, what, axes | {"threads": threads}, params, omp)
+
+
+def _check_words(what: Sequence[str]) -> None:
+    """Raises InputError for a word that is meant otherwise: another suite's name, or a plan's, nearly."""
+    for word in (name for words in what for name in words.split(",")):
+        if "." in word or any(letter in word for letter in "*?["):
+            continue
+        if (row := known_as(word)) is not None:
+            raise InputError(
+                f"'{word}' is a test of another suite and no op; '--like {row.name}' runs {row.op}"
+            )
+        if close := difflib.get_close_matches(word, shipped_plans(), n=1):
+            raise InputError(f"there is no op and no plan '{word}'; did you mean the plan '{close[0]}'?")
+
+
+def _changed(
+    plan: Plan,
+    named: Path,
+    what: Sequence[str],
+    axes: dict[str, Any],
+    params: Sequence[str],
+    omp: Sequence[str],
+) -> Plan:
+    """A plan with what may be given beside it: ranks of the measures that name none, ranks and class of those
+    that name a class.
+
+    Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
+    """
+    class_words = [word for word in params if word.partition("=")[0] == "class"]
+    given = [
+        f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None and name != "ranks"
+    ]
+    given += ["--param"] * (len(class_words) < len(params)) + ["--omp"] * bool(omp)
+    ranks = axes["ranks"]
+    kernels = {id(one) for one in plan.measure if "class" in one.params}
+    open_ = kernels | {id(one) for one in plan.measure if one.ranks is None}
+    given += ["--ranks"] * (ranks is not None and not open_)
+    given += ["--class"] * bool(class_words and not kernels)
+    if len(what) > 1 or given:
+        raise InputError(
+            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
+        )
+    classes = _params(class_words)
+    changed = {
+        id(one): replace(
+            one,
+            ranks=one.ranks if ranks is None else ranks,
+            params={**one.params, **classes} if id(one) in kernels else one.params,
+        )
+        for one in plan.measure
+        if id(one) in open_
+    }
+    return replace(plan, measure=tuple(changed.get(id(one), one) for one in plan.measure))
+
+
+def _measure_like(
+    name: str, axes: dict[str, Any], threads: str | None, params: Sequence[str], omp: Sequence[str]
+) -> Measure:
+    """What is nearest to a test of another suite, with what was given beside its name."""
+    row = find_like(name)
+    given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else row.bytes}
+    return Measure(
+        ops=(row.op,),
+        **given,
+        threads=threads or row.threads,
+        params={**row.params, **_params(params)},
+        omp=read_omp_words(omp),
+    )
+
+
+def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
+    """Parameters as the command line gives them, `window=1,64`. Raises InputError.
+
+    One that is given again has the values of both.
+    """
+    params: dict[str, tuple[Value, ...]] = {}
+    for word in words:
+        key, _, values = word.partition("=")
+        if not key or not all(values.split(",")):
+            raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
+        given = (parse_value(value) for value in values.split(","))
+        params[key] = tuple(dict.fromkeys((*params.get(key, ()), *given)))
+    return dict(params)
+
+
+def shipped_plans() -> dict[str, Path]:
+    """The plans that come with this package, by name."""
+    package = Path(__file__).resolve().parent.parent
+    folders = (package.parent.parent / "plans", package / "_plans")
+    return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}

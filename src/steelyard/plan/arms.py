@@ -1,0 +1,75 @@
+"""Arms: a plan that is measured under several values of one factor, as neighbours, to be compared."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.units import parse_value
+from steelyard.plan.plan import Measure, Plan, Value
+from steelyard.records.campaign_file import PlannedPoint
+
+FACTORS = "mpi, placement, param.NAME, omp.NAME or env.NAME"
+
+
+def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
+    """The arms that `FACTOR=A,B` names. Raises InputError."""
+    factor, equals, text = word.partition("=")
+    # CPUs of a placement have commas, so that its arms are parted by semicolons, as in --placement
+    values = [value.strip() for value in text.split(";" if factor == "placement" else ",")]
+    if not equals or not factor or not all(values):
+        raise InputError(f"--arms {word} is not of the form FACTOR=A,B, as in --arms mpi=openmpi,embedded")
+    return {factor: tuple(parse_value(value) if factor.startswith("param.") else value for value in values)}
+
+
+def factor_of(plan: Plan) -> str | None:
+    """The factor of a plan's arms, None where it has none."""
+    return next(iter(plan.arms), None)
+
+
+def with_arms(plan: Plan) -> Plan:
+    """The plan with its arms as axes. Raises InputError for what is no factor, or is given twice."""
+    if not plan.arms:
+        return plan
+    if len(plan.arms) > 1:
+        raise InputError(f"arms have one factor, not {' and '.join(plan.arms)}; measure one after the other")
+    ((factor, values),) = plan.arms.items()
+    words = tuple(dict.fromkeys(str(value) for value in values))
+    if len(words) < 2:
+        raise InputError(f"the arms {factor}={','.join(words)} are one; give two values or more")
+    if factor == "mpi":
+        if plan.mpi:
+            raise InputError("the arms name the MPIs; leave --mpi away")
+        return replace(plan, mpi=words)
+    return replace(plan, measure=tuple(_with_arm(one, factor, tuple(values), words) for one in plan.measure))
+
+
+def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: tuple[str, ...]) -> Measure:
+    kind, _, name = factor.partition(".")
+    if factor == "placement":
+        if measure.placement is not None:
+            raise InputError("the arms name the placements; leave the placement away")
+        return replace(measure, placement=words)
+    if not name or kind not in ("param", "omp", "env"):
+        raise InputError(f"there are no arms by '{factor}'; give {FACTORS}")
+    key = {"param": "params"}.get(kind, kind)
+    known = getattr(measure, key)
+    if name in known:
+        raise InputError(f"the arms name {factor}; leave it out of the plan")
+    return replace(measure, **{key: {**known, name: values if kind == "param" else words}})
+
+
+def arm_of(point: PlannedPoint, factor: str | None) -> str | None:
+    """The arm that a test case belongs to; None where the factor is not of it, as an MPI of local ops."""
+    if factor is None:
+        return None
+    if factor == "mpi":
+        return point.mpi
+    if factor == "placement":
+        return point.placement.text if point.placement else "default"
+    kind, _, name = factor.partition(".")
+    if kind == "param":
+        found = {**point.params, **point.method_params, **point.rule_params}.get(name)
+    else:
+        found = (point.omp if kind == "omp" else point.env).get(name)
+    return None if found is None else str(found)

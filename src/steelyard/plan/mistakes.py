@@ -1,0 +1,108 @@
+"""What is wrong with a plan's file, in our words: the line, the key, what is allowed there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Key -> what is allowed there.
+_ALLOWED: Mapping[str, str] = {
+    "ops": "names or patterns of ops: \"mpi.bcast\", or [\"mpi.i*\", \"self.empty\"]",
+    "bytes": "sizes: 8, \"0,8,1Ki..4Mi\", or a list of them",
+    "ranks": "numbers of ranks: 2, \"2,4\", or [2, 4]",
+    "threads": "numbers of threads: 2, \"1,2,4\", or [1, 2]",
+    "thread_level": "\"single\", \"funneled\", \"serialized\" or \"multiple\", or a list of them",
+    "method": "methods: \"epoch\", \"epoch,barrier\", or a list of them",
+    "rule": "a stop rule: \"median\"",
+    "placement": "placements: \"each\", \"0,1;0,2\", or a list of them",
+    "engine": "\"solo\" or \"mpi\"",
+    "params": "a table of parameters: { window = [1, 64] }",
+    "omp": "a table of settings of OpenMP: { wait_policy = \"active\" }",
+    "env": "a table of variables: { UCX_TLS = [\"tcp\", \"shm\"] }",
+    "measure": "tables of their own, [[measure]]",
+    "name": "a text",
+    "summary": "a text",
+    "launches": "a whole number of 1 or more",
+    "time_budget": "a time: \"90s\", \"10m\"",
+    "mpi": "names or paths of MPIs: \"mpich\", or [\"mpich\", \"openmpi\"]",
+    "arms": "a table of one factor and its values",
+    "oversubscribe": "true or false",
+    "yield": "\"real\" or \"none\"",
+    "clock": "the name of a timer",
+    "sync": "the name of a synchronisation",
+    "paths": "\"symmetric\" or \"asymmetric\"",
+    "arrivals": "the name of a file beside the plan",
+    "hang_after": "a time: \"60s\"",
+    "seed": "a whole number of 0 or more",
+}  # fmt: skip
+
+
+def explained(message: str, text: str, document: Mapping[str, Any]) -> tuple[int | None, str]:
+    """The line of a plan's text and a sentence, from what msgspec says of it.
+
+    `message` is such as "Expected `array`, got `int` - at `$.measure[0].ops`", or what a check of ours says.
+    """
+    said, _, where = message.partition(" - at `$")
+    parts = re.findall(r"\.(\w+)|\[(\d+)\]|\[\.\.\.\]", where.rstrip("`"))
+    keys = [name for name, _ in parts if name]
+    index = next((int(number) for _, number in parts if number), None)
+    if index is None or keys[:1] != ["measure"]:
+        index = None
+    inner = keys[1:] if index is not None else keys
+    if missing := re.match(r"Object missing required field `(\w+)`", said):
+        if missing[1] == "measure":
+            return None, "there is no [[measure]], so nothing to measure"
+        return _line(text, None, index), f"this [[measure]] has no {missing[1]}: {_ALLOWED[missing[1]]}"
+    key = next((name for name in inner if name in _ALLOWED), None) or said.split(" ", 1)[0]
+    if said.startswith(("Expected ", "Invalid ")) and key in _ALLOWED:
+        value = _value(document, index, key)
+        return _line(text, key, index), f"{key} is {value}, and should be {_ALLOWED[key]}"
+    return _line(text, key, index), said
+
+
+def line_of(text: str, key: str, inside: bool) -> int | None:
+    """The first line that gives a key, at the top or inside a [[measure]]."""
+    sections = _sections(text)
+    for first, lines in sections[1:] if inside else sections[:1]:
+        for number, line in enumerate(lines, first):
+            if _gives(line, key):
+                return number
+    return next(
+        (n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[+\s*{key}\b", line)), None
+    )
+
+
+def _line(text: str, key: str | None, index: int | None) -> int | None:
+    """The line of a key, or the first of its [[measure]]."""
+    sections = _sections(text)
+    at = 0 if index is None else index + 1
+    if at >= len(sections):
+        return None
+    first, lines = sections[at]
+    found = (number for number, line in enumerate(lines, first) if key is not None and _gives(line, key))
+    return next(found, None if index is None else first)
+
+
+def _sections(text: str) -> list[tuple[int, Sequence[str]]]:
+    """The lines before the first [[measure]], and those of each, with the number of their first."""
+    sections: list[tuple[int, list[str]]] = [(1, [])]
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*\[\[\s*measure\s*\]\]", line):
+            sections.append((number, []))
+        sections[-1][1].append(line)
+    return [(first, lines) for first, lines in sections]
+
+
+def _gives(line: str, key: str) -> bool:
+    return re.match(rf"""\s*(\[+\s*)?(measure\.)?["']?{re.escape(key)}["']?\s*[=.\]]""", line) is not None
+
+
+def _value(document: Mapping[str, Any], index: int | None, key: str) -> str:
+    """What stands there, shortly."""
+    try:
+        value = document[key] if index is None else document["measure"][index][key]
+    except (KeyError, IndexError, TypeError):
+        return "something else"
+    words = str(value).lower() if isinstance(value, bool) else repr(value)
+    return words if len(words) <= 40 else f"{words[:37]}..."

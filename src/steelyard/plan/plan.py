@@ -1,0 +1,185 @@
+"""Plans: what is to be measured, from TOML or from the command line; resolve.py makes points of it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
+from steelyard.base.units import parse_seconds
+from steelyard.plan.arrivals import Delays, read_arrivals
+from steelyard.plan.mistakes import explained, line_of
+
+Axis = int | str | tuple[int | str, ...]
+
+MOST_SECONDS = (
+    10.0  # what a large time budget gives a point in a launch at most: then more launches are better
+)
+
+MOST_LAUNCHES = 10_000  # some hours of nothing but starting
+
+Value = float | str  # of a parameter
+
+
+class Measure(Struct, frozen=True, forbid_unknown_fields=True):
+    """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
+
+    ops: tuple[str, ...]  # names or patterns
+    bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
+    ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
+    threads: Axis = 1
+    thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
+    method: Axis | None = None  # several: each op under all of them that suit it
+    rule: str | None = None
+    placement: Axis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
+    engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
+    params: Mapping[str, Value | tuple[Value, ...]] = {}
+    omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
+    env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+
+    def __post_init__(self) -> None:
+        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        if not self.ops:
+            raise ValueError("ops names no op")
+        for name in ("bytes", "ranks", "threads", "thread_level", "method", "placement"):
+            if getattr(self, name) in ((), ""):
+                raise ValueError(f"{name} is empty; leave it out, or give it a value")
+        for name, values in (*self.params.items(), *self.omp.items(), *self.env.items()):
+            if values == ():
+                raise ValueError(f"{name} has no value; leave it out, or give it one")
+        if self.engine not in (None, "solo", "mpi"):
+            raise ValueError("engine is 'solo' or 'mpi'")
+
+
+class Plan(Struct, frozen=True, forbid_unknown_fields=True):
+    """A campaign as its author wrote it."""
+
+    measure: tuple[Measure, ...]
+    name: str = "run"
+    summary: str = ""
+    launches: int = 10
+    time_budget: str | None = None
+    mpi: tuple[str, ...] = ()  # names or paths; none: the default
+    arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
+    oversubscribe: bool = False
+    yield_: str = msgspec.field(name="yield", default="real")
+    clock: str | None = None
+    sync: str | None = None  # the algorithm of synchronisation
+    paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
+    arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of one, beside it
+    hang_after: str = "60s"  # a launch that writes no record for so long hangs
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        if not self.measure:
+            raise ValueError("there is no [[measure]], so nothing to measure")
+        if not 1 <= self.launches <= MOST_LAUNCHES:
+            raise ValueError(f"launches must be from 1 to {MOST_LAUNCHES}")
+        if not re.fullmatch(r"[\w.+-]{1,100}", self.name) or self.name.startswith("."):
+            raise ValueError("name has letters, digits, '_', '-', '+' and '.', and does not begin with a '.'")
+        if self.yield_ not in ("real", "none"):
+            raise ValueError("yield is 'real' or 'none'")
+        if self.paths not in (None, "symmetric", "asymmetric"):
+            raise ValueError("paths is 'symmetric' or 'asymmetric'")
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan from a TOML file. Raises InputError: which file, which line and key, what is allowed."""
+    try:
+        if not path.exists():
+            raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
+        text = read_regular(path).decode()
+        document = _listed(tomllib.loads(text))
+        plan = msgspec.convert(document, Plan)
+    except RecursionError:
+        raise InputError(f"the plan {path} is nested too deep; make it flatter") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the plan {path} is not TOML: {error}") from None
+    except msgspec.ValidationError as error:
+        line, sentence = _explain(str(error), text, document)
+        where = f"{path}, line {line}" if line else str(path)
+        raise InputError(f"the plan {where}: {sentence}") from None
+    if isinstance(plan.arrivals, str):
+        return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
+    return plan
+
+
+def _listed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with names that stand as a text, `ops = "a,b"`, as the lists that they mean."""
+
+    def with_list(table: Any, key: str) -> Any:
+        if not isinstance(table, dict) or not isinstance(names := table.get(key), str):
+            return table
+        return table | {key: [name.strip() for name in names.split(",") if name.strip()]}
+
+    document = with_list(document, "mpi")
+    measures = document.get("measure")
+    if isinstance(measures, list):
+        document = document | {"measure": [with_list(one, "ops") for one in measures]}
+    return document
+
+
+def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int | None, str]:
+    """The line and a sentence; of an unknown key with the one that was probably meant."""
+    match = re.match(r"Object contains unknown field `(.+?)`(?: - at `\$(.*)`)?", message)
+    if match is None:
+        return explained(message, text, document)
+    inside = "measure" in (match[2] or "")
+    known = [field.encode_name for field in msgspec.structs.fields(Measure if inside else Plan)]
+    where = "a [[measure]]" if inside else "it"
+    return line_of(text, match[1], inside), f"{where} has no key '{match[1]}'{nearest(match[1], known)}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'mpi.bcast'?`, or nothing where no known word is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def budget_seconds(plan: Plan) -> float | None:
+    """The time budget of a plan in seconds. Raises InputError."""
+    return None if plan.time_budget is None else parse_seconds(plan.time_budget)
+
+
+# What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
+_FREE = ("name", "summary", "launches", "time_budget", "hang_after")
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """The plan as it is kept in campaign.json, which has the seed elsewhere."""
+    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plan))
+    document.pop("seed")
+    return document
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
+    """What two documents plan differently, but for how many launches or how much time, in words.
+
+    Of `one`, then of `other`: `yield is "none", there "real"`.
+    """
+    found: list[str] = []
+    for key in dict.fromkeys((*one, *other)):
+        mine, theirs = one.get(key), other.get(key)
+        if key in _FREE or mine == theirs:
+            continue
+        if key == "measure" and len(mine or ()) == len(theirs or ()):
+            for here, there in zip(mine or (), theirs or (), strict=True):
+                found += differences(here, there)
+        elif key == "measure":
+            found.append(f"{len(mine or ())} measures, there {len(theirs or ())}")
+        else:
+            found.append(f"{key} is {_shown(mine)}, there {_shown(theirs)}")
+    return tuple(found)
+
+
+def _shown(value: Any) -> str:
+    return "not given" if value in (None, [], {}) else msgspec.json.encode(value).decode()

@@ -1,0 +1,393 @@
+"""What a plan comes to: the points of its measures, from what the engines say they can do.
+
+Everything here is pure: a plan and the engines' descriptions go in, points come out.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.units import parse_counts, parse_sizes
+from steelyard.engines.description import Description, Method, Op, Ops, Param, Rule, by_name
+from steelyard.plan.arms import arm_of, factor_of, with_arms
+from steelyard.plan.arrivals import check_arrivals
+from steelyard.plan.placement import placements_of
+from steelyard.plan.plan import Axis, Measure, Plan, Value, nearest
+from steelyard.records.campaign_file import Placement, PlannedPoint
+from steelyard.system.openmp import omp_axis
+from steelyard.system.topology import NOWHERE, Topology
+
+CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cores
+_WORK_OP, _WORK_PARAMS = "self.work", ("work_us", "skew_us")  # the work of an op, alone and in others
+_NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
+
+
+THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
+
+
+def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
+    """The ops that names and patterns such as `mpi.i*` mean, in the order of the table. Raises InputError."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        if any(letter in pattern for letter in "*?["):
+            found = [name for name in ops.all if fnmatch.fnmatchcase(name, pattern)]
+            found = [name for name in found if name not in _NOT_BY_PATTERN]
+        else:
+            found = [pattern] if pattern in ops.all else []
+        if not found:
+            hint = nearest(pattern, ops.all) or ";"
+            raise InputError(f"there is no op '{pattern}'{hint} 'steelyard list' names all")
+        chosen |= dict.fromkeys(found)
+    return tuple(chosen)
+
+
+def _listed(axis: Axis, read: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
+    """An axis as numbers: from one number, a text such as "1,2,4", or a list of either."""
+    parts = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(dict.fromkeys(value for part in parts for value in read(str(part))))
+
+
+def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
+    return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
+
+
+def _params(measure: Measure, name: str, rows: Mapping[str, Param]) -> list[dict[str, Value]]:
+    """Every combination of values of the parameters that op, method or rule have, each checked."""
+    mine = {
+        key: _values(name, rows[key], value if isinstance(value, tuple) else (value,))
+        for key, value in measure.params.items()
+        if key in rows
+    }
+    return [dict(zip(mine, combination, strict=True)) for combination in itertools.product(*mine.values())]
+
+
+def _fitting(op: Op, size: int) -> dict[str, Value]:
+    """Types of data that fit a size, where the default does not: sums of 4 bytes are not of doubles."""
+    return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
+
+
+def _values(name: str, row: Param, given: Sequence[Value]) -> tuple[Value, ...]:
+    """Values of a parameter, each checked; `*` stands for all words of one that has words."""
+    key, words = row.name, row.words
+    if words and "*" in given:
+        return words
+    for value in given:
+        if words and value not in words:
+            raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
+        if not words and isinstance(value, str):
+            raise InputError(f"{key} of {name} must be a number, not '{value}'")
+        if isinstance(value, float | int) and not row.least <= value <= row.most:
+            raise InputError(f"{key} of {name} must be from {row.least:g} to {row.most:g}, not {value:g}")
+        if isinstance(value, float) and row.is_whole and not value.is_integer():
+            raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
+    return tuple(given)
+
+
+def _choose(word: str | None, default: str, known: Mapping[str, object], what: str) -> str:
+    if word is not None and word not in known:
+        raise InputError(f"there is no {what} '{word}'{nearest(word, known)}")
+    return word or default
+
+
+def _sizes(measure: Measure, op: Op, explicit: bool) -> tuple[int, ...]:
+    """The sizes of an op: one that has none ignores sizes meant for others, unless it is alone."""
+    if not op.sized:
+        if explicit and measure.bytes is not None:
+            raise InputError(f"{op.name} has no size; leave --bytes out")
+        return (0,)
+    axis = op.default_bytes if measure.bytes is None else measure.bytes
+    return _listed("0" if axis is None else axis, parse_sizes)
+
+
+def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, ...]:
+    """The numbers of ranks of an op: those that are too few for it are for others, unless it is alone."""
+    if measure.ranks is None:
+        usual = {"local": 1, "p2p": 2}.get(op.class_, max(2, cores))
+        return (max(usual, op.min_ranks),)
+    ranks = _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
+    if not explicit:
+        return tuple(count for count in ranks if count >= op.min_ranks)
+    if min(ranks) < op.min_ranks:
+        raise InputError(f"{op.name} needs {op.min_ranks} ranks, not {min(ranks)}; give -n {op.min_ranks}")
+    return ranks
+
+
+def resolve(
+    plan: Plan, ops: Ops, mpis: Sequence[str], cores: int, topology: Topology = NOWHERE
+) -> tuple[PlannedPoint, ...]:
+    """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
+
+    Which ops go to the engine without MPI says `_needs_no_mpi`. `topology` is what placements are made from,
+    where a plan names any. Raises InputError.
+    """
+    factor = factor_of(plan)
+    plan = with_arms(plan)
+    points: dict[tuple[Any, ...], PlannedPoint] = {}
+    for measure in plan.measure:
+        selected = select_ops(measure.ops, ops)
+        unused, known = set(measure.params), set[str]()
+        suited: set[str] = set()
+        for name in selected:
+            op = ops.all[name]
+            rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
+            alone = selected == (name,)
+            for size, ranks, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
+                rows = _param_rows(op, method, rule, ops)
+                unused -= rows.keys()
+                known |= rows.keys()
+                suited.add(method)
+                is_solo = _needs_no_mpi(measure, op, ranks, ops)
+                for params, mpi, level, omp, env in itertools.product(
+                    [_fitting(op, size) | given for given in _params(measure, name, rows)],
+                    (None,) if is_solo else mpis,
+                    (None,) if is_solo else _thread_levels(measure, op),
+                    omp_axis(measure.omp),
+                    _env_axis(measure.env),
+                ):
+                    point = PlannedPoint(
+                        point=len(points),
+                        op=name,
+                        bytes=size,
+                        ranks=ranks,
+                        threads=threads,
+                        thread_level=level,
+                        method=method,
+                        rule=rule,
+                        params=_of(op, params),
+                        method_params=_of(ops.methods[method], params),
+                        rule_params=_of(ops.rules[rule], params),
+                        mpi=mpi,
+                        omp=omp,
+                        env=env,
+                        placement=place,
+                    )
+                    point = msgspec.structs.replace(point, arm=arm_of(point, factor))
+                    points.setdefault(_axes_of(point), point)
+        if idle := [method for method in _named_methods(measure) if method not in suited]:
+            raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+        if not suited and measure.placement is not None:
+            raise InputError(
+                f"none of {', '.join(selected)} has as many places as the placement {measure.placement}; "
+                "give ranks or threads for it: two for pairs"
+            )
+        if not suited:
+            raise InputError(
+                f"none of {', '.join(selected)} takes so few ranks or so many threads; "
+                "give more with -n, or fewer with --threads"
+            )
+        if unused:
+            raise InputError(_no_param(min(unused), selected, known))
+    replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
+    check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
+    return _with_references(_with_work(points, ops), ops)
+
+
+def _env_axis(given: Mapping[str, str | tuple[str, ...]]) -> tuple[dict[str, str], ...]:
+    """Every combination of variables; one empty one without any."""
+    values = [(value,) if isinstance(value, str) else value for value in given.values()]
+    return tuple(dict(zip(given, combination, strict=True)) for combination in itertools.product(*values))
+
+
+def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
+    """All that makes a point another one."""
+    params = (point.params, point.method_params, point.rule_params, point.omp, point.env)
+    words = tuple(tuple(sorted(values.items())) for values in params)
+    axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
+    return (*axes, point.mpi, point.placement, point.arm, *words)
+
+
+def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tuple[Any, ...], PlannedPoint]:
+    """The points, and for each amount of work in an op the same work alone: overlap is told by both."""
+    planned = dict(points)
+    work = ops.all.get(_WORK_OP)
+    for point in points.values() if work is not None else ():
+        for amount in {point.params.get(name, 0.0) for name in _WORK_PARAMS} if point.op != _WORK_OP else ():
+            if work is None or not isinstance(amount, float | int) or amount <= 0:
+                continue
+            wanted = msgspec.structs.replace(
+                point,
+                point=len(planned),
+                op=work.name,
+                bytes=0,
+                threads=point.threads if work.max_threads == 0 else min(point.threads, work.max_threads),
+                method=work.default_method,
+                params={"work_us": amount},
+                method_params={},
+            )
+            planned.setdefault(_axes_of(wanted), wanted)
+    return planned
+
+
+def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
+    """The points, those of ops that have a reference with it: the same axes, and the parameters both have."""
+    planned = dict(points)
+    for key, point in points.items():
+        name = ops.all[point.op].reference
+        if name is None or 0 < ops.all[name].max_threads < point.threads:
+            continue
+        wanted = _reference(point, ops.all[point.op], ops.all[name], len(planned))
+        found = planned.setdefault(_axes_of(wanted), wanted)
+        planned[key] = msgspec.structs.replace(point, reference=found.point)
+    return tuple(planned.values())
+
+
+def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> PlannedPoint:
+    """The reference of a point; its parameters are given where they are not what they are anyway."""
+    usual = {row.name: row.default for row in reference.params}
+    given = {row.name: point.params.get(row.name, row.default) for row in op.params}
+    params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
+    return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
+
+
+def _needs_no_mpi(measure: Measure, op: Op, ranks: int, ops: Ops) -> bool:
+    """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
+    between two, for then nothing of an MPI is in its way. Raises InputError.
+    """
+    if measure.engine is None:
+        return op.name in ops.solo and (ranks == 1 or op.class_ == "p2p")
+    if measure.engine == "solo" and op.name not in ops.solo:
+        raise InputError(f"{op.name} cannot run without MPI; leave --engine solo out")
+    return measure.engine == "solo"
+
+
+def _axes(
+    measure: Measure, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
+) -> Iterator[tuple[int, int, int, Placement | None, str]]:
+    """Every size, number of ranks, number of threads, placement and method of an op."""
+    for size, ranks, threads in itertools.product(
+        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op, alone)
+    ):
+        for place in _placements(measure, op.name, ranks, threads, topology, alone):
+            crowded = place.shares if place and place.cpus else ranks * threads > cores
+            for method in _methods(measure, op, ops, crowded):
+                if ranks < (least := ops.methods[method].min_ranks):
+                    raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
+                yield size, ranks, threads, place, method
+
+
+def _placements(
+    measure: Measure, name: str, ranks: int, threads: int, topology: Topology, alone: bool
+) -> list[Placement | None]:
+    """Those of a point; where they do not fit they are for others, unless the op is alone."""
+    if measure.placement is None:
+        return [None]
+    axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
+    whose = f"{name} on {counted(ranks, 'rank')}"
+    whose += f" of {threads} threads" if threads > 1 else ""
+    return placements_of([str(text) for text in axis], ranks * threads, whose, topology, strict=alone)
+
+
+def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
+    """Those of the parameters that belong to an op, a method or a rule."""
+    return {row.name: params[row.name] for row in owner.params if row.name in params}
+
+
+def _named_methods(measure: Measure) -> tuple[str, ...]:
+    """The methods that a measure names, from `"epoch,bounds"` or a list."""
+    axis = measure.method if isinstance(measure.method, tuple) else (measure.method,)
+    return tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
+
+
+def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ...]:
+    """The methods for an op: its own, or those named that suit it; one alone must. Raises InputError.
+
+    Where ranks share cores they cannot start at one instant, so the default is one that does not ask for it.
+    """
+    named = _named_methods(measure)
+    for method in named:
+        _choose(method, "", ops.methods, "method")
+    if not named:
+        default = op.default_method
+        return (CROWDED_METHOD if crowded and ops.methods[default].synchronised else default,)
+    suiting = tuple(method for method in named if method in op.methods)
+    if len(named) == 1 and not suiting:
+        raise InputError(f"the method {named[0]} does not suit {op.name}; use {' or '.join(op.methods)}")
+    return suiting
+
+
+def _threads(measure: Measure, op: Op, alone: bool) -> tuple[int, ...]:
+    """The numbers of threads of an op: those that are too many for it are for others, unless it is alone.
+
+    An op between two threads has two where fewer are asked for, such as one, the default.
+    """
+    threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
+    least, most = op.min_threads, op.max_threads or max(threads)
+    if alone and max(threads) > most:
+        where = "one thread" if most == 1 else f"{most} threads at most"
+        raise InputError(f"{op.name} runs in {where}, not in {max(threads)}; leave --threads out")
+    return tuple(dict.fromkeys(max(least, count) for count in threads if count <= most))
+
+
+def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
+    """The levels of MPI's thread support that a measure names, or the one that the op needs.
+
+    None where both leave that to the threads.
+    """
+    axis = measure.thread_level if isinstance(measure.thread_level, tuple) else (measure.thread_level,)
+    named = tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
+    if wrong := [word for word in named if word not in THREAD_LEVELS]:
+        raise InputError(f"there is no thread level '{wrong[0]}'; use {', '.join(THREAD_LEVELS)}")
+    return named or (op.thread_level,)
+
+
+def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
+    of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
+    return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"
+
+
+def needs_mpi(plan: Plan, solo: Description) -> bool:
+    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
+    known = by_name(solo.ops)
+    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+
+
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
+    """`known`: the ops of the solo engine by name."""
+    families = {name.partition(".")[0] for name in known}
+    if measure.engine == "mpi" or any(
+        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+    ):
+        return True
+    if measure.ranks is None or max(_listed(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+        return False
+    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    return any(known[name].class_ != "p2p" for name in chosen)
+
+
+def clock_lacks(plan: Plan, description: Description) -> str | None:
+    """Why an engine cannot use the clock that a plan asks for, in one sentence; None when it can.
+
+    Raises InputError for a name that is none.
+    """
+    clocks = by_name(description.clocks)
+    usable = ", ".join(name for name, clock in clocks.items() if clock.available)
+    if plan.clock is not None and plan.clock not in clocks:
+        others = ", ".join(name for name, clock in clocks.items() if not clock.available)
+        raise InputError(
+            f"there is no clock '{plan.clock}'{nearest(plan.clock, clocks) or ';'} give one of {usable}"
+            + (f", or {others} where an engine can use it" if others else "")
+        )
+    if plan.clock is None or clocks[plan.clock].available:
+        return None
+    return f"the clock {plan.clock} cannot be used here: {clocks[plan.clock].why_not}; give one of {usable}"
+
+
+def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:
+    """A point as the engine reads it, `point=3 op=mpi.bcast bytes=8 ...`."""
+    words: dict[str, object] = {"point": point.point, "op": point.op}
+    if ops.all[point.op].sized:
+        words["bytes"] = point.bytes
+    words |= {"threads": point.threads, "method": point.method, "rule": point.rule}
+    capped = {row.name for row in ops.rules[point.rule].params}
+    if most_seconds is not None and "most_seconds" in capped:  # the point's own, below, comes later and wins
+        words["most_seconds"] = f"{most_seconds:.6g}"
+    params = {**point.params, **point.method_params, **point.rule_params}
+    words |= {key: value if isinstance(value, str) else repr(float(value)) for key, value in params.items()}
+    return " ".join(f"{key}={value}" for key, value in words.items())

@@ -1,0 +1,169 @@
+"""A picture as data: axes and marks in the units of what was measured. `svg` draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+FULL, HALF, THIRD, QUARTER = 1040, 508, 334, 248  # widths in CSS pixels: one to four pictures in a line
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a line of a picture looks. A marker of its own tells it from others where there is no colour."""
+
+    colour: str
+    dash: str = ""
+    marker: str = "circle"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A line of a legend."""
+
+    label: str
+    style: Style
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale from `low` to `high` (which may run downwards), with its labelled ticks."""
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...] = ()
+    is_log: bool = False
+
+    def place(self, values: ArrayLike) -> FloatArray:
+        """Where values lie between the ends, 0 to 1; same shape."""
+        ends = np.asarray([self.low, self.high], dtype=float)
+        found = np.asarray(values, dtype=float)
+        if self.is_log:
+            ends, found = np.log(ends), np.log(np.maximum(found, min(self.low, self.high) * 1e-6))
+        return np.asarray((found - ends[0]) / (ends[1] - ends[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through points, shapes (n,); a step comes to each point at that point's height."""
+
+    x: Sequence[float] | FloatArray
+    y: Sequence[float] | FloatArray
+    style: Style
+    width: float = 2.0
+    alpha: float = 1.0
+    is_step: bool = False
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What lies between two curves over the same `x`."""
+
+    x: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    colour: str
+    alpha: float = 0.16
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """A mark at each point, hollow where `hollow` says so; `tips` are what the pointer reads."""
+
+    x: Sequence[float] | FloatArray
+    y: Sequence[float] | FloatArray
+    style: Style
+    size: float = 7.0
+    hollow: Sequence[bool] = ()
+    tips: Sequence[str] = ()
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Straight lines from (x0, y0) to (x1, y1)."""
+
+    x0: Sequence[float] | FloatArray
+    y0: Sequence[float] | FloatArray
+    x1: Sequence[float] | FloatArray
+    y1: Sequence[float] | FloatArray
+    colour: str
+    width: float = 1.5
+    alpha: float = 1.0
+    dash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Filled rectangles, with words in their middles where there are `texts`."""
+
+    x0: Sequence[float] | FloatArray
+    y0: Sequence[float] | FloatArray
+    x1: Sequence[float] | FloatArray
+    y1: Sequence[float] | FloatArray
+    colours: Sequence[str]
+    texts: Sequence[str] = ()
+    inks: Sequence[str] = ()
+    tips: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A filled outline."""
+
+    x: FloatArray
+    y: FloatArray
+    colour: str
+    alpha: float = 0.6
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A colour for each cell, shape (rows, columns), row 0 on top; None where there is nothing."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    rows: Sequence[Sequence[str | None]]
+
+
+M = TypeVar("M", Curve, Band, Dots, Bars, Boxes, Shape, Image)
+Mark = Curve | Band | Dots | Bars | Boxes | Shape | Image
+
+
+@dataclass(frozen=True, slots=True)
+class Shades:
+    """The colours of a heat map beside their meaning, the lowest first."""
+
+    colours: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture. `legend` is its own, if no other says what its lines are; `note` says what it leaves out."""
+
+    title: str
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+    height: int = 300
+    width: int = HALF
+    legend: tuple[Key, ...] = ()
+    shades: Shades | None = None
+    note: str = ""
+    has_grid: bool = True
+
+    def marks_of(self, kind: type[M]) -> list[M]:
+        """Those of one kind, in the order in which they are drawn."""
+        return [mark for mark in self.marks if isinstance(mark, kind)]

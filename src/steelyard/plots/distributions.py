@@ -1,0 +1,256 @@
+"""Pictures of distributions: histograms, cumulated, and their tails. Binned here: no sample is shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.base.units import format_bytes, format_time
+from steelyard.plots.axes import PALETTE, line_style, log_ticks, worded
+from steelyard.plots.chart import FULL, HALF, QUARTER, Axis, Bars, Chart, Curve, Dots, Mark, Shape, Style
+from steelyard.plots.panels import MOST_PANELS, ShapeCurve, ShapePanel, left_out_words, shapes_of
+from steelyard.plots.points import share_axis
+from steelyard.plots.svg import INK
+from steelyard.results.facets import Messages, Samples
+from steelyard.results.load import PointLaunch
+from steelyard.show.figure_groups import FigureGroup, FigureLine, Shown
+from steelyard.show.words import time_words
+from steelyard.stats import binned, cumulated, exceeded, quantile
+
+FloatArray = NDArray[np.float64]
+
+CURVE_POINTS = 100  # of a distribution: finer than a small picture shows
+TAIL_POINTS = 96  # of a tail: 32 for each power of ten down to a thousandth
+BINS = 120  # of a histogram, across its picture
+RIDGE_HEIGHT = 0.86  # of a histogram, in rows
+LEAST_BAR = 0.004  # of the highest bar: what is lower is not drawn
+RIDGE_START, RIDGE_END = 0.2, 10.0  # medians that the picture of histograms may reach down and up to
+LATE = "#a8123f"  # the mark of p99
+
+
+def good_cells(item: Shown) -> list[PointLaunch]:
+    """The launches of a point that ended well and have values."""
+    return [cell for cell in item.point.cells if cell.status == "ok" and cell.values.size]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The values of a point, launch by launch: all, or the messages of one direction."""
+
+    name: str
+    series: tuple[FloatArray, ...]
+    ticks: tuple[float, ...]
+
+    def quantile(self, probability: float) -> float:
+        """Over all launches together, as the table has it."""
+        return quantile(np.concatenate(self.series), (probability,), float(np.median(self.ticks)))[0]
+
+
+def ways_of(item: Shown) -> tuple[Way, ...]:
+    """There and back where each message is timed, else all values."""
+    cells = good_cells(item)
+    ticks = tuple(cell.taken.tick for cell in cells)
+    if item.row.get(Messages).ways is None:
+        return (Way("", tuple(cell.values for cell in cells), ticks),)
+    cells = [cell for cell in cells if cell.values.size > 1]
+    there, back = (tuple(cell.values[way::2] for cell in cells) for way in (0, 1))
+    return Way("there", there, ticks[: len(cells)]), Way("back", back, ticks[: len(cells)])
+
+
+def distribution_charts(group: FigureGroup) -> list[Chart]:
+    """Cumulated distributions of all samples; modes are steps."""
+    panels, left_out = shapes_of(group)
+    return _with_note([_distribution_chart(panel) for panel in panels], left_out, "distribution")
+
+
+def _with_note(charts: list[Chart], left_out: Sequence[str], noun: str) -> list[Chart]:
+    """The last picture says what there is no room for."""
+    return [*charts[:-1], replace(charts[-1], note=left_out_words(left_out, noun))] if charts else []
+
+
+def _shape(panel: ShapePanel, x: Axis, y: Axis, marks: Iterable[Mark]) -> Chart:
+    width, height = (HALF, 230) if panel.is_relative else (QUARTER, 190)
+    return Chart(panel.title, x, y, tuple(marks), height, width, panel.legend)
+
+
+def _time_axis(panel: ShapePanel, low: float, high: float) -> Axis:
+    """Times, or times over medians."""
+    words, most, label = ("{:g}".format, 8, "time / median") if panel.is_relative else (format_time, 3, "")
+    return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
+
+
+def _unit(panel: ShapePanel, curve: ShapeCurve) -> float:
+    return (curve.item.row.median or 1.0) if panel.is_relative else 1.0
+
+
+def _distribution_chart(panel: ShapePanel) -> Chart:
+    """The axis ends at 1.5 times p99: what is beyond is in the tails."""
+    curves = [
+        cumulated([cell.values for cell in good_cells(one.item)], CURVE_POINTS) / _unit(panel, one)
+        for one in panel.curves
+    ]
+    shares = np.linspace(0.0, 1.0, CURVE_POINTS)
+    low = min(float(curve[0]) for curve in curves)
+    high = max(float(np.interp(0.99, shares, curve)) for curve in curves) * 1.5
+    low = max(low, high * 1e-4) * 0.95
+    marks = (
+        Curve(np.clip(curve, low, high * 2), shares, one.style, width=1.5, tip=one.label)
+        for one, curve in zip(panel.curves, curves, strict=True)
+    )
+    return _shape(panel, _time_axis(panel, low, high), share_axis(""), marks)
+
+
+def histogram_charts(group: FigureGroup) -> list[Chart]:
+    """Histograms of all samples, one below the other, relative to their medians.
+
+    With sizes there is a picture for each line and a histogram for each size; without, one picture and a
+    histogram for each line.
+    """
+    pairs = [(line, item) for line in group.lines for item in line.items if (item.row.median or 0) > 0]
+    if not group.is_sized:
+        return [_ridge_chart("", [line.label for line, _ in pairs], pairs, "")] if pairs else []
+    by_line: dict[str, list[tuple[FigureLine, Shown]]] = {}
+    for line, item in pairs:
+        by_line.setdefault(line.label, []).append((line, item))
+    note = left_out_words(list(by_line)[MOST_PANELS:], "line")
+    shown = list(by_line.items())[:MOST_PANELS]
+    return [
+        _ridge_chart(
+            label if len(group.lines) > 1 else "",
+            [f"{format_bytes(item.row.bytes)}, {format_time(item.row.median or 0)}" for _, item in members],
+            members,
+            note if number == len(shown) else "",
+        )
+        for number, (label, members) in enumerate(shown, start=1)
+    ]
+
+
+def _ridge_chart(
+    title: str, names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], note: str
+) -> Chart:
+    """A row for each item. The axis ends where the last p99 does, or a triangle says that it lies beyond."""
+    edges = _ridge_edges([item for _, item in pairs])
+    two_ways = any(item.row.get(Messages).ways is not None for _, item in pairs)
+    feet = [
+        -row + (RIDGE_HEIGHT / 2 if item.row.get(Messages).ways else 0.0)
+        for row, (_, item) in enumerate(pairs)
+    ]
+    low, high = float(edges[0]), float(edges[-1])
+    ticks = log_ticks(low, high, "{:g}".format)
+    names_down = tuple(zip(feet, names, strict=True))
+    row_height = 30 if two_ways or len(pairs) < 8 else 20
+    return Chart(
+        title=title,
+        x=Axis("time per operation / median", low, high, ticks, is_log=True),
+        y=Axis("", -len(pairs) + 0.9, 1.0, names_down),
+        marks=(*_ridges(names, pairs, edges), *_beyond(pairs, edges)),
+        height=60 + row_height * len(pairs),
+        width=FULL if len(max(names, key=len)) > 24 else FULL // 2 - 12,
+        note=note,
+    )
+
+
+def _ridges(
+    names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray
+) -> Iterator[Mark]:
+    """Outlines, and marks of medians and p99; row r stands at -r.
+
+    Messages there stand above the middle of their row, messages back hang below it.
+    """
+    for row, (name, (line, item)) in enumerate(zip(names, pairs, strict=True)):
+        ways, median = ways_of(item), item.row.median or 1
+        densities = [binned(way.series, way.ticks, edges * median) for way in ways]
+        height = RIDGE_HEIGHT / len(ways)
+        scale = height / max(float(density.max()) for density in densities)
+        foot = -row + (height if len(ways) > 1 else 0.0)
+        colours = line_style(line).colour, PALETTE[(line.colour + 1) % len(PALETTE)]
+        for way, density, colour, sign in zip(ways, densities, colours, (1, -1), strict=False):
+            x, y = _outline(edges, density * scale)
+            middle = way.quantile(0.5) if way.name else median
+            late = way.quantile(0.99) if way.name else item.row.get(Samples).p99 or median
+            tip = f"{name} {way.name}\nmedian {time_words(middle)}, p99 {time_words(late)}"
+            yield Shape(x, foot + sign * y, colour, tip=tip)
+            tip_height = foot + sign * height
+            yield Bars([middle / median], [foot], [middle / median], [tip_height], INK)
+            yield Bars([late / median], [foot], [late / median], [tip_height], LATE, dash="3 2")
+
+
+def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Iterator[Mark]:
+    """A triangle at the edge for each p99 that lies beyond it."""
+    rows = [
+        row
+        for row, (_, item) in enumerate(pairs)
+        if (item.row.get(Samples).p99 or 0) > edges[-1] * (item.row.median or 1)
+    ]
+    if rows:
+        heights = [-row + RIDGE_HEIGHT / 2 for row in rows]
+        yield Dots([float(edges[-1]) * 0.985] * len(rows), heights, Style(LATE, marker="right"))
+
+
+def _ridge_edges(items: Sequence[Shown]) -> FloatArray:
+    """Bins even on a logarithmic axis of ratios to the median, from the lowest 1 % to the last p99."""
+    ratios = [
+        way.quantile(probability) / (item.row.median or 1)
+        for item in items
+        for way in ways_of(item)
+        for probability in (0.01, 0.99)
+    ]
+    low, high = max(min(ratios), RIDGE_START), min(max(ratios), RIDGE_END)
+    return np.geomspace(min(low * 0.95, 0.9), max(high * 1.08, 1.12), BINS + 1)
+
+
+def _outline(edges: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The upper outline of a histogram's steps, closed at the foot, without empty ends and flat corners."""
+    least = LEAST_BAR * heights.max()
+    high = np.flatnonzero(heights > least) if heights.max() > 0 else np.zeros(1, dtype=int)
+    first, last = int(high[0]), int(high[-1]) + 1
+    x = np.repeat(edges[first : last + 1], 2)
+    y = np.concatenate(([0.0], np.repeat(heights[first:last], 2), [0.0]))
+    corner = np.ones(y.size, dtype=bool)
+    corner[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
+    return x[corner], y[corner]
+
+
+@dataclass(frozen=True, slots=True)
+class TailCurve:
+    """Times, in ns or over the median, and the shares at or above them."""
+
+    label: str
+    style: Style
+    times: FloatArray
+    shares: FloatArray
+    median: float
+
+
+def tail_charts(group: FigureGroup) -> list[Chart]:
+    """The share of samples at or above a time, both axes logarithmic: what is rare, and how slow it is."""
+    panels, left_out = shapes_of(group)
+    return _with_note([_tail_chart(panel) for panel in panels], left_out, "tail")
+
+
+def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
+    """Messages back are dotted."""
+    unit = _unit(panel, curve)
+    for way in ways_of(curve.item):
+        times, shares = exceeded(way.series, TAIL_POINTS)
+        style = replace(curve.style, dash="2 3") if way.name == "back" else curve.style
+        label = ", ".join(part for part in (curve.label, way.name) if part)
+        yield TailCurve(label, style, times / unit, shares, (curve.item.row.median or 1.0) / unit)
+
+
+def _tail_chart(panel: ShapePanel) -> Chart:
+    """The axis begins at half the smallest median: below, all curves are at one."""
+    curves = [one for curve in panel.curves for one in _tails(panel, curve)]
+    low = 0.5 * min(curve.median for curve in curves)
+    high = max(1.2 * max(float(curve.times[-1]) for curve in curves), 4 * low)
+    least = min(float(curve.shares[-1]) for curve in curves)
+    decades = [10.0**-power for power in range(0, 8, 2 if least < 1e-4 else 1) if 10.0**-power >= least / 1.5]
+    y = Axis("", least / 1.5, 1.3, worded(decades, lambda share: f"{100 * share:.6g} %"), is_log=True)
+    marks = (
+        Curve(np.maximum(one.times, low), one.shares, one.style, width=1.5, is_step=True, tip=one.label)
+        for one in curves
+    )
+    return _shape(panel, _time_axis(panel, low, high), y, marks)

@@ -1,0 +1,1 @@
+"""Records: what the engine wrote, line by line."""

@@ -1,0 +1,120 @@
+"""campaign.json: what was planned, on which machine."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
+from steelyard.base.foreign import all_visible, visible
+from steelyard.records.schema import SCHEMA, Params
+
+UNBOUND = "unbound"  # the kind of a placement that binds nothing
+_LONGEST_NAME = 40  # of the CPUs of a placement, in letters
+
+
+class Placement(Struct, frozen=True):
+    """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
+
+    `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
+    `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
+    """
+
+    kind: str
+    cpus: tuple[int, ...] = ()
+    interrupts: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """`shared-l3 0,1`, `unbound`."""
+        return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+
+    @property
+    def name(self) -> str:
+        """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
+        text = "-".join(map(str, self.cpus))
+        if len(text) > _LONGEST_NAME:
+            text = f"{zlib.crc32(text.encode()):08x}"
+        return f"on-{text}" if self.cpus else self.kind
+
+    @property
+    def shares(self) -> bool:
+        """Does any CPU have to serve two?"""
+        return len(set(self.cpus)) < len(self.cpus)
+
+
+class PlannedPoint(Struct, frozen=True, kw_only=True):
+    """A point as campaign.json plans it."""
+
+    point: int
+    op: str
+    bytes: int = 0
+    ranks: int = 1
+    threads: int = 1
+    thread_level: str | None = None  # of MPI; None: what the threads need
+    method: str = ""
+    rule: str = ""
+    params: Params = {}
+    method_params: Params = {}
+    rule_params: Params = {}
+    mpi: str | None = None
+    omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
+    reference: int | None = None  # the point that is the same without what is measured
+    placement: Placement | None = None  # None: as the launcher is told by default
+    env: dict[str, str] = {}  # variables of the launch; "-" takes one out
+    arm: str | None = None  # which of the arms that are compared it belongs to
+
+
+class PlannedOp(Struct, frozen=True):
+    """What a reader wants to know of an op, as the engine says it: what it is, and whether it has a size."""
+
+    summary: str = ""
+    sized: bool = False
+
+
+class CampaignFile(Struct, frozen=True, kw_only=True):
+    """campaign.json: what was planned, on which machine."""
+
+    schema: int = SCHEMA
+    name: str = ""
+    seed: int = 0
+    created: str = ""
+    plan: dict[str, Any] = {}
+    points: tuple[PlannedPoint, ...] = ()
+    machine: dict[str, Any] = {}
+    topology: dict[str, Any] | None = None  # that placements were made from
+    command: tuple[str, ...] = ()  # the words of the command that began it; older folders do not say
+    ops: dict[str, PlannedOp] = {}  # those of the points, by name; none in older files
+
+
+class _MachineFacts(Struct, frozen=True):
+    """The facts of the machine that readers count with; `system.machine.Machine` has more."""
+
+    host: str = ""
+    cpu_model: str = ""
+    cores: tuple[tuple[int, ...], ...] = ()
+
+
+def read_campaign(folder: Path) -> CampaignFile:
+    """campaign.json of a results folder, an empty one where it is missing. Raises InputError."""
+    path = folder / "campaign.json"
+    if not path.exists():
+        return CampaignFile(name=folder.name)
+    try:
+        document = all_visible(msgspec.json.decode(read_regular(path)))
+        campaign = msgspec.convert(document, CampaignFile)
+        msgspec.convert(campaign.machine, _MachineFacts)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is not a campaign ({visible(str(error))}); restore it or measure into another folder"
+        ) from error
+    if campaign.schema != SCHEMA:
+        raise InputError(
+            f"{path} has format {campaign.schema}, not {SCHEMA}; use the steelyard that wrote it"
+        )
+    return campaign

@@ -1,0 +1,177 @@
+"""Groups records by point as they come, from a whole file or from a growing one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.records.consistency import contradiction, end_contradiction, kind_of_point
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    JobFile,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    PointRun,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
+
+Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
+REMEDY = "restore the file, or delete it and measure again"
+
+
+@dataclass(slots=True)
+class _Open:
+    """A point that has begun and has no end yet."""
+
+    point: Point
+    obs: list[Obs] = field(default_factory=list)
+    phases: list[Phases] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Collector:
+    """Groups the records of one file by point, as they come from a whole file or from a growing one.
+
+    Samples are held from a point's record to its end and then handed over.
+    """
+
+    path: Path
+    kinds: Kinds = field(default_factory=dict)
+    job: Job | None = None
+    launch: Launch | None = None
+    states: list[State] = field(default_factory=list)
+    watches: list[Watch] = field(default_factory=list)
+    closes: list[Close] = field(default_factory=list)
+    _syncs: dict[int, Sync] = field(default_factory=dict)
+    _open: dict[int, _Open] = field(default_factory=dict)
+    _ended: set[int] = field(default_factory=set)
+
+    def take(self, record: Record) -> PointRun | None:
+        """Take the next record; the point that it ends, None where it ends none. Raises InputError."""
+        if self.job is None and not isinstance(record, Job):
+            raise InputError(
+                f"{self.path} does not begin with a job record; give a folder that steelyard run wrote"
+            )
+        if found := contradiction(record, self.job, self.launch, self._point_of(record)):
+            raise InputError(
+                f"{self.path} contradicts itself in a record '{_name(record)}': {found}; {REMEDY}"
+            )
+        match record:
+            case Job():
+                if self.job is not None:
+                    raise InputError(f"{self.path} holds two job records; each job needs a file of its own")
+                self.job = record
+            case Launch():
+                self.launch = record
+            case Point():
+                self._begin(record)
+            case Obs():
+                self._begun(record).obs.append(record)
+            case Phases():
+                self._begun(record).phases.append(record)
+            case Sync():
+                self._syncs[record.index] = record
+            case State():
+                self.states.append(record)
+            case Watch():
+                self.watches.append(record)
+            case Close():
+                self.closes.append(record)
+            case End():
+                return self._end(record)
+        return None
+
+    def unfinished(self) -> Iterator[PointRun]:
+        """The points that have begun and not ended, each once, with what they have. Raises InputError."""
+        while self._open:
+            index = next(iter(self._open))
+            yield self._run(index, None)
+
+    def head(self) -> JobFile:
+        """The file without points, states and the like: what a point needs to be read."""
+        assert self.job is not None
+        return JobFile(self.path, self.job, self.launch, (), False)
+
+    def whole(self, points: Sequence[PointRun], cut_line: bool) -> JobFile:
+        """The file with `points` and all that was true while the launch ran."""
+        return replace(
+            self.head(),
+            points=tuple(points),
+            cut_line=cut_line,
+            states=tuple(self.states),
+            watches=tuple(self.watches),
+            closes=tuple(self.closes),
+        )
+
+    def _point_of(self, record: Record) -> Point | None:
+        """The point that a record is about, if it has begun and not ended."""
+        if isinstance(record, Point):
+            return record
+        seen = self._open.get(record.point) if isinstance(record, Obs | Phases | End) else None
+        return seen.point if seen is not None else None
+
+    def _begin(self, point: Point) -> None:
+        if point.point in self._open or point.point in self._ended:
+            raise InputError(f"{self.path}: point {point.point} begins twice; delete the file, measure again")
+        self._open[point.point] = _Open(point)
+
+    def _begun(self, record: Obs | Phases) -> _Open:
+        if record.point not in self._open:
+            raise InputError(
+                f"{self.path}: point {record.point} has samples without a point record before them; "
+                "measure again"
+            )
+        return self._open[record.point]
+
+    def _end(self, end: End) -> PointRun:
+        if end.point in self._ended:
+            raise InputError(f"{self.path}: point {end.point} ends twice; delete the file, measure again")
+        self._ended.add(end.point)
+        run = self._run(end.point, end)
+        if run.point is not None and end.status == "ok":
+            if found := end_contradiction(run.point, run.obs, run.phases, end):
+                raise InputError(f"{self.path} contradicts itself: {found}; {REMEDY}")
+            kind = kind_of_point(run.point, run.phases)
+            path, other = self.kinds.setdefault(run.index, (self.path, kind))
+            if kind != other:
+                raise InputError(f"point {run.index} is not the same in {path} and {self.path}; {REMEDY}")
+        return run
+
+    def _run(self, index: int, end: End | None) -> PointRun:
+        seen = self._open.pop(index, None)
+        if seen is None:
+            return PointRun(index, None, (), end)
+        run = PointRun(index, seen.point, (), end, phases=tuple(seen.phases))
+        return with_obs(run, seen.obs, self._syncs)
+
+
+def _name(record: Record) -> str:
+    """`obs`: the word that says which record it is."""
+    return str(type(record).__struct_config__.tag)
+
+
+def with_obs(run: PointRun, obs: Sequence[Obs], syncs: Mapping[int, Sync]) -> PointRun:
+    """The point with its samples and the synchronisations that they name. Raises InputError."""
+    used = {index for chunk in obs for index in (chunk.sync_before, chunk.sync_after) if index is not None}
+    if missing := used - syncs.keys():
+        raise InputError(f"point {run.index} names synchronisation {min(missing)}, which has no record")
+    for chunk in obs:
+        if chunk.sync_before is not None and chunk.sync_after not in (None, chunk.sync_before):
+            before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]
+            if any(last <= first for first, last in zip(before.at_ns, after.at_ns, strict=True)):
+                raise InputError(
+                    f"synchronisation {after.index} of point {run.index} is not after {before.index}; "
+                    f"{REMEDY}"
+                )
+    return replace(run, obs=tuple(obs), syncs=tuple(syncs[index] for index in sorted(used)))

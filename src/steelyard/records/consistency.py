@@ -1,0 +1,164 @@
+"""Whether records agree with those before them: checked once, as they are read, so that no later code guards.
+
+What one field may hold is said by its type (`schema`). Here is what fields and records say of each other: a
+value for each rank, indices that exist, instants in order, the same point in each launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+
+# For each kind of record the fields that hold an item for each rank, always or if they hold anything.
+_ALWAYS_BY_RANK: dict[type, tuple[str, ...]] = {
+    Obs: ("start_ns", "stop_ns"),
+    Sync: ("at_ns", "offset_ns", "drift_ppm", "error_ns", "bound_ns"),
+    State: ("at_ns", "cpus"),
+}
+_BY_RANK: dict[type, tuple[str, ...]] = {
+    Obs: ("yields", "cpu", "noise", "spun_ns", "spun_lost_ns", "spun_longest_ns"),
+    Phases: ("messages", "bytes", "collectives", "collective_bytes", "memory", "resident"),
+    Point: ("partners",),
+    Sync: ("true_ns",),
+    State: (
+        "cpu", "migrations", "voluntary", "involuntary", "own_ns", "busy_ns", "steal_ns", "khz", "throttles",
+        "quota_stops", "step_ps", "lanes", "lanes_meant",
+    ),
+}  # fmt: skip
+
+
+def contradiction(record: Record, job: Job | None, launch: Launch | None, point: Point | None) -> str | None:
+    """What a record says against itself or against those before it; None where it says nothing such.
+
+    `point` is the one that the record is about, as it began.
+    """
+    ranks = point.ranks if point is not None else launch.ranks if launch is not None else None
+    if ranks is None and job is not None:
+        ranks = job.ranks
+    if ranks is not None and (found := _lengths(record, ranks)):
+        return found
+    return next((found for found in _CHECKS.get(type(record), _nothing)(record, ranks or 0) if found), None)
+
+
+def _lengths(record: Record, ranks: int) -> str | None:
+    for names, may_be_empty in ((_ALWAYS_BY_RANK, False), (_BY_RANK, True)):
+        for name in names.get(type(record), ()):
+            items: Sequence[Any] = getattr(record, name) or ()
+            if len(items) != ranks and (items or not may_be_empty):
+                return f"{name} has {len(items)} items for {ranks} ranks"
+    return None
+
+
+def _nothing(_record: Any, _ranks: int) -> Iterator[str | None]:
+    return iter(())
+
+
+def _of_job(job: Job, _ranks: int) -> Iterator[str | None]:
+    yield _unless(job.ranks > 0 and job.launch > 0, "it has no rank or no launch")
+    yield _unless(job.placement is None or bool(job.placement.strip()), "its placement is blank")
+
+
+def _of_launch(launch: Launch, _ranks: int) -> Iterator[str | None]:
+    yield _unless(launch.ranks > 0, "it has no rank")
+    seen = [place.rank for place in launch.places]
+    yield _unless(len(set(seen)) == len(seen), "a rank has two places")
+    yield _within("places", seen, launch.ranks)
+
+
+def _of_point(point: Point, ranks: int) -> Iterator[str | None]:
+    yield _unless(point.ranks > 0, "it has no rank")
+    if point.partners is not None:
+        yield _within("partners", [one for one in point.partners if one != -1], ranks)
+    if point.path is not None:
+        yield _within("path", (point.path.late, point.path.observer), ranks)
+    if point.report == "message":
+        pairs = point.partners or (1, 0)
+        yield _unless(ranks >= 2 and any(other >= 0 for other in pairs), "no rank has a partner")
+    if point.rule == "quantile":
+        share = point.rule_params.get("q")
+        yield _unless(isinstance(share, int | float) and 0 < share < 1, "q is no share")
+
+
+def _of_obs(obs: Obs, ranks: int) -> Iterator[str | None]:
+    yield _within("low", obs.low, obs.count)
+    yield _within("late", obs.late, obs.count)
+    yield _unless((obs.sync_before is None) == (obs.sync_after is None), "one synchronisation is missing")
+    yield _unless(obs.target_ns is None or len(obs.target_ns) == obs.count, "a target is missing")
+    for name, rows in obs.counts.items():
+        yield _unless(len(rows) == ranks, f"counts of {name} are missing")
+
+
+def _of_phases(phases: Phases, ranks: int) -> Iterator[str | None]:
+    yield _unless(phases.count > 0, "it is about no sample")
+    for phase in phases.phases:
+        lengths = {len(phase.ns), len(phase.calls)}
+        yield _unless(lengths == {ranks}, f"the phase {phase.name} is not of {ranks} ranks")
+
+
+def _of_state(state: State, _ranks: int) -> Iterator[str | None]:
+    shapes = [[len(threads) for threads in lanes] for lanes in (state.lanes, state.lanes_meant)]
+    yield _unless(shapes[0] == shapes[1], "lanes and lanes_meant are not of the same threads")
+
+
+def _of_watch(watch: Watch, _ranks: int) -> Iterator[str | None]:
+    for busy in watch.processes:
+        yield _unless(busy.seconds > 0, f"process {busy.pid} took CPU time in no time")
+
+
+def _of_close(close: Close, ranks: int) -> Iterator[str | None]:
+    yield _within("rank", (close.rank,), ranks)
+
+
+_CHECKS: dict[type, Callable[[Any, int], Iterator[str | None]]] = {
+    Job: _of_job,
+    Launch: _of_launch,
+    Point: _of_point,
+    Obs: _of_obs,
+    Phases: _of_phases,
+    State: _of_state,
+    Watch: _of_watch,
+    Close: _of_close,
+}
+
+
+def _unless(holds: bool, otherwise: str) -> str | None:
+    return None if holds else otherwise
+
+
+def _within(name: str, indices: Iterable[int], size: int) -> str | None:
+    outside = [index for index in indices if not 0 <= index < size]
+    return f"{name} names {outside[0]} of {size}" if outside else None
+
+
+_OF_TRUE_TIME = "truth"  # the method whose samples are in the simulator's time, and not on rank 0's clock
+
+
+def end_contradiction(point: Point, obs: Sequence[Obs], phases: Sequence[Phases], end: End) -> str | None:
+    """What a point that ended well says against itself as a whole: other phases, or samples after its end."""
+    names = {tuple(phase.name for phase in chunk.phases) for chunk in phases}
+    if len(names) > 1:
+        return f"the phases of point {point.point} are not those of its first samples"
+    if end.stop_ns > point.start_ns and any(obs) and point.method != _OF_TRUE_TIME:
+        last = max(max(chunk.stop_ns[0], default=0) for chunk in obs)
+        if last > end.stop_ns:
+            return f"samples of point {point.point} end after it"
+    return None
+
+
+def kind_of_point(point: Point, phases: Sequence[Phases]) -> tuple[object, ...]:
+    """What is the same of a point in all its launches."""
+    names = {tuple((phase.name, phase.communicates) for phase in chunk.phases) for chunk in phases}
+    return (
+        point.op,
+        point.bytes,
+        point.ranks,
+        point.threads,
+        point.method,
+        point.rule,
+        point.report,
+        point.parts,
+        tuple(sorted(point.params.items())),
+        *sorted(names),
+    )

@@ -1,0 +1,192 @@
+"""Reads files of records, checks them, and groups them by point."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import check_regular
+from steelyard.base.foreign import all_visible, visible
+from steelyard.records.collector import REMEDY, Collector, Kinds
+from steelyard.records.schema import (
+    SCHEMA,
+    End,
+    Job,
+    JobFile,
+    Launch,
+    PointRun,
+    Record,
+    Watch,
+)
+
+Visit = Callable[[JobFile, PointRun], None]
+
+
+class Reading(Struct, frozen=True):
+    """What a file holds. `cut_line`: its writer died in the middle of a line, which is left out."""
+
+    path: Path
+    records: tuple[Record, ...]
+    cut_line: bool
+
+
+class _Head(Struct):
+    """What every version of the format has: enough to say which version a line is."""
+
+    record: str = ""
+    schema: int = SCHEMA
+
+
+_decoder = msgspec.json.Decoder(Record)
+_head_decoder = msgspec.json.Decoder(_Head)
+
+
+def read_records(path: Path) -> Reading:
+    """All records of one file.
+
+    A last line that was cut off is left out and reported in `cut_line`; `end` records that a watchdog added
+    after it are read. Raises InputError for a file that cannot be read, a broken line, or another version of
+    the format.
+    """
+    records = list(_iterate(path))
+    return Reading(path, tuple(one for one in records if one is not None), None in records)
+
+
+def _iterate(path: Path) -> Iterator[Record | None]:
+    """The records of a file one by one, so that no file need be in memory as a whole; None for a cut line."""
+    is_cut = False
+    check_regular(path)
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                line = line.rstrip()
+                if not line:
+                    continue
+                record = _decode(path, number, line)
+                if is_cut and record is not None and not isinstance(record, End | Watch):
+                    raise InputError(
+                        f"{path}, line {number - 1} is cut off; delete the file and measure again"
+                    )
+                is_cut = is_cut or record is None
+                yield record
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
+        ) from error
+
+
+def _decode(path: Path, number: int, line: bytes) -> Record | None:
+    """One line; None when its writer died before its end. Raises InputError."""
+    try:
+        record = decode_record(line)
+    except RecursionError:
+        raise InputError(f"{path}, line {number} is not a record: it is nested too deep; {REMEDY}") from None
+    except msgspec.ValidationError as error:
+        raise InputError(_complaint(path, number, line, error)) from error
+    except msgspec.DecodeError as error:
+        if not _is_cut(line, error):
+            raise InputError(_complaint(path, number, line, error)) from error
+        return None
+    if isinstance(record, Job | Launch) and record.schema != SCHEMA:
+        raise InputError(_version_complaint(path, number, record.schema))
+    return record
+
+
+def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
+    """Whether the writer of a line died before its end: a whole record ends with a brace that matches."""
+    return line.startswith(b"{") and ("truncated" in str(error) or not line.endswith(b"}"))
+
+
+def decode_record(line: bytes) -> Record:
+    """The record of a line, control characters in its texts made visible.
+
+    Raises msgspec.DecodeError, and RecursionError for what is nested too deep.
+    """
+    record: Record
+    try:
+        if line.isascii() and b"\\" not in line and b"\x7f" not in line:
+            record = _decoder.decode(line)
+        else:
+            record = msgspec.convert(all_visible(msgspec.json.decode(line)), Record)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"not UTF-8: {error.reason}") from None
+    return record
+
+
+def _complaint(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
+    """One sentence on a line that is not a record: another version, or damage."""
+    try:
+        head = _head_decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        head = _Head()
+    if head.schema != SCHEMA:
+        return _version_complaint(path, number, head.schema)
+    return f"{path}, line {number} is not a record ({visible(str(error))}); {REMEDY}"
+
+
+def _version_complaint(path: Path, number: int, schema: int) -> str:
+    return (
+        f"{path}, line {number} has records format {schema}, this version of steelyard reads {SCHEMA}; "
+        f"use the version of steelyard that wrote it"
+    )
+
+
+def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None) -> JobFile | None:
+    """One file, grouped by point; None when not even its first line is whole.
+
+    With `visit`, each point is handed over with its samples as soon as it is complete, and the
+    samples are not kept: files may be larger than memory. The JobFile that `visit` gets has the job and
+    the launch and no more. `kinds` are those of points in other files. Raises InputError.
+    """
+    collector = Collector(path, kinds={} if kinds is None else kinds)
+    runs, is_cut = list[PointRun](), False
+
+    def close(run: PointRun) -> None:
+        if visit is not None:
+            visit(collector.head(), run)
+            run = replace(run, obs=(), syncs=())
+        runs.append(run)
+
+    for record in _iterate(path):
+        if record is None and collector.job is None:
+            return None
+        if record is None:
+            is_cut = True
+        elif (run := collector.take(record)) is not None:
+            close(run)
+    if collector.job is None:
+        return None
+    for run in collector.unfinished():
+        close(run)
+    return collector.whole(runs, is_cut)
+
+
+def read_folder(folder: Path, visit: Visit | None = None) -> tuple[JobFile, ...]:
+    """All files of `folder`/records, sorted by launch, then name, then age (a resumed job has several files).
+
+    `visit` as for `read_job`, in no particular order of files. Raises InputError when there is no such folder
+    or a file is broken.
+    """
+    records = folder / "records"
+    if not records.is_dir():
+        raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote")
+    kinds: Kinds = {}
+    files = [job for path in records.glob("*.jsonl") if (job := read_job(path, visit, kinds)) is not None]
+    for file in files:
+        if not re.fullmatch(re.escape(file.job.job) + r"(\.\d+)?", file.path.stem):
+            raise InputError(
+                f"{file.path} is not named as its job, {file.job.job}; if it is a copy, move it elsewhere"
+            )
+    return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, part_number(file))))
+
+
+def part_number(file: JobFile) -> int:
+    """`JOB.jsonl` is part 1, `JOB.2.jsonl`, written when the job was resumed, part 2."""
+    part = file.path.stem.removeprefix(file.job.job + ".")
+    return int(part) if part.isdigit() else 1

@@ -1,0 +1,431 @@
+"""Records: what an engine measured, as JSON Lines, one file per job; `reading` reads them.
+
+History of the format (`SCHEMA`):
+
+1. `job` (written by the package), then `launch`, `point`, `obs`, `sync`, `end`, `close` (written by the
+   engine). Keys may be added without a new version: readers ignore those that they do not know. A key never
+   changes its name or its meaning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from steelyard.base.foreign import executable_name
+
+SCHEMA = 1
+
+# Bounds of numbers, 146 years in ns: beyond them sums would leave 64 bits, and products be infinite.
+_MOST, _MOST_REAL = 2**62, 1e18
+
+Number = int | float
+Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
+Whole = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
+Several = Annotated[int, Meta(ge=1, le=_MOST)]
+Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
+Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Stamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
+
+
+class _Part(Struct, frozen=True, kw_only=True):
+    """Base of the parts of a record."""
+
+
+class JobMpi(_Part, frozen=True):
+    """The MPI that a job was asked to use; `prefix` is None for an MPI of the system."""
+
+    name: str
+    family: str = ""
+    version: str = ""
+    mpiexec: str = ""
+    prefix: str | None = None
+
+
+class LaunchMpi(_Part, frozen=True):
+    """The MPI library that the engine really ran with, in its own words."""
+
+    library: str
+    version: str = ""
+    thread_level: str = ""
+    wtick_ns: Amount | None = None  # the step of MPI_Wtime, as the library says
+    wtime_is_global: bool | None = None
+    cvars: dict[str, Number | str] = {}  # control variables of protocols, from its tools interface
+    pvars: tuple[str, ...] = ()  # names of those that count what waits to be matched
+
+
+class Clock(_Part, frozen=True):
+    """A timer: the cost of one reading and the smallest step that it shows, both in ns."""
+
+    name: str
+    cost_ns: Amount
+    tick_ns: Amount
+    summary: str = ""
+    forced: bool = False  # asked for by name, not chosen
+    hz: Amount | None = None  # rate of rank 0's counter; guaranteed to hz_ppm
+    hz_ppm: Amount | None = None
+
+
+class Core(_Part, frozen=True):
+    """Cycles of rank 0's core in a second when the launch began: `counter` (the core's own) or `additions`.
+
+    Dependent additions take a cycle each: an inference, where nothing counts cycles.
+    """
+
+    hz: Amount | None = None
+    by: str | None = None
+
+
+class Place(_Part, frozen=True):
+    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+
+    A rank of several threads has `lanes`, the sets of the threads of its pool. `refused` is why the kernel
+    did not bind it or them.
+    """
+
+    rank: Count
+    host: str
+    pid: Whole = 0
+    cpus: str = ""
+    cpu: Whole = -1
+    lanes: tuple[str, ...] = ()
+    refused: str | None = None
+    clock_cost_ns: Amount = 0.0
+    clock_tick_ns: Amount = 0.0
+    clock_base_ns: Whole = 0  # what the source said when timestamps were 0
+    clock_doubt: str | None = None  # why it is not sound
+    exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
+    main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
+    init_ns: Count | None = None  # MPI_Init_thread alone
+
+
+class WatchedPath(_Part, frozen=True):
+    """The two ranks that a method without a common clock watched: `late` started last, `observer` reported.
+
+    `late_ns` and `observer_ns` are one-way times of the messages from and to rank 0. The timestamps contain
+    them, but they are no part of the operation. `loops` of a few calls each found the two ranks.
+    """
+
+    late: Count
+    observer: Count
+    late_ns: Real
+    observer_ns: Real
+    loops: Count = 0
+
+
+class Busy(_Part, frozen=True):
+    """A process outside the launch, and the CPU time that it used in the `seconds` it was watched.
+
+    `peak_share` is the largest fraction of a CPU that it used between two looks. `cpus` are those it was on
+    at looks after it had run.
+    """
+
+    pid: Whole
+    command: str
+    cpu_ns: Count
+    seconds: Amount
+    peak_share: Amount = 0.0
+    cpus: tuple[Whole, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the executable: earlier versions kept the whole command line."""
+        return executable_name(self.command)
+
+
+class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
+    """Base of the records; the key `record` says which it is."""
+
+
+class Job(_Record, frozen=True, tag="job"):
+    """The planned launch: first line of each file. `mpi` is None without MPI."""
+
+    schema: int
+    job: str
+    launch: Count
+    ranks: Count
+    threads: Count = 1
+    mpi: JobMpi | None = None
+    engine: str = ""
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = {}
+    preset: str | None = None
+    cores: Count = 0
+    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    cpus: tuple[Whole, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
+    notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
+
+
+class Launch(_Record, frozen=True, tag="launch"):
+    """One start of the engine, as the engine itself saw it."""
+
+    schema: int
+    engine: str
+    version: str
+    ranks: Count
+    clock: Clock
+    places: tuple[Place, ...]
+    build: dict[str, Any] = {}
+    mpi: LaunchMpi | None = None
+    seed: int = 0
+    core: Core | None = None
+    yield_: str = field(name="yield", default="real")
+    start_unix_ns: Whole = 0
+    environment: dict[str, str] = {}
+
+
+class Point(_Record, frozen=True, tag="point"):
+    """A test case: one value on every axis. A sample has `reps` repetitions, a repetition `parts` operations.
+
+    A sample of the lower bound has `low_reps`. `report` says what stands for the operation: rank 0's
+    duration, the longest, or a message from rank 0 to rank 1 and the answer, alternately. `base`, `form`,
+    `role`, `layer` say what kind of op it is, `nature` and `bound` what the method's number is, as in the
+    engine's `describe`; None in older records.
+    """
+
+    point: Count
+    op: str
+    bytes: Count
+    ranks: Count
+    threads: Count
+    method: str
+    rule: str
+    reps: Several
+    parts: Several
+    report: Literal["root", "slowest", "message"]
+    moved_bytes: Amount = 0.0
+    work: Amount = 0.0  # operations of a repetition; 0: they are not counted
+    params: Params = {}
+    method_params: Params = {}
+    rule_params: Params = {}
+    base: str | None = None
+    form: str | None = None
+    role: str | None = None
+    layer: str | None = None
+    nature: str | None = None
+    bound: str | None = None
+    low_reps: Several = 1
+    warm_up_reps: Count | None = None  # run before the first sample and left out
+    partners: tuple[Whole, ...] | None = None  # of each rank: whom it exchanges the messages with, -1: nobody
+    path: WatchedPath | None = None
+    start_ns: Whole = 0
+
+
+class Obs(_Record, frozen=True, tag="obs", gc=False):
+    """A chunk of samples: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield.
+
+    `counts[name][rank][i]` is what the op counted in each sample. Waits for windows spent `spun_ns[rank]`
+    reading the clock, `spun_lost_ns` of that in gaps longer than any reading; the longest is
+    `spun_longest_ns`.
+
+    After some chunks the engine probes the machine: `canary_ns` is the one-way time of a cache line between
+    two ranks of a host, without MPI (None: no two ranks could), `noise[rank]` the fraction of time lost to
+    others, `cpu[rank]` the CPU that the rank was on; empty where there was no probe.
+    """
+
+    point: Count
+    first: Count
+    count: Count
+    start_ns: Stamps
+    stop_ns: Stamps
+    yields: list[Count] | None = None
+    sync_before: Whole | None = (
+        None  # index of the synchronisation before the chunk, of a synchronised method
+    )
+    sync_after: Whole | None = None
+    target_ns: list[Whole] | None = None  # when each was to start, on the reference clock
+    window_ns: Count | None = None  # how wide the windows were
+    late: tuple[Whole, ...] = ()  # those that some rank started too late
+    low: tuple[Whole, ...] = ()  # those of the lower bound
+    canary_ns: Amount | None = None
+    noise: tuple[Share, ...] = ()
+    cpu: tuple[Whole, ...] = ()
+    counts: dict[str, Stamps] = {}
+    spun_ns: tuple[Count, ...] = ()
+    spun_lost_ns: tuple[Count, ...] = ()
+    spun_longest_ns: tuple[Count, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Each rank has `count` timestamps of each kind. msgspec turns the ValueError into its own."""
+        if len(self.start_ns) != len(self.stop_ns) or not self.start_ns:
+            raise ValueError("start_ns and stop_ns have different numbers of ranks")
+        if any(len(row) != self.count for row in (*self.start_ns, *self.stop_ns)):
+            raise ValueError(f"a rank does not have the {self.count} timestamps that count gives")
+        if any(len(row) != self.count for rows in self.counts.values() for row in rows):
+            raise ValueError(f"a rank has not counted the {self.count} samples that count gives")
+
+
+class Phase(_Part, frozen=True):
+    """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication."""
+
+    name: str
+    communicates: bool
+    ns: tuple[Count, ...]
+    calls: tuple[Count, ...]
+
+
+class Phases(_Record, frozen=True, tag="phases", gc=False):
+    """Where the time of a chunk of samples went, inside the op; all by rank, summed over the chunk.
+
+    A rank sent `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
+    `collective_bytes`. The op has allocated `memory` bytes; the process has `resident` bytes in memory.
+    """
+
+    point: Count
+    first: Count
+    count: Count
+    phases: tuple[Phase, ...]
+    messages: tuple[Count, ...] = ()
+    bytes: tuple[Count, ...] = ()
+    collectives: tuple[Count, ...] = ()
+    collective_bytes: tuple[Count, ...] = ()
+    memory: tuple[Count, ...] = ()
+    resident: tuple[Count, ...] = ()
+
+
+class Sync(_Record, frozen=True, tag="sync"):
+    """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
+
+    `error_ns` is the stated error: from the closure between pairs, or the guaranteed `bound_ns`.
+    """
+
+    index: Count
+    algorithm: str
+    domains: Several  # clocks that differ
+    at_ns: tuple[Whole, ...]
+    offset_ns: tuple[Real, ...]
+    drift_ppm: tuple[Real, ...]
+    error_ns: tuple[Amount, ...]
+    bound_ns: tuple[Amount, ...]
+    error_basis: Literal["closure", "bound"] = "closure"
+    cost_ns: Whole = 0
+    true_ns: tuple[Whole, ...] | None = None  # with clocks skewed for a test: the true time of `at_ns`
+
+
+class State(_Record, frozen=True, tag="state"):
+    """The state of each rank when `point` had ended, or (None) when the launch began.
+
+    Each key has an item for each rank; -1, or no item, where the system does not tell. `cpus` is what the
+    rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main thread,
+    `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began: `busy_ns` of
+    CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the CPU,
+    `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same work
+    took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had ended,
+    and `lanes_meant`, where it was bound ("": it was not).
+    """
+
+    at_ns: tuple[Whole, ...]
+    cpus: tuple[str, ...]
+    point: Count | None = None
+    cpu: tuple[Whole, ...] = ()
+    migrations: tuple[Whole, ...] = ()
+    voluntary: tuple[Whole, ...] = ()
+    involuntary: tuple[Whole, ...] = ()
+    own_ns: tuple[Whole, ...] = ()
+    busy_ns: tuple[Whole, ...] = ()
+    steal_ns: tuple[Whole, ...] = ()
+    khz: tuple[Whole, ...] = ()
+    throttles: tuple[Whole, ...] = ()
+    quota_stops: tuple[Whole, ...] = ()
+    step_ps: tuple[Whole, ...] = ()
+    lanes: tuple[tuple[str, ...], ...] = ()
+    lanes_meant: tuple[tuple[str, ...], ...] = ()
+
+
+class Watch(_Record, frozen=True, tag="watch"):
+    """Other work on this host during a launch, as the package saw it from outside, in `looks` looks.
+
+    `processes` outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost of
+    looking. `load` is the mean of the last minute, when the launch began and when it ended.
+    """
+
+    host: str
+    seconds: Amount
+    looks: Count
+    cost_ns: Count
+    load: tuple[Amount, ...] = ()
+    processes: tuple[Busy, ...] = ()
+
+
+class End(_Record, frozen=True, tag="end"):
+    """How a test case ended, written by the engine or by the watchdog of the package."""
+
+    point: Count
+    status: Literal["ok", "failed", "skipped"]
+    why: str | None = None
+    flag: Literal["SETTLED", "UNSETTLED", "TIME"] | None = None
+    count: Count = 0
+    rejected: Count = 0
+    verified: bool | None = None
+    stop_ns: Whole = 0
+
+
+class Close(_Record, frozen=True, tag="close"):
+    """How a rank on rank 0's host ended. Each writes its own, because it cannot send after MPI_Finalize.
+
+    `pvars` are the library's counters of queues when all points were done: for a high-water mark the highest
+    over the peers, for all others the sum.
+    """
+
+    rank: Count
+    finalize_ns: Count  # MPI_Finalize alone
+    pvars: dict[str, float | None] = {}
+
+
+Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End | Close
+
+
+class PointRun(Struct, frozen=True):
+    """One point in one file: any part may be missing if the launch was cut short or never started."""
+
+    index: int
+    point: Point | None
+    obs: tuple[Obs, ...]
+    end: End | None
+    syncs: tuple[Sync, ...] = ()  # those around the samples
+    phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+
+
+class JobFile(Struct, frozen=True):
+    """One file of records, its points in the order in which they were measured."""
+
+    path: Path
+    job: Job
+    launch: Launch | None
+    points: tuple[PointRun, ...]
+    cut_line: bool
+    states: tuple[State, ...] = ()  # the launch's beginning, and after each point
+    watches: tuple[Watch, ...] = ()
+    closes: tuple[Close, ...] = ()  # one a rank, in any order
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def append_records(path: Path, records: Iterable[Record]) -> None:
+    """Appends records to a file, one line each, on a new line even when the last one was cut off."""
+    lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
+    with path.open("ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                lines = b"\n" + lines
+        file.write(lines)
+
+
+def records_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of one line of a record file."""
+    schema = msgspec.json.schema(Record)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Steelyard records, format {SCHEMA}: one line of a JSON Lines file",
+        **schema,
+    }

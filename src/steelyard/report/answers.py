@@ -1,0 +1,145 @@
+"""What a reader asks first, in a sentence each: what was measured where, how rivals compare, what held."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from steelyard.base.plural import counted, counted_range
+from steelyard.base.units import format_bytes
+from steelyard.models.ratios import Ratio
+from steelyard.report.section import rows_in
+from steelyard.results.facets import Rate
+from steelyard.results.load import Measured
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import FigureGroup
+from steelyard.show.row_words import bandwidth_words, value_words
+
+MOST_NAMED = 3  # operations that are named in a title, and that have a sentence of their own
+
+
+def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
+    """`mpi.pingpong, openmpi-4.1.4 against mpich-5.0.2, node7, 23 Nov 2026`: what, where and when."""
+    ops = list(dict.fromkeys(row.op for row in rows))
+    names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
+    families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
+    if len(ops) <= MOST_NAMED:
+        what = " and ".join(", ".join(ops).rsplit(", ", 1))
+    elif len(names) == 1 and names[0] != "run":
+        what = names[0]
+    else:
+        what = f"{len(ops)} operations of {', '.join(families)}"
+    mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
+    rivals = list(folders) if len(folders) > 1 else mpis
+    hosts = dict.fromkeys(str(one.campaign.machine.get("host") or "") for one in folders.values())
+    days = dict.fromkeys(day_words(one.campaign.created) for one in folders.values())
+    parts = [
+        what,
+        " against ".join(rivals),
+        " and ".join(filter(None, hosts)),
+        " and ".join(filter(None, days)),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def day_words(created: str) -> str:
+    """`23 Nov 2026`; the text as it is where it is no date."""
+    try:
+        return f"{datetime.datetime.fromisoformat(created):%-d %b %Y}"
+    except ValueError:
+        return created
+
+
+def place_words(measured: Measured, rows: Sequence[Row]) -> str:
+    """One line of CPU, cores, kernel, MPIs, ranks, threads and launches."""
+    machine: Mapping[str, Any] = measured.campaign.machine
+    cores, kernel = machine.get("cores"), machine.get("kernel")
+    mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
+    launches = sorted({row.launch_count for row in rows if row.launch_count})
+    threads = sorted({row.threads for row in rows})
+    parts = [
+        str(machine.get("cpu_model") or ""),
+        counted(len(cores), "core") if isinstance(cores, list) else "",
+        f"Linux {kernel}" if kernel else "",
+        ", ".join(mpis),
+        counted_range((row.ranks for row in rows), "rank"),
+        counted_range(threads, "thread") if threads != [1] and threads else "",
+        counted_range(launches, "launch"),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def outcome_words(rows: Sequence[Row]) -> str:
+    """What became of the test cases, in one sentence: what converged, failed, was skipped."""
+    count = {status: sum(1 for row in rows if row.status == status) for status in ("ok", "failed", "skipped")}
+    settled = sum(1 for row in rows if row.status == "ok" and row.flag == "SETTLED")
+    cases = "test case" if len(rows) == 1 else "test cases"
+    words = [f"{settled} of {len(rows)} {cases} converged"]
+    if unsettled := count["ok"] - settled:
+        words.append(f"{unsettled} did not")
+    if count["failed"]:
+        words.append(f"{count['failed']} failed")
+    if count["skipped"]:
+        words.append(f"{count['skipped']} {'was' if count['skipped'] == 1 else 'were'} skipped")
+    return ", ".join(words) + "."
+
+
+def answers(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Iterator[str]:
+    """A sentence for each operation and rival where things are compared, else what each operation takes."""
+    if not ratios:
+        for group in groups if len(groups) <= MOST_NAMED else ():
+            if words := _span_words(group):
+                yield f"{group.title}: {words}."
+        return
+    compared = [
+        (group.title, own)
+        for group in groups
+        if (own := [ratios[id(row)] for row in rows_in(group) if id(row) in ratios])
+    ]
+    if len(compared) > MOST_NAMED:
+        compared = [(f"{len(compared)} operations", [one for _, own in compared for one in own])]
+    for name, own in compared:
+        for rival in dict.fromkeys(ratio.name for ratio in own):
+            yield f"{name}: {_rival_words([ratio for ratio in own if ratio.name == rival])}."
+
+
+def _rival_words(ratios: Sequence[Ratio]) -> str:
+    """`b takes 0.9 to 8 times as long as a; the interval is above 1 in 4 of 5 test cases, holds 1 in 1`."""
+    low, high = (f"{end(ratio.value for ratio in ratios):.3g}" for end in (min, max))
+    span = low if low == high else f"{low} to {high}"
+    words = f"{ratios[0].name} takes {span} times as long as {ratios[0].base_name}"
+    told = [ratio for ratio in ratios if ratio.low is not None]
+    if not told:
+        return f"{words}; a single launch has no interval"
+    above = sum(1 for ratio in told if ratio.low is not None and ratio.low > 1)
+    below = sum(1 for ratio in told if ratio.high is not None and ratio.high < 1)
+    counts = ((above, "is above 1"), (below, "is below 1"), (len(told) - above - below, "holds 1"))
+    cases = "test case" if len(told) == 1 else "test cases"
+    if len(told) == 1:
+        return f"{words}; the interval " + next(verb for count, verb in counts if count)
+    parts = [f"{verb} in {count}" for count, verb in counts if count]
+    parts[0] += f" of {len(told)} {cases}"
+    return f"{words}; the interval " + ", ".join(parts)
+
+
+def _span_words(group: FigureGroup) -> str:
+    """`138 ns at 0 B to 87.1 us at 1 MiB`; nothing for several lines, which the picture compares."""
+    rows = [row for row in rows_in(group) if (row.median or 0) > 0]
+    if len(group.lines) != 1 or not rows:
+        return ""
+    first, last = rows[0], rows[-1]
+    if first is last:
+        return value_words(first)
+    best = max(rows, key=lambda row: row.get(Rate).bandwidth or 0.0)
+    rate = (
+        f", up to {bandwidth_words(best)} at {format_bytes(best.bytes)}" if best.get(Rate).bandwidth else ""
+    )
+    ends = (f"{value_words(row)} at {format_bytes(row.bytes)}" for row in (first, last))
+    return " to ".join(ends) + rate
+
+
+def interval_level(rows: Sequence[Row]) -> str:
+    """`at least 95 %`: what the intervals of rows promise; nothing where there is none."""
+    levels = [row.ci_level for row in rows if row.ci_level is not None]
+    return f"at least {100 * min(levels):.3g} %" if levels else ""

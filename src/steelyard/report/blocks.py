@@ -1,0 +1,94 @@
+"""What a page is made of: sections with pictures and tables, and a folded part with more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from steelyard.plots import Chart, Key
+from steelyard.show.sheet import NUMBER, WORDS, Column, Line, Sheet, without_empty
+
+MOST_OPEN = 40  # lines of a table, above which it is folded
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Pictures of one kind; of several views of a part a reader sees one at a time."""
+
+    name: str
+    explained: str
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of what is folded below a section: views, a table, or both."""
+
+    title: str
+    views: tuple[View, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with a sentence, pictures with their legend, tables, and what is folded."""
+
+    title: str
+    explained: str
+    legend: tuple[Key, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+    more: tuple[Part, ...] = ()
+
+    @property
+    def folded(self) -> str:
+        """What unfolding shows, in words: `Distributions, launches, ranks`."""
+        first, *others = (part.title for part in self.more)
+        return ", ".join([first, *(title[0].lower() + title[1:] for title in others)])
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line of a table as the page has it: cells with their classes and how many columns they span."""
+
+    tone: str
+    is_first: bool  # of its group
+    cells: tuple[tuple[str, str, int], ...]
+
+
+def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
+    """The lines of a sheet; what a line has in common with the one before it is marked `again`."""
+    before: tuple[str, ...] = ()
+    for line in sheet.lines:
+        same = 0
+        while (
+            same < min(sheet.grouped, len(line.cells) - 1, len(before)) and line.cells[same] == before[same]
+        ):
+            same += 1
+        cells = []
+        for i, text in enumerate(line.cells):
+            spans = len(sheet.columns) - i if i == len(line.cells) - 1 else 1
+            column = sheet.columns[i]
+            kind = WORDS if spans > 1 else column.kind
+            words = [kind, "strong" if column.strong and spans == 1 else "", "again" if i < same else ""]
+            cells.append((text, " ".join(word for word in words if word), spans))
+        yield ShownLine(line.tone, bool(before) and sheet.grouped > 0 and same == 0, tuple(cells))
+        before = line.cells
+
+
+def untitled(sheet: Sheet) -> Sheet:
+    """The sheet, below a heading that says its title."""
+    return replace(sheet, title="", explained="")
+
+
+def facts(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Sheet:
+    """Names and texts, without a heading."""
+    return Sheet("", "", (Column("", WORDS), Column("", WORDS)), tuple(Line(pair) for pair in pairs))
+
+
+def plain_sheet(
+    title: str, columns: tuple[str, ...], lines: tuple[tuple[str, ...], ...], words: tuple[str, ...] = ()
+) -> Sheet:
+    """A table of texts, in which the columns named in `words` are words and the others numbers."""
+    kinds = tuple(Column(name, WORDS if name in words else NUMBER) for name in columns)
+    return without_empty(Sheet(title, "", kinds, tuple(Line(line) for line in lines)))

@@ -1,0 +1,95 @@
+"""Sections of what rows make together: the layers under MPI, micro against macro, scaling, overlap, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from steelyard.models.efficiency import efficiencies
+from steelyard.models.micro_macro import macro_of
+from steelyard.models.overlap import curves
+from steelyard.models.scaling import scaling_curves
+from steelyard.plots import (
+    bandwidth_charts,
+    latency_charts,
+    legend_of,
+    matrix_charts,
+    overlap_charts,
+    scaling_charts,
+)
+from steelyard.report.blocks import Section, untitled
+from steelyard.report.section import beside
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import Shown, layer_group
+from steelyard.show.inside_sheets import phase_sheets
+from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
+from steelyard.show.model_sheets import floor_sheets, overlap_sheets
+from steelyard.show.overview import skipped_cases
+from steelyard.show.sheet import Sheet, plain_lines, words
+
+_LAYERS = (
+    "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
+    "replace it, divided by MPI's."
+)
+_OVERLAP = "Work and communication one after the other is 0; 1 where the shorter of the two costs nothing."
+_PAIRS = "The median time of each rank with the rank that it calls; blank: not measured."
+
+
+def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
+    """Messages there and back, and streams, where two layers were measured."""
+    found = efficiencies([item.row for item in items])
+    for streams in (False, True):
+        group = layer_group(items, streams)
+        if group is not None:
+            own = [one for one in found if (one.op != "mpi.pingpong") == streams]
+            yield Section(
+                title="Layers under MPI, streams" if streams else "Layers under MPI",
+                explained=_LAYERS,
+                legend=legend_of(group),
+                charts=beside([*latency_charts(group), *bandwidth_charts(group)]),
+                sheets=tuple(map(untitled, floor_sheets(own))),
+            )
+
+
+def skipped_section(items: Sequence[Shown]) -> Iterator[Section]:
+    """What was not measured, and why; nothing where all was."""
+    lines = plain_lines((what, f"skipped: {why}") for what, why in skipped_cases(items))
+    if lines:
+        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines),))
+
+
+def picture_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+    """What is seen only where many test cases share a picture: such sections come first."""
+    if charts := overlap_charts(rows):
+        tables = tuple(overlap_sheets(curves(rows)))
+        yield Section(_titled("overlap", folder), _OVERLAP, charts=tuple(charts), sheets=tables)
+    if charts := matrix_charts(rows):
+        yield Section(_titled("rank by rank", folder), _PAIRS, charts=tuple(charts))
+
+
+def _titled(title: str, folder: str) -> str:
+    return title[0].upper() + title[1:] + (f", {folder}" if folder else "")
+
+
+def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+    """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
+    scaling = scaling_curves(rows)
+    drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
+    for sheets, pictures in (
+        (tuple(phase_sheets(rows)), []),
+        (macro_sheets(macro_of(rows)), []),
+        (scaling_sheets(scaling), drawn),
+    ):
+        if sheets:
+            title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
+            yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+
+
+def _sheets(found: Sequence[Sheet]) -> tuple[Sheet, ...]:
+    """All tables of a model; the first has its title above the section."""
+    return (untitled(found[0]), *(replace(one, explained=sentence(one.explained)) for one in found[1:]))
+
+
+def sentence(text: str) -> str:
+    """With a capital letter and a stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""

@@ -1,0 +1,230 @@
+"""Where a campaign ran: machine, MPI, clock and the verified binding, in words and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from steelyard.base.cpulist import cpu_set, cpu_words
+from steelyard.base.plural import counted
+from steelyard.base.units import format_time
+from steelyard.checks.binding import strays
+from steelyard.records.schema import JobFile, Launch, Place
+from steelyard.report.blocks import facts, plain_sheet
+from steelyard.report.setting_words import machine_words, setting_words
+from steelyard.results.load import Measured
+from steelyard.results.states import changes_of, shared_by
+from steelyard.results.threads import seen_lanes
+from steelyard.show.sheet import Sheet
+
+MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
+CORE_WIDTH, CORE_HEIGHT, CORES_IN_ROW = 64, 46, 12  # of the picture, in CSS pixels
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRow:
+    """A core in the picture of a binding: its box, its hardware threads, the ranks that may run there."""
+
+    x: int
+    y: int
+    cpus: str
+    ranks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Who ran where, alike in `launches`: rank, host, CPUs bound to, CPU seen; cores for one host.
+
+    The CPUs of a rank of several threads have those of each thread behind them: `0-1: 1, 0`.
+    """
+
+    title: str
+    launches: str
+    sheet: Sheet
+    cores: tuple[CoreRow, ...]
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostSetting:
+    """Where a campaign ran, as tables, and the bindings; `states`: what passed in each launch."""
+
+    machine: Sheet
+    engines: Sheet
+    bindings: tuple[Binding, ...]
+    notes: tuple[str, ...]
+    settings: Sheet  # of the system, when the first launch began
+    states: Sheet
+
+
+STATE_COLUMNS = (
+    "MPI",
+    "launch",
+    "rank",
+    "CPUs",
+    "took",
+    "others",
+    "stolen",
+    "preempted",
+    "gave way",
+    "migrations",
+)
+MOST_STATES = 40  # rows: of more, those whose CPUs others used most
+
+
+def settings_of(measured: Measured) -> HostSetting:
+    """What the records and campaign.json say of the place."""
+    notes = dict.fromkeys(note for file in measured.files for note in file.job.notes)
+    bindings, left_out = _bindings(measured)
+    if left_out:
+        notes[f"{left_out} more placements are where they were asked to be, and are not shown below"] = None
+    return HostSetting(
+        machine=facts(machine_words(measured.campaign.machine)),
+        engines=facts(_engines(measured)),
+        bindings=bindings,
+        notes=tuple(notes),
+        settings=facts(_settings(measured)),
+        states=_states(measured),
+    )
+
+
+def _settings(measured: Measured) -> tuple[tuple[str, str], ...]:
+    """Those that the machine's table does not have."""
+    told = next((file.job.settings for file in measured.files if file.job.settings), {})
+    words = ((name, value) for name, value in told.items() if name not in measured.campaign.machine)
+    return tuple(pair for name, value in words if (pair := setting_words(name, value))[1])
+
+
+def _states(measured: Measured) -> Sheet:
+    """What passed between the first and the last point of each launch, for each rank."""
+    found: list[tuple[float, tuple[str, ...]]] = []
+    for file in measured.files:
+        shares = {change.rank: group.share for group in shared_by(file) for change in group.changes}
+        for change in changes_of(file):
+            seconds = change.passed_ns / 1e9
+            if seconds > 0 and change.cpus:
+                share = shares.get(change.rank)
+                cells = (
+                    file.job.mpi.name if file.job.mpi else "none",
+                    str(file.job.launch),
+                    str(change.rank),
+                    cpu_words(change.cpus),
+                    f"{seconds:.2f} s",
+                    f"{100 * share:.1f} %" if share is not None else "",
+                    f"{100 * change.stolen:.1f} %",
+                    f"{change.involuntary / seconds:.3g}/s",
+                    f"{change.voluntary / seconds:.3g}/s",
+                    str(change.migrations),
+                )
+                found.append((share or 0.0, cells))
+    notes: tuple[str, ...] = ()
+    if len(found) > MOST_STATES:
+        notes = (f"The {MOST_STATES} of {len(found)} rows whose CPUs others used most.",)
+        found = sorted(found, key=lambda one: -one[0])[:MOST_STATES]
+    sheet = plain_sheet("", STATE_COLUMNS, tuple(cells for _, cells in found), ("MPI", "CPUs"))
+    return replace(sheet, notes=notes)
+
+
+def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
+    """What MPI_Init_thread and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
+    begins = [place.init_ns for place in (file.launch.places if file.launch else ()) if place.init_ns]
+    if begins:
+        yield "MPI_Init_thread", max(begins)
+    if file.closes:
+        yield "MPI_Finalize", max(close.finalize_ns for close in file.closes)
+
+
+def _spans(measured: Measured) -> Iterator[tuple[str, str]]:
+    """From which to which time they took, over the launches."""
+    times: dict[tuple[str, str], list[int]] = {}
+    for file in measured.files:
+        for name, took in _begin_and_end(file):
+            times.setdefault((name, file.job.mpi.name if file.job.mpi else ""), []).append(took)
+    for (name, mpi), all_took in times.items():
+        span = " to ".join(dict.fromkeys(format_time(end) for end in (min(all_took), max(all_took))))
+        yield name, f"{mpi}: {span}, slowest rank, {counted(len(all_took), 'launch')}"
+
+
+def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
+    """Engine, MPI, clock and yielding of all launches, each text once."""
+    found: dict[tuple[str, str], None] = {}
+    for file in measured.files:
+        if (start := file.launch) is None:
+            continue
+        build = ", ".join(str(start.build[key]) for key in ("compiler", "flags") if start.build.get(key))
+        found["engine", f"steelyard-{start.engine} {start.version}" + (f" ({build})" if build else "")] = None
+        if file.job.mpi:
+            library = start.mpi.library.splitlines()[0].strip() if start.mpi and start.mpi.library else ""
+            level = f", thread level {start.mpi.thread_level}" if start.mpi and start.mpi.thread_level else ""
+            found["MPI", f"{file.job.mpi.name}: {library}{level}"] = None
+        found["clock", _clock_words(start)] = None
+        if start.yield_ != "real":
+            found["sched_yield", start.yield_] = None
+        if file.job.preset:
+            found["preset", file.job.preset] = None
+    order = ("engine", "MPI", "clock", "sched_yield", "preset")
+    return (*sorted(found, key=lambda pair: order.index(pair[0])), *_spans(measured))
+
+
+def _clock_words(start: Launch) -> str:
+    """Name and tick; the cost differs a little from launch to launch and is given in steps of 5 ns."""
+    cost = 5 * round(start.clock.cost_ns / 5) if start.clock.cost_ns >= 5 else round(start.clock.cost_ns, 1)
+    words = f"a reading costs about {format_time(cost)}, tick {format_time(start.clock.tick_ns)}"
+    return f"{start.clock.name}, {words}"
+
+
+def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
+    """Launches with the same MPI, number of ranks and binding together; how many are left out.
+
+    Of many placements that were where they were asked to be the first are enough.
+    """
+    same: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[tuple[int, Launch]]] = {}
+    left_out: set[object] = set()
+    for file in measured.files:
+        if file.launch is None:
+            continue
+        mpi = file.job.mpi.name if file.job.mpi else "no MPI"
+        places = sorted(file.launch.places, key=lambda place: place.rank)
+        key = (mpi, tuple((str(place.rank), place.host, _bound(file, place)) for place in places))
+        if key not in same and len(same) >= MOST_BINDINGS and not any(strays(file)):
+            left_out.add(key)
+        else:
+            same.setdefault(key, []).append((file.job.launch, file.launch))
+    groups = measured.campaign.machine.get("cores")
+    cores = groups if isinstance(groups, list) else []
+    return tuple(_binding(mpi, where, found, cores) for (mpi, where), found in same.items()), len(left_out)
+
+
+def _bound(file: JobFile, place: Place) -> str:
+    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`, or of teams that differed."""
+    teams = seen_lanes(file, place.rank) or ([place.lanes] if place.lanes else [])
+    return f"{place.cpus}: {' or '.join(', '.join(lanes) for lanes in teams)}" if teams else place.cpus
+
+
+def _binding(
+    mpi: str,
+    where: tuple[tuple[str, str, str], ...],
+    found: list[tuple[int, Launch]],
+    groups: list[list[int]],
+) -> Binding:
+    seen: dict[int, set[int]] = {}
+    for _, start in found:
+        for place in start.places:
+            seen.setdefault(place.rank, set()).add(place.cpu)
+    rows = tuple((rank, host, cpus, cpu_words(seen[int(rank)])) for rank, host, cpus in where)
+    sheet = plain_sheet("", ("rank", "host", "bound to CPUs", "seen on CPU"), rows, ("host", "bound to CPUs"))
+    several_hosts = len({host for _, host, _ in where}) > 1
+    cores: list[CoreRow] = []
+    for number, group in enumerate([] if several_hosts else groups):
+        ranks = [rank for rank, _, cpus in where if cpu_set(cpus.partition(":")[0]) & set(group)]
+        y, x = divmod(number, CORES_IN_ROW)
+        label = ", ".join(ranks) if len(ranks) <= 3 else counted(len(ranks), "rank")
+        cores.append(CoreRow(x * CORE_WIDTH, y * CORE_HEIGHT, cpu_words(group), label))
+    columns = min(len(cores), CORES_IN_ROW)
+    rows_high = -(-len(cores) // CORES_IN_ROW)
+    count = counted(len(where), "rank")
+    launches = cpu_words(number for number, _ in found)
+    return Binding(
+        f"{mpi}, {count}", launches, sheet, tuple(cores), columns * CORE_WIDTH, rows_high * CORE_HEIGHT
+    )

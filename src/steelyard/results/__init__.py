@@ -1,0 +1,1 @@
+"""A row of results for each test case, from its records."""

@@ -1,0 +1,190 @@
+"""From timestamps to durations: what the clocks of the ranks showed in one point of one launch.
+
+Shapes are (ranks, count) for timestamps and (count,) for durations; all in ns of the timed region, not per
+operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.base.errors import InputError
+from steelyard.records.schema import JobFile, Obs, Point, PointRun, Sync
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """The samples of a point without those that started late.
+
+    `start` and `stop` are on the reference clock where the method is synchronised, else on each rank's own.
+    `low_start` and `low_stop` are those of the lower bound, of the method bounds. `cost` is what a reading of
+    the clock costs each rank, shape (ranks,). `windows` is the width of the windows of each chunk, `counts`
+    how many samples are left of it.
+    """
+
+    point: Point
+    start: FloatArray
+    stop: FloatArray
+    low_start: FloatArray
+    low_stop: FloatArray
+    synchronised: bool
+    cost: FloatArray
+    tick: float
+    windows: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def local(self) -> FloatArray:
+        """What each rank saw of each sample, shape (ranks, count)."""
+        return np.asarray(self.stop - self.start - self.cost[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """What stands for the operation in each sample, and what was taken off.
+
+    `low` is what the operation took at least: of a synchronised method, from the last start to the last stop,
+    shape (count,); of bounds, calls back to back; elsewhere there is none. `paid` is the cost of the clock
+    that was subtracted, shape (count,) or (1,). `slowest` is the rank that was last, shape (count,).
+    """
+
+    values: FloatArray
+    low: FloatArray | None
+    paid: FloatArray
+    slowest: NDArray[np.int64]
+    skew: FloatArray | None
+    imbalance: FloatArray | None
+
+
+def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
+    """The timestamps of a point with at least one chunk. Raises InputError for records that make no sense."""
+    ranks = len(run.obs[0].start_ns)
+    if any(len(chunk.start_ns) != ranks for chunk in run.obs):
+        raise InputError(f"{file.path}: point {run.index} changes its number of ranks; measure again")
+    cost, tick = _clocks(file, ranks)
+    syncs = {sync.index: sync for sync in run.syncs}
+    kept: list[tuple[FloatArray, FloatArray]] = []
+    lows: list[tuple[FloatArray, FloatArray]] = []
+    for chunk in run.obs:
+        start, stop = _on_one_clock(chunk, syncs)
+        low = np.zeros(chunk.count, dtype=bool)
+        low[list(chunk.low)] = True
+        late = np.zeros(chunk.count, dtype=bool)
+        late[list(chunk.late)] = True
+        kept.append((start[:, ~low & ~late], stop[:, ~low & ~late]))
+        lows.append((start[:, low], stop[:, low]))
+    start, stop = (np.concatenate([pair[i] for pair in kept], axis=1) for i in (0, 1))
+    low_start, low_stop = (np.concatenate([pair[i] for pair in lows], axis=1) for i in (0, 1))
+    return Stamps(
+        point=point,
+        start=start,
+        stop=stop,
+        low_start=low_start,
+        low_stop=low_stop,
+        synchronised=bool(syncs),
+        cost=cost,
+        tick=tick,
+        windows=tuple(chunk.window_ns for chunk in run.obs if chunk.window_ns is not None),
+        counts=tuple(pair[0].shape[1] for pair in kept),
+    )
+
+
+def durations(stamps: Stamps) -> Durations:
+    """One value for each sample: as the point's `report` and its method have it."""
+    point = stamps.point
+    if point.report == "message":
+        return _messages(stamps)
+    local = stamps.local
+    if stamps.synchronised:
+        slowest = np.argmax(stamps.stop - stamps.cost[:, None], axis=0)
+        paid = stamps.cost[slowest]
+        last = stamps.stop.max(axis=0) - paid
+        return Durations(
+            values=last - stamps.start.min(axis=0),
+            low=last - stamps.start.max(axis=0),
+            paid=paid,
+            slowest=slowest,
+            skew=np.ptp(stamps.start, axis=0),
+            imbalance=np.ptp(stamps.stop, axis=0),
+        )
+    slowest = np.argmax(local, axis=0)
+    if point.report == "root":
+        away = point.path.late_ns + point.path.observer_ns if point.path else 0.0
+        return Durations(local[0] - away, None, stamps.cost[:1], slowest, None, None)
+    low = (stamps.low_stop - stamps.low_start - stamps.cost[:, None]).max(axis=0) / point.low_reps
+    return Durations(
+        values=local.max(axis=0),
+        low=low if low.size else None,
+        paid=stamps.cost[slowest],
+        slowest=slowest,
+        skew=None,
+        imbalance=None,
+    )
+
+
+def pairs_of(point: Point) -> tuple[tuple[int, int], ...]:
+    """The ranks that exchange the messages of a point which times each, the lower of two first."""
+    partners = point.partners or (1, 0)
+    return tuple((rank, other) for rank, other in enumerate(partners) if other > rank)
+
+
+def _messages(stamps: Stamps) -> Durations:
+    """A value for each message of each pair, shape (count * pairs,), the k-th of all pairs side by side.
+
+    A message has one instant on either side, the sender's and the receiver's, which is the later one.
+    """
+    pairs = pairs_of(stamps.point)
+    low, high = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
+    paid = (stamps.cost[low] + stamps.cost[high]) / 2
+    there = stamps.stop[high] > stamps.stop[low]
+    values = np.abs(stamps.stop[high] - stamps.stop[low]) - paid[:, None]
+    slowest = np.argmax(values, axis=0)
+    last = np.where(np.take_along_axis(there, slowest[None], axis=0)[0], high[slowest], low[slowest])
+    return Durations(values.T.ravel(), None, np.full(1, paid.mean()), last, None, None)
+
+
+def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
+    """What a reading of the clock costs each rank in ns, shape (ranks,), and the largest tick."""
+    launch = file.launch
+    if launch is None:
+        raise InputError(f"{file.path} holds samples but no launch record; measure again")
+    cost = np.full(ranks, launch.clock.cost_ns)
+    tick = launch.clock.tick_ns
+    for place in launch.places:
+        if place.rank < ranks:
+            cost[place.rank] = place.clock_cost_ns
+            tick = max(tick, place.clock_tick_ns)
+    return cost, float(tick)
+
+
+def _on_one_clock(chunk: Obs, syncs: dict[int, Sync]) -> tuple[FloatArray, FloatArray]:
+    """Starts and stops of a chunk, shape (ranks, count): on the reference clock where it is synchronised."""
+    start, stop = (np.asarray(stamps, dtype=np.float64) for stamps in (chunk.start_ns, chunk.stop_ns))
+    if chunk.sync_before is None or chunk.sync_after is None:
+        return start, stop
+    before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]
+    return on_reference(start, before, after), on_reference(stop, before, after)
+
+
+def on_reference(stamps: FloatArray, before: Sync, after: Sync) -> FloatArray:
+    """Stamps of each rank's clock, shape (ranks, count), on rank 0's.
+
+    The offset is interpolated between two synchronisations, on a straight line, so that nothing is
+    extrapolated; where they are one and the same, its drift has to do.
+    """
+    at = _column(before.at_ns)
+    offset = _column(before.offset_ns)
+    if before is after:
+        drift = _column(before.drift_ppm) * 1e-6
+        return np.asarray(stamps - (offset + drift * (stamps - at)))
+    share = (stamps - at) / (_column(after.at_ns) - at)
+    return np.asarray(stamps - (offset + share * (_column(after.offset_ns) - offset)))
+
+
+def _column(values: tuple[int, ...] | tuple[float, ...]) -> FloatArray:
+    return np.asarray(values, dtype=np.float64)[:, None]

@@ -1,0 +1,54 @@
+"""What a row may say beside its median: a class for each, made from the launches that went well.
+
+A new facet is a class with `of`, and a word in `FACETS`; its fields are then in results.json and results.csv.
+"""
+
+from __future__ import annotations
+
+from steelyard.results.facets.beyond import Beyond
+from steelyard.results.facets.clock import ClockError, Timer
+from steelyard.results.facets.inside import Cores, Inside
+from steelyard.results.facets.messages import Messages
+from steelyard.results.facets.modes import Modes, RowMode
+from steelyard.results.facets.ranks import Ranks
+from steelyard.results.facets.rate import Rate
+from steelyard.results.facets.samples import RuleQuantile, Samples
+from steelyard.results.facets.watched import RowPath, Watched
+from steelyard.results.facets.windows import RowSpun, Windows
+
+__all__ = [
+    "FACETS",
+    "Beyond",
+    "ClockError",
+    "Cores",
+    "Inside",
+    "Messages",
+    "Modes",
+    "Ranks",
+    "Rate",
+    "RowMode",
+    "RowPath",
+    "RowSpun",
+    "RuleQuantile",
+    "Samples",
+    "Timer",
+    "Watched",
+    "Windows",
+]
+
+# In the order of the columns of results.csv.
+FACETS = (
+    Samples,
+    RuleQuantile,
+    Rate,
+    Inside,
+    Timer,
+    ClockError,
+    Windows,
+    Watched,
+    Messages,
+    Ranks,
+    Beyond,
+    Modes,
+    Cores,
+)

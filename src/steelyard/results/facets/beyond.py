@@ -1,0 +1,32 @@
+"""What an op takes beyond its reference."""
+
+from __future__ import annotations
+
+from steelyard.results.combined import Combined
+from steelyard.results.row import Facet
+
+
+class Beyond(Facet, frozen=True, kw_only=True):
+    """What an op takes beyond its `reference`, which is the same without what is measured.
+
+    `corrected` is that difference in ns, `corrected_low`..`corrected_high` its interval, of the probability
+    `corrected_level`, over launches or, with one launch, of that one (`corrected_of`).
+    """
+
+    reference: str | None = None
+    corrected: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+    corrected_level: float | None = None
+    corrected_of: str | None = None
+
+    @property
+    def above(self) -> float | None:
+        """`corrected`; None where it or its interval is not above 0: then nothing was found to be beyond."""
+        ends = (self.corrected, self.corrected_low)
+        return None if any(end is not None and end <= 0 for end in ends) else self.corrected
+
+    @classmethod
+    def of(cls, one: Combined) -> Beyond | None:  # noqa: ARG003
+        """None: it takes two rows to make one, see `overhead.with_overheads`."""
+        return None

@@ -1,0 +1,36 @@
+"""What an op says of its inside: phases of a kernel, the noise of each core."""
+
+from __future__ import annotations
+
+from steelyard.results.combined import Combined
+from steelyard.results.core_noise import CoreNoise, core_noise
+from steelyard.results.phases import RowPhases, summarise
+from steelyard.results.row import Facet
+
+
+class Inside(Facet, frozen=True, kw_only=True):
+    """Where the time goes inside an op that names phases."""
+
+    phases: RowPhases | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> Inside | None:
+        """None of an op without phases."""
+        point = one.launches[0].point
+        found = summarise(
+            [chunk for launch in one.launches for chunk in launch.phases], point.reps if point else 1
+        )
+        return cls(phases=found) if found else None
+
+
+class Cores(Facet, frozen=True, kw_only=True):
+    """The noise of each rank's core, of ops of the family noise."""
+
+    cores: tuple[CoreNoise, ...] = ()
+
+    @classmethod
+    def of(cls, one: Combined) -> Cores | None:
+        """None of other families."""
+        point = one.launches[0].point
+        found = core_noise(point.op, one.launches) if point else ()
+        return cls(cores=found) if found else None

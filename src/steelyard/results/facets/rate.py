@@ -1,0 +1,48 @@
+"""What a row makes a second: bytes, operations."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.records.schema import Point
+from steelyard.results.combined import Combined
+from steelyard.results.row import Facet
+
+
+class Rate(Facet, frozen=True, kw_only=True):
+    """`bandwidth` in bytes/s of what moves bytes; `mops`, millions of operations a second, of what counts.
+
+    Both are made from the median, `mops_low`..`mops_high` from the ends of its interval.
+    """
+
+    bandwidth: float | None = None
+    mops: float | None = None
+    mops_low: float | None = None
+    mops_high: float | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> Rate | None:
+        """None of what moves and counts nothing."""
+        point, estimate = one.launches[0].point, one.estimate
+        if point is None or not (point.moved_bytes or point.work):
+            return None
+        return cls(
+            bandwidth=_bandwidth(point, estimate.value),
+            mops=_mops(point, estimate.value),
+            mops_low=_mops(point, estimate.high),
+            mops_high=_mops(point, estimate.low),
+        )
+
+
+def _bandwidth(point: Point, value: float) -> float | None:
+    """Bytes that a repetition moves per second of a repetition (`parts` operations of `value` ns)."""
+    if point.moved_bytes == 0 or value <= 0:
+        return None
+    return point.moved_bytes / (value * point.parts) * 1e9
+
+
+def _mops(point: Point, value: float) -> float | None:
+    """Millions of operations a second, of a repetition whose `parts` operations take `value` ns each."""
+    if point.work == 0 or value <= 0 or not math.isfinite(value):
+        return None
+    return point.work / (value * point.parts) * 1e3

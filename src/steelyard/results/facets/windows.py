@@ -1,0 +1,61 @@
+"""Windows of synchronised methods: how ranks entered and left them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from steelyard.results.combined import Combined, middle
+from steelyard.results.load import PointLaunch
+from steelyard.results.row import Facet
+
+
+class RowSpun(Struct, frozen=True):
+    """What a rank's waits for its windows saw: the share of it lost in gaps, the longest gap in ns."""
+
+    rank: int
+    share: float
+    longest_ns: int
+
+
+class Windows(Facet, frozen=True, kw_only=True):
+    """In ns. The operation took from `low_ns` (last start to last stop) to the row's median (first start).
+
+    Under the method bounds, `low_ns` is what the operation takes at least. `skew_ns` and `imbalance_ns` are
+    the spreads of starts and stops, `window_ns` the first and the widest window, `spun` what the waits of
+    each rank saw.
+    """
+
+    low_ns: float | None = None
+    skew_ns: float | None = None
+    imbalance_ns: float | None = None
+    window_ns: tuple[int, int] | None = None
+    spun: tuple[RowSpun, ...] = ()
+
+    @classmethod
+    def of(cls, one: Combined) -> Windows | None:
+        """None of methods that have none of these."""
+        taken = [launch.taken for launch in one.launches]
+        widths = [width for each in taken for width in each.windows]
+        found = cls(
+            low_ns=middle([float(np.median(each.low)) for each in taken if each.low is not None]),
+            skew_ns=middle([each.skew for each in taken if each.skew is not None]),
+            imbalance_ns=middle([each.imbalance for each in taken if each.imbalance is not None]),
+            window_ns=(widths[0], max(widths)) if widths else None,
+            spun=_spun(one.launches),
+        )
+        return found if found != cls() else None
+
+
+def _spun(launches: Sequence[PointLaunch]) -> tuple[RowSpun, ...]:
+    """What the waits of each rank saw, over all launches."""
+    seen = [launch.taken.spun for launch in launches if launch.taken.spun is not None]
+    if not seen:
+        return ()
+    ns, lost = np.sum([one.ns for one in seen], axis=0), np.sum([one.lost_ns for one in seen], axis=0)
+    longest = np.max([one.longest_ns for one in seen], axis=0)
+    return tuple(
+        RowSpun(rank, float(lost[rank] / max(1, ns[rank])), int(longest[rank])) for rank in range(ns.size)
+    )

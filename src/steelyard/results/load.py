@@ -1,0 +1,283 @@
+"""From records to values: what each point took in each launch, in ns per operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.records.read import part_number, read_folder
+from steelyard.records.schema import Job, JobFile, Launch, Phases, Point, PointRun
+from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
+
+IntArray = NDArray[np.int64]
+
+NOISE_OPS = "noise."  # whose result is in single samples, not in their median
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the machine was like when a chunk had been taken, whose median was `value` ns per operation.
+
+    `canary` is what a cache line took between two ranks without MPI, in ns (None: no two could tell), `noise`
+    the share of time that the rank lost to others that lost most.
+    """
+
+    value: float
+    canary: float | None
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spun:
+    """What waits saw of each rank's core, shape (ranks,): ns spent reading the clock, lost, longest gap."""
+
+    ns: IntArray
+    lost_ns: IntArray
+    longest_ns: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class OpSamples:
+    """For an op of the family noise: when each sample began, what it took, what was counted in it.
+
+    Shapes (ranks, count); in ns on each rank's own clock, less the cost of the clock.
+    """
+
+    start: FloatArray
+    took: FloatArray
+    counts: dict[str, IntArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What the timestamps of one point in one launch say, in ns per operation, less the cost of the clock.
+
+    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick` is
+    the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
+    (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians` and
+    `rank_means` are of each rank's own durations, shape (ranks,). For a synchronised method, `skews` are the
+    spreads of starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops.
+    `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
+    each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
+    over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
+    each rank was then seen on; `spun` is what waits for windows saw.
+    """
+
+    ranks: int
+    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    low: FloatArray | None = None
+    tick: float = 0.0
+    overhead: float = 0.0
+    slowest: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rank_medians: FloatArray = field(default_factory=lambda: np.empty(0))
+    rank_means: FloatArray = field(default_factory=lambda: np.empty(0))
+    skews: FloatArray | None = None
+    imbalance: float | None = None
+    windows: tuple[int, ...] = ()
+    yields: int | None = None
+    operations: int = 0
+    pairs: int = 1
+    looks: tuple[Look, ...] = ()
+    cpus: tuple[frozenset[int], ...] = ()
+    spun: Spun | None = None
+    series: OpSamples | None = None
+
+    @property
+    def skew(self) -> float | None:
+        """The median spread of starts, in ns."""
+        return None if self.skews is None else float(np.median(self.skews))
+
+
+@dataclass(frozen=True, slots=True)
+class PointLaunch:
+    """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
+
+    `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
+    another may be off by, in ns, and `clock_bound` what that is for certain; `by_closure`: several clocks
+    were synchronised, and the closure found the error that they state.
+    """
+
+    launch: int
+    job: Job
+    start: Launch | None
+    point: Point | None
+    status: str
+    why: str | None
+    flag: str | None
+    rejected: int
+    verified: bool | None
+    taken: Values
+    clock_error: float | None
+    clock_bound: float | None
+    by_closure: bool
+    phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
+
+    @property
+    def values(self) -> FloatArray:
+        """What its samples took, in ns per operation, shape (count,)."""
+        return self.taken.values
+
+
+@dataclass(frozen=True, slots=True)
+class PointLaunches:
+    """One point over all launches, in the order of the launches."""
+
+    plan: PlannedPoint
+    cells: tuple[PointLaunch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A results folder, read: what was planned, the files, and every point with its values."""
+
+    folder: Path
+    campaign: CampaignFile
+    files: tuple[JobFile, ...]  # without their samples
+    points: tuple[PointLaunches, ...]
+
+
+def load(folder: Path) -> Measured:
+    """Reads campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
+
+    Of several measurements of a point in a launch (a job that was resumed) the last one that has ended
+    counts. Raises InputError.
+    """
+    campaign = read_campaign(folder)
+    plans = {plan.point: plan for plan in campaign.points}
+    best: dict[tuple[int, int], tuple[tuple[bool, int], PointLaunch]] = {}
+
+    def visit(file: JobFile, run: PointRun) -> None:
+        key, rank = (run.index, file.job.launch), (run.end is not None, part_number(file))
+        if key not in best or rank > best[key][0]:
+            best[key] = rank, cell_of(file, run)
+        if run.index not in plans:
+            plans[run.index] = _plan_of(file.job, run)
+
+    files = read_folder(folder, visit)
+    cells: dict[int, list[PointLaunch]] = {index: [] for index in plans}
+    for index, launch in sorted(best):
+        cells[index].append(best[index, launch][1])
+    points = tuple(PointLaunches(plan, tuple(cells[index])) for index, plan in plans.items())
+    return Measured(folder, campaign, files, points)
+
+
+def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
+    """The axes of a point that no campaign.json names, from its records."""
+    mpi = job.mpi.name if job.mpi else None
+    place = Placement(job.placement.split()[0], job.cpus) if job.placement else None
+    if run.point is None:
+        return PlannedPoint(
+            point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
+        )
+    p = run.point
+    return PlannedPoint(
+        point=p.point,
+        op=p.op,
+        bytes=p.bytes,
+        ranks=p.ranks,
+        threads=p.threads,
+        method=p.method,
+        rule=p.rule,
+        params=p.params,
+        mpi=mpi,
+        placement=place,
+    )
+
+
+def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
+    """One point of one file as values. Raises InputError when its records contradict themselves."""
+    end = run.end
+    status = end.status if end else "unfinished"
+    why = end.why if end else None
+    taken = _taken(file, run)
+    if status == "ok" and taken.values.size == 0:
+        status, why = "failed", "no samples"
+    return PointLaunch(
+        launch=file.job.launch,
+        job=file.job,
+        start=file.launch,
+        point=run.point,
+        status=status,
+        why=why,
+        flag=end.flag if end else None,
+        rejected=end.rejected if end else 0,
+        verified=end.verified if end else None,
+        taken=taken,
+        clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
+        clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
+        phases=run.phases,
+        by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
+    )
+
+
+def _between_ranks(errors: tuple[float, ...]) -> float:
+    """By how much a stop of one rank less a start of another may be off: both may, in opposite ways."""
+    return sum(sorted(errors)[-2:])
+
+
+def _taken(file: JobFile, run: PointRun) -> Values:
+    """The timestamps of a point as ns per operation."""
+    if run.point is None or not run.obs:
+        return Values(ranks=file.job.ranks)
+    stamps = read_stamps(file, run, run.point)
+    if stamps.start.size == 0:
+        return Values(ranks=file.job.ranks, windows=stamps.windows)
+    found = durations(stamps)
+    scale = run.point.reps * run.point.parts
+    local = stamps.local / scale
+    many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once
+    yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
+    return Values(
+        ranks=local.shape[0],
+        values=found.values / scale,
+        low=None if found.low is None else found.low / scale,
+        tick=stamps.tick / scale,
+        overhead=float(found.paid.mean()) / scale,
+        slowest=np.bincount(found.slowest, minlength=local.shape[0]).astype(np.int64),
+        rank_medians=np.median(local, axis=1),
+        rank_means=local.mean(axis=1),
+        skews=found.skew,
+        imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        windows=stamps.windows,
+        yields=sum(yields) if len(yields) == len(run.obs) else None,
+        operations=found.values.size * scale,
+        pairs=many,
+        looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
+        cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
+        spun=_spun(run),
+        series=_series(run, stamps) if run.point.op.startswith(NOISE_OPS) else None,
+    )
+
+
+def _spun(run: PointRun) -> Spun | None:
+    chunks = [chunk for chunk in run.obs if chunk.spun_ns]
+    if not chunks:
+        return None
+    return Spun(
+        np.sum([chunk.spun_ns for chunk in chunks], axis=0),
+        np.sum([chunk.spun_lost_ns for chunk in chunks], axis=0),
+        np.max([chunk.spun_longest_ns for chunk in chunks], axis=0),
+    )
+
+
+def _series(run: PointRun, stamps: Stamps) -> OpSamples:
+    names = run.obs[0].counts
+    counts = {
+        name: np.concatenate([np.array(chunk.counts[name], dtype=np.int64) for chunk in run.obs], axis=1)
+        for name in names
+    }
+    return OpSamples(stamps.start, stamps.local, counts)
+
+
+def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:
+    """The looks after chunks of which something is left."""
+    ends = np.cumsum(counts)
+    return tuple(
+        Look(float(np.median(values[end - count : end])), chunk.canary_ns, max(chunk.noise))
+        for chunk, count, end in zip(run.obs, counts, ends, strict=True)
+        if chunk.noise and count
+    )

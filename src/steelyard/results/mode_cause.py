@@ -1,0 +1,121 @@
+"""Which layer a point's modes come from: what looks at the machine say when it was fast and when it was slow.
+
+A look (`load.Look`) tells what a cache line took from rank to rank without MPI, and what share of time a
+rank lost. Where these split with the modes, the modes are below MPI or come from outside. The MPI library is
+blamed only where the machine was seen to be the same in both modes, not where nothing was seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+import numpy as np
+
+from steelyard.results.load import Look
+from steelyard.stats import Interval, Mode, shift_interval
+from steelyard.stats.interval import Estimate
+
+BELOW, NOISE, ABOVE = "below", "noise", "above"
+MOVED = 1.5  # ratio of the canary: as for two modes to be two
+STILL = 1.2  # the whole interval of the ratio is nearer to 1 than that: the canary did not move
+LOST_MORE = 0.1  # of the time, from the fastest mode to the slowest
+LEAST_LOOKS = 8  # in the slowest mode: who loses a third of its time is missed by all of them in 4 %
+SHORTEST_NS = 0.1  # of a canary: a clock that stood still has no logarithm
+LEVEL = 0.90  # of intervals: 5 % beyond either end, and three spells of either mode are enough
+
+
+@dataclass(frozen=True, slots=True)
+class LooksSaw:
+    """What the looks in one mode saw; None without any. `canary` in ns, `noise` a share of the time."""
+
+    canary: float | None
+    noise: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """What the looks say of the modes, the fastest first.
+
+    `layer`: `below` MPI (the canary splits with the modes), `noise` (lost time does), `above` (the machine
+    was seen to be the same in both, so it is the MPI library or its processes); None where there is one mode,
+    or where the looks are too few or say nothing clear. `canary_ratio`: how many times as long the canary
+    took in the slowest mode as in the fastest, with 5 % beyond either end; None with fewer than three spells
+    of either.
+    """
+
+    seen: tuple[LooksSaw, ...]
+    layer: str | None
+    canary_ratio: Interval | None = None
+
+
+def blame(modes: Sequence[Mode], launches: Sequence[Sequence[Look]], disturbed: bool = False) -> Blame:
+    """Judges the looks of all launches of a point together; each launch's in the order taken.
+
+    Looks that follow each other in one launch and one mode are a spell and count once, for what makes a mode
+    lasts. The slowest mode is compared with the fastest by `shift_interval` over spells: the canary by its
+    ratio, lost time by its difference. `disturbed`: others were seen where the ranks ran (see
+    `states.is_disturbed`); then `above` is never said, for a look is short and may have missed them.
+    """
+    edges = [math.sqrt(low.value * high.value) for low, high in pairwise(modes)]  # as `find_modes` cuts
+    spells: list[list[list[Look]]] = [[] for _ in modes]
+    for looks in launches:
+        for mode, spell in groupby(looks, key=lambda look: int(np.searchsorted(edges, look.value))):
+            spells[mode].append(list(spell))
+    seen = tuple(see([look for spell in each for look in spell]) for each in spells)
+    if len(modes) < 2:
+        return Blame(seen, None)
+    canary = shift_interval(_log_canaries(spells[-1]), _log_canaries(spells[0]), LEVEL)
+    ratio = Interval(*map(math.exp, (canary.value, canary.low, canary.high))) if canary else None
+    return Blame(seen, _layer(canary, spells[0], spells[-1], disturbed), ratio)
+
+
+def see(looks: Sequence[Look]) -> LooksSaw:
+    """What looks that belong together saw."""
+    return LooksSaw(_canary(looks), lost([look.noise for look in looks]))
+
+
+def _layer(
+    canary: Estimate | None, fast: list[list[Look]], slow: list[list[Look]], disturbed: bool
+) -> str | None:
+    """The verdict on the spells of the fastest mode and of the slowest; `canary` is the ratio's logarithm."""
+    if canary and canary.value >= math.log(MOVED) and canary.low > 0:
+        return BELOW
+    noise = shift_interval(_losses(slow), _losses(fast), LEVEL)
+    if noise and noise.value >= LOST_MORE and noise.low > 0:
+        return NOISE
+    if disturbed or canary is None or noise is None:
+        return None
+    is_still = -math.log(STILL) < canary.low and canary.high < math.log(STILL)
+    looks = [look for spell in slow for look in spell]
+    is_quiet = noise.high < LOST_MORE and (lost([look.noise for look in looks]) or 0.0) < LOST_MORE
+    return ABOVE if is_still and is_quiet and len(looks) >= LEAST_LOOKS else None
+
+
+def _log_canaries(spells: list[list[Look]]) -> list[float]:
+    """For each spell that has a canary."""
+    values = [one for spell in spells if (one := _canary(spell)) is not None]
+    return [math.log(max(value, SHORTEST_NS)) for value in values]
+
+
+def _losses(spells: list[list[Look]]) -> list[float]:
+    return [lost([look.noise for look in spell]) or 0.0 for spell in spells]
+
+
+def _canary(looks: Sequence[Look]) -> float | None:
+    values = [look.canary for look in looks if look.canary is not None]
+    return float(np.median(values)) if values else None
+
+
+def lost(shares: Sequence[float]) -> float | None:
+    """The share of time lost over several looks, each of which did the same work; None without any.
+
+    With work W a look that lost the share s took W / (1 - s), so that the shares cannot just be averaged: one
+    look that was cut short by 4 ms tells more than eighty that were not.
+    """
+    if not shares:
+        return None
+    over = float(np.mean([share / (1.0 - min(share, 1.0 - 1e-9)) for share in shares]))
+    return over / (1.0 + over)

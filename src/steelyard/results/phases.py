@@ -1,0 +1,124 @@
+"""Phases: where the time goes inside an op that names its parts, over ranks and over samples.
+
+All times are per repetition. The share of communication of a rank is what its communicating phases took of
+all its phases, waiting included. The load imbalance is that of the others: the longest over ranks relative to
+the mean, less 1; so 0.25 means that one rank computes 25 % longer than the ranks do on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from steelyard.records.schema import Phases
+
+
+class RowPhase(Struct, frozen=True):
+    """A phase: the median over chunks of its mean over ranks, in ns per repetition, and its spread.
+
+    `low` and `high` are the 5th and the 95th percentile over chunks, `slowest` the longest mean of a rank;
+    `share` is of all phases of all ranks, `calls` how often a rank enters it in a repetition.
+    """
+
+    name: str
+    communicates: bool
+    median: float
+    low: float
+    high: float
+    slowest: float
+    share: float
+    calls: float
+
+
+class RowPhases(Struct, frozen=True, kw_only=True):
+    """The phases of a point and what its ranks sent: means over ranks and per repetition, but for memory.
+
+    `communication` is the share of communication over all ranks, `rank_communication` each rank's.
+    `messages` and `bytes` go from point to point, `collectives` are calls, to which `collective_bytes` were
+    given. `memory` bytes the op allocated on the rank that has most, `resident` what that process has.
+    """
+
+    phases: tuple[RowPhase, ...]
+    communication: float
+    rank_communication: tuple[float, ...]
+    imbalance: float
+    messages: float
+    bytes: float
+    collectives: float
+    collective_bytes: float
+    memory: int
+    resident: int
+
+
+def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
+    """What the chunks of a point say, of all its launches; `reps` repetitions make a sample.
+
+    Chunks of launches with other ranks or phases than the first cannot be. None without chunks.
+    """
+    if not chunks or not chunks[0].phases:
+        return None
+    counts = np.array([chunk.count * reps for chunk in chunks], dtype=np.float64)
+    ns = _cube(chunks, "ns") / counts[:, None, None]
+    calls = _cube(chunks, "calls").sum(axis=0) / counts.sum()
+    ranks = np.average(ns, axis=0, weights=counts)  # [phase][rank]
+    talks = np.array([phase.communicates for phase in chunks[0].phases])
+    whole = ranks.sum(axis=0)
+    computing = ranks[~talks].sum(axis=0)
+    over_ranks = ns.mean(axis=2)  # [chunk][phase]
+    total = float(ranks.sum())
+    return RowPhases(
+        phases=tuple(
+            RowPhase(
+                name=phase.name,
+                communicates=phase.communicates,
+                median=float(np.median(over_ranks[:, i])),
+                low=float(np.quantile(over_ranks[:, i], 0.05)),
+                high=float(np.quantile(over_ranks[:, i], 0.95)),
+                slowest=float(ranks[i].max()),
+                share=float(ranks[i].sum()) / total if total else 0.0,
+                calls=float(calls[i].mean()),
+            )
+            for i, phase in enumerate(chunks[0].phases)
+        ),
+        communication=float(ranks[talks].sum()) / total if total else 0.0,
+        rank_communication=tuple(_ratio(ranks[talks].sum(axis=0), whole).tolist()),
+        imbalance=float(computing.max() / computing.mean() - 1) if computing.mean() > 0 else 0.0,
+        messages=_each(chunks, "messages", counts),
+        bytes=_each(chunks, "bytes", counts),
+        collectives=_each(chunks, "collectives", counts),
+        collective_bytes=_each(chunks, "collective_bytes", counts),
+        memory=max(max(chunk.memory, default=0) for chunk in chunks),
+        resident=max(max(chunk.resident, default=0) for chunk in chunks),
+    )
+
+
+def communication_share(chunks: Sequence[Phases]) -> float | None:
+    """The share of communicating phases in all phases of all ranks of a launch, waiting included.
+
+    The median over chunks, so that one that was disturbed does not count for all. None where nothing was
+    told.
+    """
+    if not chunks or not chunks[0].phases:
+        return None
+    talks = np.array([phase.communicates for phase in chunks[0].phases])
+    ns = _cube(chunks, "ns").sum(axis=2)
+    whole = ns.sum(axis=1)
+    return float(np.median(_ratio(ns[:, talks].sum(axis=1), whole)))
+
+
+def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:
+    """`ns` or `calls`, shape (chunks, phases, ranks)."""
+    return np.array([[getattr(phase, what) for phase in chunk.phases] for chunk in chunks], dtype=np.float64)
+
+
+def _each(chunks: Sequence[Phases], what: str, counts: NDArray[np.float64]) -> float:
+    """A counter, of the mean rank in a repetition."""
+    values = [getattr(chunk, what) for chunk in chunks]
+    return float(sum(np.mean(value) for value in values if value) / counts.sum())
+
+
+def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

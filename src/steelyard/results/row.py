@@ -1,0 +1,111 @@
+"""A row of results: one point over all its launches, as tables, pictures and machines take it."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec import Struct
+
+from steelyard.records.campaign_file import Placement
+from steelyard.records.schema import Params
+
+
+class Facet(Struct, frozen=True, kw_only=True):
+    """Columns of a row that belong together: a kind of row has them, others do not.
+
+    Each field is a key of results.json and a column of results.csv, and has a default: what a row without the
+    facet says there. Which facets there are stands in `facets.FACETS`.
+    """
+
+
+F = TypeVar("F", bound=Facet)
+
+
+class RowLaunch(Struct, frozen=True, kw_only=True):
+    """What one launch says of a point; times in ns, None where it has no number.
+
+    `communication_ns` is the part of `median` that the phases that communicate have in all phases.
+    """
+
+    launch: int
+    status: str
+    why: str | None
+    flag: str | None
+    count: int
+    rejected: int
+    reps: int | None
+    warm_up_reps: int | None = None
+    median: float | None
+    ci_low: float | None
+    ci_high: float | None
+    lag1: float | None
+    drift: bool
+    quantile_value: float | None = None
+    quantile_low: float | None = None
+    quantile_high: float | None = None
+    quantile_lag1: float | None = None
+    communication_ns: float | None = None
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A point over all launches. Times in ns per operation; None for no number.
+
+    The interval `ci_low`..`ci_high` has the probability `ci_level` for the median over launches (`ci_of`
+    launches) or, with one launch, of that launch alone (`ci_of` blocks). `thread_level` is what the plan asks
+    of MPI. `flags` holds all that apply, `flag` the one that weighs most. `method_params` and `rule_params`
+    are those that the plan sets; `asked` names those of `params` that it sets, and `method` and `rule` where
+    it does. `headline` is what a table is about: `time`, `bandwidth`, `operations` or `messages` (in a
+    second).
+
+    Of a synchronised method `median` is from the first start to the last stop; of bounds, what the operation
+    takes at most. `transport` is `tcp` where the environment leaves an MPI nothing else.
+
+    `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
+    of the default the CPUs that ranks were bound to. `omp` are the settings of OpenMP and `env` the
+    variables of the environment that the plan sets.
+    `reference_point` is the row of the same without what is measured.
+
+    `sized` tells an op without a size from 0 bytes. All else stands in facets: `row.get(Samples).p99`.
+    """
+
+    point: int
+    op: str
+    method: str
+    bytes: int
+    sized: bool = False
+    ranks: int
+    threads: int
+    thread_level: str | None = None
+    params: Params
+    rule: str = ""
+    method_params: Params = {}
+    rule_params: Params = {}
+    placement: str | None
+    placed: Placement | None = None
+    mpi: str | None
+    transport: str | None = None
+    headline: str = "time"
+    asked: tuple[str, ...] = ()
+    omp: dict[str, str] = {}
+    env: dict[str, str] = {}
+    reference_point: int | None = None
+    launch_count: int
+    count: int
+    rejected: int
+    unit: str = "ns"
+    median: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    ci_level: float | None = None
+    ci_of: str | None = None
+    flag: str | None = None
+    flags: tuple[str, ...] = ()
+    verified: bool | None = None
+    status: str = "ok"
+    why: str | None = None
+    facets: tuple[Facet, ...] = ()
+    launches: tuple[RowLaunch, ...] = ()
+
+    def get(self, kind: type[F]) -> F:
+        """The facet of that kind; one of defaults where the row has none."""
+        return next((facet for facet in self.facets if isinstance(facet, kind)), None) or kind()

@@ -1,0 +1,237 @@
+"""Results: a row per point over all launches, for people and machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard.base.plural import plural
+from steelyard.records.campaign_file import Placement
+from steelyard.records.schema import Point
+from steelyard.results.combined import Combined, combine, finite
+from steelyard.results.facets import FACETS, Samples
+from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
+from steelyard.results.overhead import with_overheads
+from steelyard.results.phases import communication_share
+from steelyard.results.row import Row, RowLaunch
+from steelyard.results.states import Interference, interference_in, is_disturbed
+from steelyard.results.transport import transport_of
+from steelyard.stats import drifts
+from steelyard.stats.interval import Blocks
+
+# The role of an op -> what a table of it is about, where that is not its time.
+HEADLINES = {"bandwidth": "bandwidth", "rate": "messages", "kernel": "operations"}
+MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
+
+
+def results(folder: Path) -> tuple[Row, ...]:
+    """The rows of a results folder, in the order of the plan. Raises InputError."""
+    return rows_of(load(folder))
+
+
+def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
+    """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
+    named = _named(measured)
+    sized = {name for name, op in measured.campaign.ops.items() if op.sized}
+    sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
+    seen: dict[str, list[Interference]] = {}
+    for file in measured.files:
+        seen.setdefault(file.job.job, []).append(interference_in(file))
+    rows = []
+    for point in measured.points:
+        disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
+        rows.append(_row(point, level, named, point.plan.op in sized, disturbed))
+    return with_overheads(tuple(rows), level)
+
+
+def _named(measured: Measured) -> frozenset[str]:
+    """Which of `method`, `rule` and `params` the plan names; none of a folder without one."""
+    said = measured.campaign.plan.get("measure")
+    measures = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    axes = {axis for axis in ("method", "rule") if any(one.get(axis) for one in measures)}
+    return frozenset({*axes, "params"} if measured.campaign.points else ())
+
+
+def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool, disturbed: bool) -> Row:
+    """One point: what its launches have in common, and the numbers of those that went well."""
+    plan, cells = point.plan, point.cells
+    status, why = _status(cells)
+    good = [cell for cell in cells if cell.status == "ok"]
+    seen = next((cell.point for cell in cells if cell.point), None)
+    common: dict[str, Any] = {
+        "point": plan.point,
+        "op": plan.op,
+        "method": seen.method if seen else plan.method,
+        "bytes": plan.bytes,
+        "sized": sized,
+        "ranks": plan.ranks,
+        "threads": plan.threads,
+        "thread_level": plan.thread_level,
+        "params": seen.params if seen else plan.params,
+        "rule": seen.rule if seen else plan.rule,
+        "method_params": plan.method_params,
+        "rule_params": plan.rule_params,
+        "placement": plan.placement.text if plan.placement else _placement(cells),
+        "placed": plan.placement or _apart(cells),
+        "mpi": plan.mpi,
+        "omp": plan.omp,
+        "env": plan.env,
+        "reference_point": plan.reference,
+        "transport": _transport(cells) if plan.mpi else None,
+        "headline": _headline(seen),
+        "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
+        "launch_count": len(good),
+        "count": sum(cell.values.size for cell in good),
+        "rejected": sum(cell.rejected for cell in good),
+        "verified": _verified(good),
+        "status": status,
+        "why": why,
+    }
+    if not good:
+        return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
+    one = combine(good, level, disturbed)
+    return Row(**common, **_numbers(one), launches=_launches(cells, one))
+
+
+def _headline(seen: Point | None) -> str:
+    """What its table is about; of records that tell no role: operations where they are counted."""
+    if seen is None:
+        return "time"
+    return "operations" if seen.role is None and seen.work else HEADLINES.get(seen.role or "", "time")
+
+
+def _numbers(one: Combined) -> dict[str, Any]:
+    """The columns that need samples."""
+    facets = tuple(facet for kind in FACETS if (facet := kind.of(one)) is not None)
+    slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
+    flags = _flags(one.launches, len(one.modes), slow, _drifts(one))
+    return {
+        "median": one.estimate.value,
+        "ci_low": finite(one.estimate.low),
+        "ci_high": finite(one.estimate.high),
+        "ci_level": one.estimate.level,
+        "ci_of": "blocks" if len(one.launches) == 1 else "launches",
+        "flag": flags[0],
+        "flags": flags,
+        "facets": facets,
+    }
+
+
+def _drifts(one: Combined) -> list[bool]:
+    """Did each launch become slower or faster on the way?"""
+    return [drifts(blocks.medians, one.level) for blocks in one.blocks]
+
+
+def _launches(cells: tuple[PointLaunch, ...], one: Combined) -> tuple[RowLaunch, ...]:
+    """What each launch says, those without numbers too."""
+    tails = one.tails or (None,) * len(one.launches)
+    told = {
+        id(cell): (blocks, drift, tail)
+        for cell, blocks, drift, tail in zip(one.launches, one.blocks, _drifts(one), tails, strict=True)
+    }
+    return tuple(_launch(cell, *told.get(id(cell), (None, False, None))) for cell in cells)
+
+
+def _launch(cell: PointLaunch, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
+    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
+    estimate = blocks.estimate if blocks else None
+    share = communication_share(cell.phases)
+    return RowLaunch(
+        launch=cell.launch,
+        status=cell.status,
+        why=cell.why,
+        flag=cell.flag,
+        count=int(cell.values.size),
+        rejected=cell.rejected,
+        reps=cell.point.reps if cell.point else None,
+        warm_up_reps=cell.point.warm_up_reps if cell.point else None,
+        median=estimate.value if estimate else None,
+        ci_low=finite(estimate.low) if estimate else None,
+        ci_high=finite(estimate.high) if estimate else None,
+        lag1=blocks.lag1 if blocks else None,
+        drift=drift,
+        quantile_value=tail.estimate.value if tail else None,
+        quantile_low=finite(tail.estimate.low) if tail else None,
+        quantile_high=finite(tail.estimate.high) if tail else None,
+        quantile_lag1=tail.lag1 if tail else None,
+        communication_ns=None if estimate is None or share is None else share * estimate.value,
+    )
+
+
+def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
+    """Failed when any launch failed; skipped when none was measured; the reasons, each with its launches."""
+    failed = [cell for cell in cells if cell.status == "failed"]
+    skipped = [cell for cell in cells if cell.status == "skipped"]
+    done = any(cell.status == "ok" for cell in cells)
+    if failed:
+        return "failed", _reasons(failed, len(cells))
+    if skipped:
+        return ("ok" if done else "skipped"), _reasons(skipped, len(cells))
+    return ("ok", None) if done else ("skipped", "not measured yet; run the same command again to resume")
+
+
+def _reasons(cells: list[PointLaunch], total: int) -> str:
+    """`hang: ... (launch 2 of 5)`, reasons that are alike together; all launches are not named."""
+    launches: dict[str, list[int]] = {}
+    for cell in cells:
+        launches.setdefault(cell.why or "no reason given", []).append(cell.launch)
+    if len(launches) == 1 and len(cells) == total:
+        return next(iter(launches))
+    return "; ".join(
+        f"{why} ({plural('launch', len(which))} {', '.join(map(str, which))} of {total})"
+        for why, which in launches.items()
+    )
+
+
+def _flags(
+    good: Sequence[PointLaunch], mode_count: int, slow: float | None, drift: list[bool]
+) -> tuple[str, ...]:
+    """All flags that apply, the weightiest first.
+
+    UNSETTLED or TIME when the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
+    the samples above 3 medians; DRIFT when half of the launches or more became slower or faster on the
+    way. SETTLED stands alone.
+    """
+    ends = {cell.flag for cell in good}
+    flags: list[str] = [flag for flag in ("UNSETTLED", "TIME") if flag in ends]
+    if mode_count > 1 or (slow is not None and slow > MOST_SLOW):
+        flags.append("NOISY")
+    if 2 * sum(drift) >= len(drift):
+        flags.append("DRIFT")
+    return tuple(flags) or ("SETTLED",)
+
+
+def _verified(good: list[PointLaunch]) -> bool | None:
+    """False when any launch found a wrong answer, None when none could tell."""
+    told = [cell.verified for cell in good if cell.verified is not None]
+    return all(told) if told else None
+
+
+def _placement(cells: tuple[PointLaunch, ...]) -> str | None:
+    """The cpus that ranks 0, 1, ... were bound to, most often: `0|1`, with hosts where there are several."""
+    texts: Counter[str] = Counter()
+    for cell in cells:
+        if cell.start is None:
+            continue
+        places = sorted(cell.start.places, key=lambda place: place.rank)
+        several = len({place.host for place in places}) > 1
+        texts["|".join(f"{place.host}:{place.cpus}" if several else place.cpus for place in places)] += 1
+    return texts.most_common(1)[0][0] if texts else None
+
+
+def _apart(cells: tuple[PointLaunch, ...]) -> Placement | None:
+    """Two ranks on two hosts, each on one CPU, are a pair too, of a class that no one host has."""
+    for cell in cells:
+        places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
+        bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
+        if len(places) == len(bound) == len({place.host for place in places}) == 2:
+            return Placement("other-host", tuple(bound))
+    return None
+
+
+def _transport(cells: tuple[PointLaunch, ...]) -> str | None:
+    """What the environment of all launches leaves the MPI to send by."""
+    words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
+    return words.pop() if len(words) == 1 else None

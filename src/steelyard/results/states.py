@@ -1,0 +1,192 @@
+"""What was true while launches ran: who else used their CPUs, and what the system took away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.cpulist import cpu_set, cpu_words
+from steelyard.base.plural import plural
+from steelyard.records.schema import Busy, JobFile, Place
+
+BUSY = 0.05  # of a CPU, over a launch: less is what every system does
+BUSY_A_WHILE = 0.25  # ... between two looks
+TICKS = 5  # of 10 ms, as the kernel counts CPU time: less says nothing
+TICK_NS = 10_000_000
+STOLEN = 0.01  # of the time of a rank's CPUs
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """Between two states of one rank: ns that passed on each of `cpus`, and what they went to on all."""
+
+    file: JobFile
+    rank: int
+    cpus: frozenset[int]
+    passed_ns: int
+    busy_ns: int  # to anything, the rank among it
+    own_ns: int
+    steal_ns: int
+    voluntary: int  # context switches of the rank
+    involuntary: int
+    migrations: int
+
+    @property
+    def stolen(self) -> float:
+        """The share of the time of its CPUs that the hypervisor gave to others."""
+        whole = self.passed_ns * len(self.cpus)
+        return self.steal_ns / whole if whole > 0 else 0.0
+
+
+def changes_of(file: JobFile) -> Iterator[StateChange]:
+    """From the first to the last state with the same binding, of each rank."""
+    for rank in range(len(file.states[0].cpus) if file.states else 0):
+        same = [state for state in file.states if state.cpus[rank] == file.states[0].cpus[rank]]
+        first, last = same[0], same[-1]
+        if last is not first:
+            yield StateChange(
+                file=file,
+                rank=rank,
+                cpus=cpu_set(first.cpus[rank]),
+                passed_ns=last.at_ns[rank] - first.at_ns[rank],
+                busy_ns=grown(first.busy_ns, last.busy_ns, rank),
+                own_ns=grown(first.own_ns, last.own_ns, rank),
+                steal_ns=grown(first.steal_ns, last.steal_ns, rank),
+                voluntary=grown(first.voluntary, last.voluntary, rank),
+                involuntary=grown(first.involuntary, last.involuntary, rank),
+                migrations=grown(first.migrations, last.migrations, rank),
+            )
+
+
+def grown(first: Sequence[int], last: Sequence[int], rank: int) -> int:
+    """How much a count has grown; 0 where the system does not tell."""
+    told = rank < len(first) and rank < len(last) and min(first[rank], last[rank]) >= 0
+    return last[rank] - first[rank] if told else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Ranks of one host that may use the same CPUs, and what others took of these: ns, and a share."""
+
+    host: str
+    cpus: frozenset[int]
+    changes: tuple[StateChange, ...]
+    others_ns: int
+    share: float
+
+
+def shared_by(file: JobFile) -> Iterator[Shared]:
+    """The ranks by their CPUs; left out are those whose CPUs overlap with others' only in part."""
+    groups: dict[tuple[str, frozenset[int]], list[StateChange]] = {}
+    for change in changes_of(file):
+        if (place := _place(file, change.rank)) is not None:
+            groups.setdefault((place.host, change.cpus), []).append(change)
+    for (host, cpus), changes in groups.items():
+        overlaps = any(other != cpus and other & cpus and at == host for at, other in groups)
+        whole = max(change.passed_ns for change in changes) * len(cpus)
+        if not overlaps and whole > 0:
+            others = max(change.busy_ns for change in changes) - sum(change.own_ns for change in changes)
+            yield Shared(host, cpus, tuple(changes), others, max(0.0, others / whole))
+
+
+def neighbours(file: JobFile) -> Iterator[tuple[Busy, tuple[int, ...]]]:
+    """Processes that were none of the launch's and took CPU time where its ranks may run, and these ranks."""
+    places = file.launch.places if file.launch else ()
+    for watch in file.watches:
+        ranks = [(place.rank, cpu_set(place.cpus)) for place in places if place.host == watch.host]
+        for one in watch.processes:
+            disturbed = tuple(rank for rank, cpus in ranks if cpus & set(one.cpus))
+            if disturbed and _is_busy(one):
+                yield one, disturbed
+
+
+def beside(file: JobFile) -> Iterator[Busy]:
+    """Processes that were none of the launch's and took CPU time of its host, but not that of its ranks."""
+    near = {one.pid for one, _ in neighbours(file)}
+    hosts = {place.host for place in (file.launch.places if file.launch else ())}
+    for watch in (watch for watch in file.watches if watch.host in hosts):
+        yield from (one for one in watch.processes if one.pid not in near and _is_busy(one))
+
+
+def _is_busy(one: Busy) -> bool:
+    share = one.cpu_ns / 1e9 / one.seconds if one.seconds > 0 else 0.0
+    return one.cpu_ns >= TICKS * TICK_NS and (share > BUSY or one.peak_share > BUSY_A_WHILE)
+
+
+def unnamed(file: JobFile) -> Iterator[Shared]:
+    """CPUs that others used though nobody was seen there: on another host, or between two looks."""
+    for group in shared_by(file):
+        named = any(
+            watch.host == group.host
+            and any(_is_busy(one) and group.cpus & set(one.cpus) for one in watch.processes)
+            for watch in file.watches
+        )
+        if not named and group.share > BUSY and group.others_ns > TICKS * TICK_NS * len(group.cpus):
+            yield group
+
+
+@dataclass(frozen=True, slots=True)
+class Interference:
+    """What was seen to take CPU time from the ranks of a launch, in ns; `whole_ns` is the time of their CPUs.
+
+    `was_seen`: this launch alone shows it, by name or by what is missing, or the ranks were stopped.
+    """
+
+    was_seen: bool
+    others_ns: int
+    stolen_ns: int
+    whole_ns: int
+
+
+def interference_in(file: JobFile) -> Interference:
+    """What a launch shows. Without states and watches nothing was seen."""
+    groups = list(shared_by(file))
+    return Interference(
+        was_seen=any(neighbours(file)) or any(unnamed(file)) or _was_stopped(file),
+        others_ns=sum(group.others_ns for group in groups),
+        stolen_ns=sum(max(change.steal_ns for change in group.changes) for group in groups),
+        whole_ns=sum(max(one.passed_ns for one in group.changes) * len(group.cpus) for group in groups),
+    )
+
+
+def is_disturbed(launches: Iterable[Interference]) -> bool:
+    """Whether others used the ranks' CPUs, or stopped them, in any of the launches or in all together.
+
+    The kernel counts CPU time in steps of 10 ms, so that one launch may be too short to show it.
+    """
+    seen = list(launches)
+    whole = sum(one.whole_ns for one in seen)
+    return (
+        any(one.was_seen for one in seen)
+        or sum(one.others_ns for one in seen) > max(BUSY * whole, TICKS * TICK_NS)
+        or sum(one.stolen_ns for one in seen) > max(STOLEN * whole, TICKS * TICK_NS)
+    )
+
+
+def _was_stopped(file: JobFile) -> bool:
+    """By its control group, which had used up its CPU time, or by the heat of a core."""
+    if not file.states:
+        return False
+    first, last = file.states[0], file.states[-1]
+    return any(
+        grown(before, after, rank) > 0
+        for before, after in ((first.quota_stops, last.quota_stops), (first.throttles, last.throttles))
+        for rank in range(len(first.cpus))
+    )
+
+
+def who(file: JobFile, rank: int) -> str:
+    """`rank 1 (pid 812 on node7) of launch 3`."""
+    place = _place(file, rank)
+    where = f" (pid {place.pid} on {place.host})" if place else ""
+    return f"rank {rank}{where} of launch {file.job.launch}"
+
+
+def _place(file: JobFile, rank: int) -> Place | None:
+    places = file.launch.places if file.launch else ()
+    return next((place for place in places if place.rank == rank), None)
+
+
+def cpus_words(cpus: frozenset[int]) -> str:
+    """`CPU 3`, `CPUs 0-1,4`."""
+    return f"{plural('CPU', len(cpus))} {cpu_words(cpus)}"

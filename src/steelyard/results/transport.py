@@ -1,0 +1,21 @@
+"""By what an MPI library sends, as far as its environment says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TCP = "tcp"  # a row's transport, where it is known
+
+
+def transport_of(environment: Mapping[str, str]) -> str | None:
+    """`tcp` where variables leave an MPI nothing else, within a host too; None where they say nothing."""
+
+    def only(name: str, allowed: set[str]) -> bool:
+        words = set(environment.get(name, "").lower().split(","))
+        return "tcp" in words and words <= allowed
+
+    if only("OMPI_MCA_btl", {"tcp", "self"}) or only("UCX_TLS", {"tcp", "self"}):
+        return TCP
+    no_local = environment.get("MPIR_CVAR_NOLOCAL", "").lower() in ("1", "yes", "true", "on")
+    no_local |= environment.get("I_MPI_FABRICS", "").lower() == "ofi"
+    return TCP if no_local and environment.get("FI_PROVIDER", "").lower() in ("tcp", "sockets") else None

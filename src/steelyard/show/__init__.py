@@ -1,0 +1,1 @@
+"""Rows as words and tables, for the terminal and the report alike."""

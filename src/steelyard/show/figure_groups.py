@@ -1,0 +1,217 @@
+"""Which rows stand together in a table or a picture, and what tells them apart there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from steelyard.models.efficiency import LAYERS, STREAM, is_stream
+from steelyard.results.load import PointLaunches
+from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
+
+COLLECTIVES = frozenset(
+    [
+        "allgather",
+        "allgatherv",
+        "allreduce",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "barrier",
+        "bcast",
+        "exscan",
+        "gather",
+        "gatherv",
+        "neighbor_allgather",
+        "neighbor_allgatherv",
+        "neighbor_alltoall",
+        "neighbor_alltoallv",
+        "neighbor_alltoallw",
+        "reduce",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scan",
+        "scatter",
+        "scatterv",
+    ]
+)
+MOST_NAMED = 3  # ops of a title
+SKIPPED = "skipped"  # the status of a row that nobody measured
+PARAMETERS = ("param ", "omp ", "env ")  # what keys of facts begin with
+MOST_COLOURS = 8  # that a reader tells apart in one picture
+# What readers compare, what they compare most first: where there are too many lines, colours are of these.
+RIVALS = ("folder", "mpi", "threads", "ranks", "method", "thread level", "omp", "env", "placement")
+BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A row, the observations behind it, and the name of the folder that it is from."""
+
+    row: Row
+    point: PointLaunches
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLine:
+    """Items that differ in size alone, the smallest first. `label`: what tells the line from its neighbours.
+
+    `colour` numbers the colours of a group; forms of one collective have one colour and different `form`.
+    `level` is what the colour stands for. Where there are more lines than colours, `row` is the rest of the
+    label: lines of one row share a picture, and differ in their colours.
+    """
+
+    label: str
+    form: str
+    colour: int
+    items: tuple[Shown, ...]
+    level: str = ""
+    row: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureGroup:
+    """What goes into one picture. `common`: what all lines share; `is_sized`: there are curves over sizes."""
+
+    name: str
+    common: str
+    sizes: tuple[int, ...]
+    lines: tuple[FigureLine, ...]
+    is_sized: bool
+
+    @property
+    def items(self) -> tuple[Shown, ...]:
+        """The rows of all lines."""
+        return tuple(item for line in self.lines for item in line.items)
+
+    @property
+    def title(self) -> str:
+        """The op that all are forms of, a few ops, or what the names of many have in common, `npb.*`.
+
+        What was skipped counts where nothing else is there.
+        """
+        rows = [item.row for item in self.items]
+        ops = list(dict.fromkeys(row.op for row in [one for one in rows if one.status != SKIPPED] or rows))
+        if len({base_op(op)[0] for op in ops}) == 1:
+            return ops[0] if len(ops) == 1 else base_op(ops[0])[0]
+        return ", ".join(ops) if len(ops) <= MOST_NAMED else f"{self.name}.*"
+
+
+def base_op(op: str) -> tuple[str, str]:
+    """The collective an op is a form of, and the form; other ops are their own base and blocking.
+
+    `mpi.iallreduce` -> (`mpi.allreduce`, nonblocking); `mpi.allreduce_init` -> (`mpi.allreduce`, persistent).
+    """
+    prefix, dot, name = op.rpartition(".")
+    if name.endswith("_init") and name.removesuffix("_init") in COLLECTIVES:
+        return prefix + dot + name.removesuffix("_init"), PERSISTENT
+    if name.startswith("i") and name[1:] in COLLECTIVES:
+        return prefix + dot + name[1:], NONBLOCKING
+    return op, BLOCKING
+
+
+def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
+    """Groups in the order in which their first row comes.
+
+    Forms of a collective stand together. Ops with a single size are collected by the first word of their name
+    (`pthread`, `omp`) where they differ in the same parameters: a curve needs two points.
+    """
+    by_base: dict[str, list[Shown]] = {}
+    for item in items:
+        by_base.setdefault(base_op(item.row.op)[0], []).append(item)
+    chosen: dict[tuple[object, ...], list[Shown]] = {}
+    for base, members in by_base.items():
+        sized = len({item.row.bytes for item in members}) > 1
+        key = (base, True) if sized else (base.partition(".")[0], False, *_kind(members))
+        chosen.setdefault(key, []).extend(members)
+    return tuple(_group(str(name), members, sized is True) for (name, sized, *_), members in chosen.items())
+
+
+def _kind(items: Sequence[Shown]) -> tuple[str, ...]:
+    """What rows of a table must have in common: what it is about, and the parameters in which they differ."""
+    rows = [item.row for item in items if item.row.median is not None] or [item.row for item in items]
+    keys = (axis.key for axis in row_labels(rows).varying)
+    return (rows[0].headline, *(key for key in keys if key.startswith(PARAMETERS)))
+
+
+def layer_group(items: Iterable[Shown], streams: bool) -> FigureGroup | None:
+    """Messages there and back (or streams) over MPI and the layers below it, the lowest layer first.
+
+    None unless there are two layers with several sizes. A size means the same in each: bytes of a message.
+    """
+    names = [*(op + STREAM for op in LAYERS), "mpi.bandwidth"] if streams else [*LAYERS, "mpi.pingpong"]
+    found = [item for item in items if item.row.op in names and is_stream(item.row.op) == streams]
+    found.sort(key=lambda item: names.index(item.row.op))
+    if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
+        return None
+    group = _group("layers", found, sized=True)
+    short = [" ".join(filter(None, (line.items[0].row.op, line.items[0].row.mpi))) for line in group.lines]
+    lines = (
+        replace(line, label=name) if short.count(name) == 1 else line
+        for line, name in zip(group.lines, short, strict=True)
+    )
+    return replace(group, lines=tuple(lines))
+
+
+def _group(name: str, items: list[Shown], sized: bool) -> FigureGroup:
+    """Lines of one picture: their labels hold the facts that vary among them, `common` those that do not."""
+    rows = [item.row for item in items]
+    labels = row_labels(rows, [item.folder for item in items], sizes=not sized)
+    lines: dict[tuple[str, ...], list[Shown]] = {}
+    for i, item in enumerate(items):
+        lines.setdefault(tuple(axis.facts[i].said for axis in labels.varying), []).append(item)
+    sizes = tuple(sorted({row.bytes for row in rows}))
+    names = [axis.key for axis in labels.varying]
+    return FigureGroup(name, ", ".join(labels.common.values()), sizes, _lines(names, lines, sized), sized)
+
+
+def _lines(
+    names: list[str], lines: dict[tuple[str, ...], list[Shown]], sized: bool
+) -> tuple[FigureLine, ...]:
+    """Lines in the order in which they come, with their colours."""
+    families = {key: _family(names, key, members[0].row.op) for key, members in lines.items()}
+    is_one_picture = sized and len(set(families.values())) <= MOST_COLOURS
+    rival = None if is_one_picture else _rival(names, lines)
+    colours: dict[tuple[str, ...], int] = {}
+    result = []
+    for number, (key, members) in enumerate(lines.items()):
+        op = members[0].row.op
+        label = _label(key) or op
+        if is_one_picture:
+            colour, level, row = colours.setdefault(families[key], len(colours)), label, ""
+        elif rival is not None:
+            colour, level = colours.setdefault(key[rival : rival + 1], len(colours)), key[rival]
+            row = _label(key[:rival] + key[rival + 1 :]) or op
+        else:  # nothing that many lines have in common: as many to a picture as there are colours
+            first = number - number % MOST_COLOURS
+            colour, level, row = (
+                (number - first, label, f"from {_label([*lines][first])}") if sized else (0, "", label)
+            )
+        ordered = tuple(sorted(members, key=lambda item: item.row.bytes))
+        result.append(FigureLine(label, base_op(op)[1], colour, ordered, level, row))
+    return tuple(result)
+
+
+def _label(key: Iterable[str]) -> str:
+    return ", ".join(part for part in key if part)
+
+
+def _family(names: list[str], key: tuple[str, ...], op: str) -> tuple[str, ...]:
+    """What the forms of one collective have in common."""
+    return tuple(base_op(op)[0] if name == "op" else part for name, part in zip(names, key, strict=True))
+
+
+def _rival(names: list[str], keys: Collection[tuple[str, ...]]) -> int | None:
+    """Which part of the keys colours stand for: the first that readers compare and that has few values.
+
+    None where no two lines differ in it alone.
+    """
+    for rival in RIVALS:
+        for place in [i for i, name in enumerate(names) if f"{name} ".startswith(f"{rival} ")]:
+            levels = {key[place] for key in keys}
+            rest = {key[:place] + key[place + 1 :] for key in keys}
+            if all(levels) and 1 < len(levels) <= MOST_COLOURS and len(rest) < len(keys):
+                return place
+    return None

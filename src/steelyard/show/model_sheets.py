@@ -1,0 +1,133 @@
+"""What rows make together, as tables, for the terminal and the report alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from steelyard.base.units import format_bytes, format_time
+from steelyard.models.efficiency import Efficiency, efficiencies
+from steelyard.models.micro_macro import macro_of
+from steelyard.models.overlap import OverlapCurve, curves
+from steelyard.models.scaling import scaling_curves
+from steelyard.results.row import Row
+from steelyard.show.core_pairs import PairTable, pair_tables
+from steelyard.show.inside_sheets import core_sheets, phase_sheets
+from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
+from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
+
+EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
+
+
+def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
+    """All that the rows of a folder make; `folder` is its name where there are several."""
+    found = (
+        *phase_sheets(rows),
+        *overlap_sheets(curves(rows)),
+        *floor_sheets(efficiencies(rows)),
+        *core_sheets(rows),
+        *map(pair_sheet, pair_tables(rows)),
+        *macro_sheets(macro_of(rows)),
+        *scaling_sheets(scaling_curves(rows)),
+    )
+    for sheet in found:
+        yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet
+
+
+def overlap_sheets(found: Iterable[OverlapCurve]) -> Iterator[Sheet]:
+    """For each op, a line for each amount of work; works that were not measured alone have no overlap."""
+    by_op: dict[str, list[OverlapCurve]] = {}
+    for curve in found:
+        by_op.setdefault(curve.op, []).append(curve)
+    for op, members in by_op.items():
+        labels = labels_of([_curve_facts(curve) for curve in members])
+        lines = [line for i, curve in enumerate(members) for line in _overlap_lines(curve, labels.cells(i))]
+        yield Sheet(
+            f"overlap of {op}",
+            "; ".join(("(pure + work - both) / min(pure, work)", *labels.common.values())),
+            (
+                *(axis.column for axis in labels.varying),
+                *map(number, ("work", "pure", "both")),
+                number("overlap", strong=True),
+                *map(number, ("interval", "left")),
+            ),
+            tuple(lines),
+            ("left: availability, 1 - (both - work) / pure",),
+            grouped=len(labels.varying),
+        )
+
+
+def _curve_facts(curve: OverlapCurve) -> Facts:
+    size, level = format_bytes(curve.bytes), curve.thread_level or ""
+    return {
+        "bytes": Fact("bytes", size, size),
+        "mpi": Fact("MPI", curve.mpi or "", curve.mpi or ""),
+        "ranks": count_fact("rank", curve.ranks),
+        "threads": count_fact("thread", curve.threads),
+        "thread level": Fact("thread level", level, f"thread level {level}" if level else ""),
+        "method": Fact("method", curve.method, f"method {curve.method}"),
+        **param_facts(curve.params, is_usual=True),
+    }
+
+
+def _overlap_lines(curve: OverlapCurve, first: tuple[str, ...]) -> Iterator[Line]:
+    for point in curve.points:
+        times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))
+        known = point.low is not None and point.high is not None
+        interval = f"{point.low:.2f} – {point.high:.2f}" if known else NOTHING
+        yield Line((*first, *times, f"{point.overlap:.2f}", interval, f"{point.availability:.2f}"))
+    for asked in curve.lacks:
+        yield Line((*first, f"{curve.axis}={asked:g}: self.work was not measured with this much"))
+
+
+def floor_sheets(found: Sequence[Efficiency]) -> Iterator[Sheet]:
+    """For each op, a line for each message of MPI that a layer below it was measured for too."""
+    for op in dict.fromkeys(one.op for one in found):
+        members = [one for one in found if one.op == op]
+        labels = labels_of([_efficiency_facts(one) for one in members])
+        common = ", ".join(labels.common.values())
+        yield Sheet(
+            f"{op} against the layers below it",
+            "; ".join(part for part in (EFFICIENCY, common) if part),
+            (
+                *(axis.column for axis in labels.varying),
+                *map(number, ("bytes", "MPI")),
+                words("floor"),
+                number("efficiency", strong=True),
+                number("interval"),
+                remark(),
+            ),
+            plain_lines((*labels.cells(i), *_efficiency_cells(one)) for i, one in enumerate(members)),
+            grouped=len(labels.varying),
+        )
+
+
+def _efficiency_facts(one: Efficiency) -> Facts:
+    return {
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
+    known = one.low is not None and one.high is not None
+    return (
+        format_bytes(one.bytes),
+        format_time(one.mpi_ns),
+        one.floor or "none",
+        NOTHING if one.efficiency is None else f"{one.efficiency:.3g}",
+        f"{one.low:.3g} – {one.high:.3g}" if known else NOTHING,
+        ", ".join(f"{layer.op} {layer.ratio:.3g}" for layer in one.layers),
+    )
+
+
+def pair_sheet(pairs: PairTable) -> Sheet:
+    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    return Sheet(
+        "from CPU to CPU",
+        pairs.title,
+        (number("CPUs"), number("time", strong=True), number("interval"), words("where")),
+        plain_lines(pairs.lines),
+    )

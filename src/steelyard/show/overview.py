@@ -1,0 +1,165 @@
+"""What results folders say, as the terminal prints it: what all rows share, tables, what was skipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.base.plural import counted_range
+from steelyard.base.units import format_bytes
+from steelyard.results.load import Measured
+from steelyard.results.row import Row
+from steelyard.show.core_pairs import pictured
+from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
+from steelyard.show.labels import row_labels
+from steelyard.show.model_sheets import model_sheets
+from steelyard.show.row_sheet import RowTable, row_sheet
+from steelyard.show.sheet import Sheet
+from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
+
+_KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # before what a skipped test case says
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFolder:
+    """A results folder and its rows, under the name that tells it from others."""
+
+    name: str
+    measured: Measured
+    rows: tuple[Row, ...]
+
+
+def folder_names(folders: Sequence[Path]) -> list[str]:
+    """The last part of each path, or the whole path where those are alike."""
+    names = [folder.resolve().name for folder in folders]
+    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+
+
+def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
+    """All of it as text; the tables apart by an empty line (in a pipe by `#`), as is what was skipped."""
+    apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
+    items = shown_items(folders)
+    known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
+    blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
+    blocks += [apart + sheet_text(sheet, paper) for sheet in overview_sheets(folders, items, known)]
+    skipped = "".join(prose_text(f"{what}: skipped: {why}", paper) for what, why in skipped_cases(items))
+    return "".join([*blocks, apart + skipped if skipped else ""])
+
+
+def shown_items(folders: Sequence[ReadFolder]) -> list[Shown]:
+    """The rows that tables show: of many placements of a point the first of each class."""
+    found = []
+    for folder in folders:
+        chosen = pictured(folder.rows)
+        name = folder.name if len(folders) > 1 else ""
+        for row, point in zip(folder.rows, folder.measured.points, strict=True):
+            if row.point in chosen:
+                found.append(Shown(row, point, name))
+    return found
+
+
+def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
+    """What all rows that were measured have in common."""
+    rows = [item for item in items if item.row.status != SKIPPED]
+    return row_labels([item.row for item in rows], [item.folder for item in rows]).common if rows else {}
+
+
+def overview_sheets(
+    folders: Sequence[ReadFolder], items: Sequence[Shown], known: Collection[str]
+) -> Iterator[Sheet]:
+    """The tables of rows, in the order of the report, then those of what rows make together.
+
+    `known` are the keys of facts that were said above.
+    """
+    summaries = op_summaries(folders)
+    for group in group_items(items):
+        if (sheet := group_sheet(group, summaries, known)) is not None:
+            yield sheet
+    for folder in folders:
+        yield from model_sheets(folder.rows, folder.name if len(folders) > 1 else "")
+
+
+def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
+    """What each op is, in a sentence; older folders do not say it."""
+    return {name: op.summary for one in folders for name, op in one.measured.campaign.ops.items()}
+
+
+def group_sheet(
+    group: FigureGroup,
+    summaries: Mapping[str, str],
+    known: Collection[str] = (),
+    is_wide: bool = False,
+) -> Sheet | None:
+    """The table of a group; None where all of it was skipped. `known` are facts that were said above."""
+    told = {summaries.get(item.row.op, "") for item in group.items}
+    summary = told.pop() if len(told) == 1 else ""
+    measured = [item for item in group.items if item.row.status != SKIPPED]
+    if not measured:
+        return None
+    return row_sheet(RowTable(group.title, tuple(measured), summary, known), is_wide)
+
+
+def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[str]:
+    """`openmpi-4.1.4, 2 ranks on CPUs 0,1 of node7 (AMD EPYC 9554), 10 launches`: what all rows share."""
+    rows = [item.row for item in items if item.row.status != SKIPPED]
+    if not rows:
+        yield "Nothing was measured."
+        return
+    facts = dict(shared_facts(items))
+    facts.pop("mpi", None)
+    mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
+    places = {row.placement for row in rows}
+    place = places.pop() if len(places) == 1 else None
+    cpus = f"CPUs {','.join(place.split('|'))}" if place and not rows[0].placed else ""
+    team = " on ".join(part for part in (facts.pop("ranks", ""), cpus) if part)
+    host = _joined([_host(folder) for folder in folders])
+    where = " of ".join(part for part in (team, host) if part)
+    yield ", ".join(
+        part for part in (_joined(mpis), where, *facts.values(), _launches(rows, len(mpis), folders)) if part
+    )
+
+
+def _joined(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = list(dict.fromkeys(name for name in names if name)) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _host(folder: ReadFolder) -> str:
+    """`node7 (AMD EPYC 9554)`."""
+    machine = folder.measured.campaign.machine
+    host, cpu = (str(machine.get(key) or "") for key in ("host", "cpu_model"))
+    return f"{host} ({cpu})" if host and cpu else host or cpu
+
+
+def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> str:
+    """`10 launches each, interleaved`; of one it is said that its intervals do not hold the next one."""
+    counts = sorted({row.launch_count for row in rows if row.launch_count and row.status == "ok"})
+    if not counts:
+        return ""
+    if counts == [1]:
+        return "1 launch (± is inside it and says nothing of the next)"
+    words = counted_range(counts, "launch")
+    return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
+
+
+def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
+    """What was skipped, and the reason: `mpi.allreduce_init with openmpi-4.1.4`, `needs MPI 4.0`.
+
+    Sizes are named where others of the op were measured.
+    """
+    measured = {item.row.op for item in items if item.row.status != SKIPPED}
+    reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row, folder in ((item.row, item.folder) for item in items if item.row.status == SKIPPED):
+        where = " in ".join(part for part in (row.mpi, folder) if part)
+        sizes = reasons.setdefault((row.why or "no reason given", where), {}).setdefault(row.op, [])
+        if row.op in measured and row.sized and format_bytes(row.bytes) not in sizes:
+            sizes.append(format_bytes(row.bytes))
+    told: dict[tuple[str, str], list[str]] = {}
+    for (why, where), ops in reasons.items():
+        named = ", ".join(f"{op} {', '.join(sizes)}".rstrip() for op, sizes in ops.items())
+        told.setdefault((named, _KIND.sub("", why)), []).append(where)
+    for (named, why), places in told.items():
+        yield " with ".join(part for part in (named, _joined(places)) if part), why

@@ -1,0 +1,93 @@
+"""Rivals: rows of a table that differ in one choice, such as the MPI, and so are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from steelyard.models.ratios import Ratio, ratio_of
+from steelyard.results.row import Row
+from steelyard.show.labels import Axis, Labels
+from steelyard.show.sheet import NOTHING, WORDS
+
+MOST = 10  # times: an interval that is wider than so much to a side says as good as nothing
+FOLDER, MPI = "folder", "mpi"
+_CHOICES = ("omp ", "env ", "param ", "placement", "thread level")  # keys, or what keys begin with
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """`names` in the order in which they come, `of` each row its own, `keys` the facts that make them.
+
+    `took_turns`: launch i of one rival was near launch i of the other.
+    """
+
+    names: tuple[str, ...]
+    of: tuple[str, ...]
+    keys: frozenset[str]
+    took_turns: bool
+
+
+def rivals_of(labels: Labels) -> Rivals | None:
+    """Folders, else MPIs, else what is chosen between: two words, where no other choice is made."""
+    axes = {axis.key: axis for axis in labels.varying}
+    if FOLDER in axes:
+        return _folders(axes[FOLDER], axes.get(MPI))
+    if MPI in axes:
+        return _rivals(axes[MPI], frozenset({MPI}))
+    choices = [axis for axis in labels.varying if axis.key.startswith(_CHOICES) and _is_choice(axis)]
+    if len(choices) == 1 and len(choices[0].values) == 2:
+        return _rivals(choices[0], frozenset({choices[0].key}))
+    return None
+
+
+def _is_choice(axis: Axis) -> bool:
+    """Words to choose between; a number, or the class of a kernel, is an amount."""
+    return axis.column.kind == WORDS and axis.key != "param class"
+
+
+def _rivals(axis: Axis, keys: frozenset[str]) -> Rivals:
+    of = tuple(fact.value or "unset" for fact in axis.facts)
+    return Rivals(tuple(dict.fromkeys(of)), of, keys, took_turns=FOLDER not in keys)
+
+
+def _folders(folders: Axis, mpis: Axis | None) -> Rivals:
+    """Folders; where each has an MPI of its own, they are called by it."""
+    if mpis is None:
+        return _rivals(folders, frozenset({FOLDER}))
+    pairs = {(one.value, other.value) for one, other in zip(folders.facts, mpis.facts, strict=True)}
+    if len(pairs) == len(folders.values) == len(mpis.values):
+        return _rivals(mpis, frozenset({FOLDER, MPI}))
+    return _rivals(folders, frozenset({FOLDER}))
+
+
+def ratios_to_first(rows: Mapping[str, Row], rivals: Rivals, is_rate: bool) -> dict[str, Ratio]:
+    """The ratio of each rival of a test case to the first one; `is_rate`: of what is made in the time."""
+    base = rows.get(rivals.names[0])
+    if base is None:
+        return {}
+    found = {}
+    for name, row in rows.items():
+        pair = (base, row) if is_rate else (row, base)
+        ratio = ratio_of(*pair, name, rivals.names[0], rivals.took_turns) if row is not base else None
+        if ratio is not None:
+            found[name] = ratio
+    return found
+
+
+def ratio_cells(ratio: Ratio | None) -> tuple[str, str]:
+    """`7.97` and `7.21 – 8.80`; dashes for none."""
+    if ratio is None:
+        return NOTHING, NOTHING
+    if ratio.low is None or ratio.high is None:
+        return _figures(ratio.value), NOTHING
+    if ratio.high > MOST * ratio.value or ratio.low * MOST < ratio.value:
+        return _figures(ratio.value), f"> {MOST}x"
+    return _figures(ratio.value), f"{_figures(ratio.low)} – {_figures(ratio.high)}"
+
+
+def _figures(value: float) -> str:
+    """Three figures, at least two behind the point below 10: ratios lie around 1."""
+    if value >= 1000:
+        return f"{value:.3g}"
+    return f"{value:.2f}" if 0.01 <= value < 9.995 else f"{value:.3g}"

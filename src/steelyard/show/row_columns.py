@@ -1,0 +1,109 @@
+"""The columns of a row, once, for the terminal and the report.
+
+A column is a row of `COLUMNS`: what it says of a row, and in which tables of the terminal it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from steelyard.base.units import format_time
+from steelyard.results.facets import Beyond, Inside, Samples, Timer, Windows
+from steelyard.results.row import Row
+from steelyard.show.row_words import (
+    bandwidth_words,
+    details,
+    rate_half_words,
+    rate_words,
+    time_half_words,
+    value_words,
+)
+from steelyard.show.sheet import NOTHING, NUMBER, WORDS, Column, Kind
+from steelyard.show.words import cycles_words, half_words, interval_words, overhead_words
+
+# What a table is about, see `Row.headline` -> the column that says it.
+HEADLINES = {"time": "time", "bandwidth": "bandwidth", "operations": "rate", "messages": "rate"}
+TERMINAL = frozenset(HEADLINES)
+TIMES = frozenset({"time"})
+REPORT: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumn:
+    """A heading, what stands there of a row, and the headlines of the terminal's tables that have it.
+
+    The report has all columns. A column that says nothing of any row is left out of both.
+    """
+
+    name: str
+    cell: Callable[[Row], str]
+    on: frozenset[str] = REPORT
+    kind: Kind = NUMBER
+
+    def column(self, strong: bool = False) -> Column:
+        """The column of a sheet."""
+        return Column(self.name, self.kind, strong)
+
+
+def time_cell(ns: float | None) -> str:
+    """A time, a dash for none."""
+    return NOTHING if ns is None else format_time(ns)
+
+
+def _overhead(row: Row) -> str:
+    """`120 ns ± 5 %`; `not above` the reference where the interval does not lie above 0."""
+    found = row.get(Beyond)
+    if found.corrected is None or found.above is None:
+        return NOTHING if found.corrected is None else "not above"
+    half = half_words(found.corrected, found.corrected_low, found.corrected_high)
+    return time_cell(found.corrected) + ("" if half == NOTHING else f" ± {half}")
+
+
+def _communication(row: Row) -> str:
+    phases = row.get(Inside).phases
+    return f"{100 * phases.communication:.1f} %" if phases else NOTHING
+
+
+def _windows(row: Row) -> str:
+    widths = row.get(Windows).window_ns
+    return interval_words(*widths) if widths else NOTHING
+
+
+def _rejected(row: Row) -> str:
+    return f"{100 * row.rejected / (row.count + row.rejected):.2g} %" if row.rejected else NOTHING
+
+
+COLUMNS = (
+    RowColumn("time", value_words, TERMINAL),
+    RowColumn("interval", lambda row: interval_words(row.ci_low, row.ci_high, row.median)),
+    RowColumn("min", lambda row: time_cell(row.get(Samples).min)),
+    RowColumn("p99", lambda row: time_cell(row.get(Samples).p99), TIMES),
+    RowColumn("bandwidth", bandwidth_words, TERMINAL),
+    RowColumn("rate", rate_words, TERMINAL),
+    RowColumn("overhead", _overhead, TIMES),
+    RowColumn("of overhead", lambda row: overhead_words(row.get(Beyond))[1]),
+    RowColumn("cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).tsc_hz)),
+    RowColumn("core cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).core_hz)),
+    RowColumn("communication", _communication),
+    RowColumn("at least", lambda row: time_cell(row.get(Windows).low_ns)),
+    RowColumn("skew", lambda row: time_cell(row.get(Windows).skew_ns)),
+    RowColumn("windows", _windows),
+    RowColumn("rejected", _rejected),
+    RowColumn("launches", lambda row: str(row.launch_count)),
+    RowColumn("detail", details, kind=WORDS),
+)
+
+
+def headline_columns(headline: str) -> tuple[RowColumn, RowColumn]:
+    """What a table is about, and half its interval."""
+    first = next(one for one in COLUMNS if one.name == HEADLINES[headline])
+    return first, RowColumn("±", time_half_words if first.name == "time" else rate_half_words, TERMINAL)
+
+
+def columns_of(headline: str, is_wide: bool, without: Iterable[str] = ()) -> tuple[RowColumn, ...]:
+    """The columns of a table, its headline first; `is_wide`: all that there are, as the report has them."""
+    first = headline_columns(headline)
+    left_out = {first[0].name, *without}
+    others = (one for one in COLUMNS if is_wide or headline in one.on)
+    return (*first, *(one for one in others if one.name not in left_out))

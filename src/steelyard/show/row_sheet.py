@@ -1,0 +1,237 @@
+"""The tables of rows, for the terminal and the report.
+
+What tells rows apart comes first, then the columns of `row_columns`, then what is wrong or odd. Two rivals,
+such as MPIs or folders, stand side by side with a ratio; more of them in adjacent lines, with the ratio to
+the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from steelyard.base.units import format_bytes
+from steelyard.models.ratios import Ratio
+from steelyard.results.facets import Beyond
+from steelyard.results.row import Row
+from steelyard.show.figure_groups import SKIPPED, Shown
+from steelyard.show.labels import Axis, Labels, row_labels
+from steelyard.show.method_words import nature, shared_nature
+from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
+from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
+from steelyard.show.row_words import failed_words, remarks
+from steelyard.show.sheet import (
+    BAD,
+    NOTHING,
+    PLAIN,
+    WARN,
+    Column,
+    Line,
+    Sheet,
+    number,
+    remark,
+    without_empty,
+    words,
+)
+
+NOT_BY_TURNS = (
+    "The folders were measured at different times: the intervals do not contain changes between them."
+)
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Rows of one table in their order; `summary` says what they are of, `known` are facts said above."""
+
+    title: str
+    items: Sequence[Shown]
+    summary: str = ""
+    known: Collection[str] = ()
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Those that were measured, or that failed."""
+        return [item.row for item in self.items if item.row.status != SKIPPED]
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What tells the rows apart, and what they share."""
+        return row_labels(self.rows, [item.folder for item in self.items if item.row.status != SKIPPED])
+
+    @cached_property
+    def rivals(self) -> Rivals | None:
+        """Who is compared; nobody where no two rows are of one test case."""
+        found = rivals_of(self.labels)
+        if found is None or len({self.key(i, found.keys) for i in range(len(self.rows))}) == len(self.rows):
+            return None
+        return found
+
+    @property
+    def headline(self) -> str:
+        """What the table is about."""
+        return self.rows[0].headline
+
+    @property
+    def is_sized(self) -> bool:
+        """Has any row a size?"""
+        return any(row.sized for row in self.rows)
+
+    @property
+    def has_overheads(self) -> bool:
+        """Does any row say what it takes beyond its reference? That has a column of its own."""
+        return any(row.get(Beyond).corrected is not None for row in self.rows)
+
+    @property
+    def launches(self) -> int:
+        """How many the rows rest on that rest on most."""
+        return max(row.launch_count for row in self.rows)
+
+    def axes(self, without: Collection[str] = ()) -> list[Axis]:
+        """What rows differ in beside their sizes."""
+        return [axis for axis in self.labels.varying if axis.key not in without]
+
+    def key(self, i: int, without: Collection[str] = ()) -> Key:
+        """The first cells of row `i`: what tells it apart, and its size."""
+        size = (format_bytes(self.rows[i].bytes) if self.rows[i].sized else NOTHING,) if self.is_sized else ()
+        return (*(axis.facts[i].value or NOTHING for axis in self.axes(without)), *size)
+
+
+def row_sheet(table: RowTable, is_wide: bool = False) -> Sheet:
+    """The table as a sheet; `is_wide`: with all columns, a line a row, as the report has it."""
+    if table.rivals is not None and len(table.rivals.names) == 2 and not (is_wide or table.has_overheads):
+        return _side_by_side(table, table.rivals)
+    return _listed(table, table.rivals, is_wide)
+
+
+def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
+    """A line for each row; rivals are adjacent."""
+    left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
+    columns = columns_of(table.headline, is_wide, left_out)
+    keys = rivals.keys if rivals else frozenset()
+    groups = _by_key(table, keys)
+    lines = []
+    for key, members in groups.items():
+        ratios = _ratios(table, rivals, members)
+        for i in sorted(members, key=lambda i: rivals.names.index(rivals.of[i])) if rivals else members:
+            first = (*key, rivals.of[i]) if rivals else key
+            extra = ratio_cells(ratios.get(rivals.of[i])) if rivals else ()
+            lines.append(_line(table.rows[i], first, columns, extra, table.launches))
+    sheet = Sheet(
+        table.title,
+        _explained(table),
+        (
+            *_first_columns(table, keys),
+            *([words(_rival_heading(table, rivals))] if rivals else []),
+            *(one.column(strong=number_ == 0) for number_, one in enumerate(columns)),
+            *([number("ratio"), number("interval of ratio" if is_wide else "interval")] if rivals else []),
+            remark(),
+        ),
+        tuple(lines),
+        _notes(table, rivals),
+        grouped=len(table.axes(keys)) + table.is_sized - (0 if rivals else 1),
+    )
+    return without_empty(sheet)
+
+
+def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
+    """A line for each test case: both rivals, the ratio of the second to the first, and its interval."""
+    headline = headline_columns(table.headline)
+    lines = []
+    for key, members in _by_key(table, rivals.keys).items():
+        rows = {rivals.of[i]: table.rows[i] for i in members}
+        cells = [
+            column.cell(rows[name]) if name in rows else NOTHING
+            for name in rivals.names
+            for column in headline
+        ]
+        ratio = _ratios(table, rivals, members).get(rivals.names[1])
+        said = {name: remarks(row, table.launches) for name, row in rows.items()}
+        is_bad = any(row.status == "failed" for row in rows.values())
+        tone = BAD if is_bad else WARN if any(said.values()) else PLAIN
+        lines.append(Line((*key, *cells, *ratio_cells(ratio), _of_both(said)), tone))
+    sheet = Sheet(
+        table.title,
+        _explained(table),
+        (
+            *_first_columns(table, rivals.keys),
+            *(column for name in rivals.names for column in (number(name, strong=True), number("±"))),
+            number("ratio"),
+            number("interval"),
+            remark(),
+        ),
+        tuple(lines),
+        (f"ratio: {rivals.names[1]} / {rivals.names[0]}", *_notes(table, rivals)),
+        grouped=len(table.axes(rivals.keys)) + table.is_sized - 1,
+    )
+    return without_empty(sheet)
+
+
+def _by_key(table: RowTable, keys: Collection[str]) -> dict[Key, list[int]]:
+    """The rows of each test case, in the order of the first of each line of sizes, the smallest first."""
+    order: dict[Key, int] = {}
+    for i in range(len(table.rows)):
+        order.setdefault(tuple(axis.facts[i].value for axis in table.axes(keys)), i)
+    found: dict[Key, list[int]] = {}
+
+    def place(i: int) -> tuple[int, int]:
+        return order[tuple(axis.facts[i].value for axis in table.axes(keys))], table.rows[i].bytes
+
+    for i in sorted(range(len(table.rows)), key=place):
+        found.setdefault(table.key(i, keys), []).append(i)
+    return found
+
+
+def _ratios(table: RowTable, rivals: Rivals | None, members: Sequence[int]) -> dict[str, Ratio]:
+    if rivals is None:
+        return {}
+    rows = {rivals.of[i]: table.rows[i] for i in members}
+    return ratios_to_first(rows, rivals, is_rate=table.headline != "time")
+
+
+def _line(row: Row, first: Key, columns: Sequence[RowColumn], extra: tuple[str, ...], launches: int) -> Line:
+    """What tells a row apart, and its numbers; or what went wrong in their place."""
+    if row.median is None:
+        return Line((*first, failed_words(row)), BAD)
+    said = remarks(row, launches)
+    tone = BAD if row.status == "failed" else WARN if said else PLAIN
+    return Line((*first, *(column.cell(row) for column in columns), *extra, said), tone)
+
+
+def _first_columns(table: RowTable, without: Collection[str]) -> Iterator[Column]:
+    yield from (axis.column for axis in table.axes(without))
+    if table.is_sized:
+        yield number("bytes")
+
+
+def _rival_heading(table: RowTable, rivals: Rivals) -> str:
+    if FOLDER in rivals.keys:
+        return "MPI" if MPI in rivals.keys else "folder"
+    return next(axis.column.name for axis in table.labels.varying if axis.key in rivals.keys)
+
+
+def _of_both(said: dict[str, str]) -> str:
+    """What is to be said of each rival; once where it is the same of both."""
+    told = {name: text for name, text in said.items() if text}
+    if len(told) > 1 and len(set(told.values())) == 1:
+        return f"both: {next(iter(told.values()))}"
+    return "; ".join(f"{name}: {text}" for name, text in told.items())
+
+
+def _explained(table: RowTable) -> str:
+    """What the rows are of, what the numbers are, and what all rows share that was not said above."""
+    facts = [said for key, said in table.labels.common.items() if key not in table.known]
+    if len({row.op for row in table.rows}) > 1:
+        facts = [said for said in facts if said]
+    known = "" if table.headline == "operations" else shared_nature(table.rows)  # a kernel hides any barrier
+    parts = (table.summary, ", ".join(facts), known)
+    return "; ".join(part for part in parts if part)
+
+
+def _notes(table: RowTable, rivals: Rivals | None) -> tuple[str, ...]:
+    """What the numbers of each method are, where there are several; of folders, what their ratio is not."""
+    natures = {row.method: nature(row) for row in table.rows}
+    told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
+    notes = told if len(natures) > 1 else ()
+    return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes

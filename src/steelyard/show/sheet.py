@@ -1,0 +1,116 @@
+"""The one model of a table, for terminal, pipe and report alike: pure data, which knows none of them.
+
+    Sheet(
+        "mpi.pingpong",
+        "one way",
+        (number("bytes"), number("time", strong=True), number("±"), remark()),
+        (
+            Line(("8 B", "154 ns", "3 %", "")),
+            Line(("64 KiB", "7.11 us", "10 %", "not converged"), WARN),
+            Line(("1 MiB", "failed in 3 of 10 launches: wrong data on rank 1"), BAD),
+        ),
+    )
+
+The kind of a column says how it looks everywhere. `WORDS` stand on the left and may be wrapped. A `NUMBER`,
+also a size or a time, stands on the right and is never cut or wrapped. A `REMARK` is the last column and has
+no heading: a few words on what is wrong or odd with this line, empty where nothing is. A line with fewer
+cells than there are columns has a last cell that spans the rest: what failed says so where its numbers would
+stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["words", "number", "remark"]
+Tone = Literal["", "warn", "bad", "dim"]
+WORDS: Kind = "words"
+NUMBER: Kind = "number"
+REMARK: Kind = "remark"
+PLAIN: Tone = ""
+WARN: Tone = "warn"
+BAD: Tone = "bad"
+DIM: Tone = "dim"
+NOTHING = "-"  # the cell of a number that there is not
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading and a kind; a `strong` column holds what the table is about."""
+
+    name: str
+    kind: Kind = NUMBER
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A cell for each column, or fewer: the last one then spans the rest."""
+
+    cells: tuple[str, ...]
+    tone: Tone = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table. `explained`: the title in a sentence, or nothing; `notes` stand below, a sentence each.
+
+    Lines come in groups that have the first `grouped` cells in common: a reader needs to see those once.
+    """
+
+    title: str
+    explained: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    grouped: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a line that has no cell or too many, and for a remark that is not last."""
+        if any(not 0 < len(line.cells) <= len(self.columns) for line in self.lines):
+            raise ValueError(f"a line of '{self.title}' has no cell, or more cells than there are columns")
+        if any(column.kind == REMARK for column in self.columns[:-1]):
+            raise ValueError(f"the remark of '{self.title}' is not its last column")
+
+
+def words(name: str) -> Column:
+    """A column of words."""
+    return Column(name, WORDS)
+
+
+def number(name: str, strong: bool = False) -> Column:
+    """A column of numbers, sizes or times."""
+    return Column(name, NUMBER, strong)
+
+
+def remark() -> Column:
+    """The last column, which says what is wrong or odd with a line."""
+    return Column("", REMARK)
+
+
+def plain_lines(lines: Iterable[Sequence[str]]) -> tuple[Line, ...]:
+    """Lines of which none is wrong or odd."""
+    return tuple(Line(tuple(cells)) for cells in lines)
+
+
+def without_empty(sheet: Sheet) -> Sheet:
+    """The sheet without columns in which no line says anything."""
+    kept = [
+        i
+        for i in range(len(sheet.columns))
+        if any(len(line.cells) > i and line.cells[i] not in ("", NOTHING) for line in sheet.lines)
+    ]
+    columns = tuple(sheet.columns[i] for i in kept)
+    lines = tuple(Line(_kept(line, kept, len(sheet.columns)), line.tone) for line in sheet.lines)
+    grouped = sum(1 for i in kept if i < sheet.grouped)
+    return Sheet(sheet.title, sheet.explained, columns, lines, sheet.notes, grouped)
+
+
+def _kept(line: Line, kept: list[int], count: int) -> tuple[str, ...]:
+    """The cells of the columns that are kept; one that spans stays the last."""
+    last = len(line.cells) - 1
+    if len(line.cells) == count:
+        return tuple(line.cells[i] for i in kept)
+    return (*(line.cells[i] for i in kept if i < last), line.cells[last])

@@ -1,0 +1,139 @@
+"""Rows in words: how sentences, tables and pictures name points and what they say of them."""
+
+from __future__ import annotations
+
+from steelyard.base.units import format_bytes, format_rate, format_time, format_values
+from steelyard.results.facets import Beyond, Modes
+from steelyard.results.row import Row
+from steelyard.show.sheet import NOTHING
+
+
+def row_name(row: Row, mpi: bool = True) -> str:
+    """How a sentence names a point: `mpi.bcast 8 B on 4 ranks of mpich-4.0.2`."""
+    size = f" {format_bytes(row.bytes)}" if row.sized else ""
+    team = f" on {row.ranks} ranks" if row.ranks > 1 else ""
+    team += f" with {row.threads} threads" if row.threads > 1 else ""
+    team += f" placed {row.placed.text}" if row.placed else ""
+    told = {**row.omp, **row.env, **row.method_params}
+    given = f" with {format_values(told)}" if told else ""
+    return f"{row.op}{size}{team}" + (f" of {row.mpi}" if row.mpi and mpi else "") + given
+
+
+def overhead_words(beyond: Beyond) -> tuple[str, str]:
+    """What is beyond the reference, and its interval: `4.32 ns`, `4.10 – 4.51 ns`.
+
+    Where the interval does not lie above 0: `not above`, `below 21.6 us`; a dash where all of it is below.
+    """
+    low, high = beyond.corrected_low, beyond.corrected_high
+    if beyond.corrected is None or beyond.above is not None:
+        return time_words(beyond.corrected), interval_words(low, high)
+    return "not above", f"below {format_time(high)}" if high is not None and high > 0 else NOTHING
+
+
+def cycles_words(ns: float | None, hz: float | None) -> str:
+    """A time in cycles of something that makes `hz` of them in a second; a dash where that is not known."""
+    if ns is None or hz is None:
+        return NOTHING
+    cycles = ns * hz / 1e9
+    return f"{cycles:.3g}" if abs(cycles) < 1000 else f"{cycles:.0f}"
+
+
+# What sentences and tables call the kinds of placements.
+PLACEMENT_WORDS = {
+    "unbound": "not bound to any CPU",
+    "same-cpu": "same CPU",
+    "same-core": "same core",
+    "shared-l2": "shared L2",
+    "shared-l3": "shared L3",
+    "same-node": "same NUMA node",
+    "same-package": "same package",
+    "other-package": "other package",
+    "other-host": "other host",
+}
+
+
+def pair_words(row: Row) -> str:
+    """What to know of where a row was placed: `shared L3, CPU 1 takes the interrupts`."""
+    if row.placed is None:
+        return f"CPUs {row.placement}" if row.placement else ""
+    words = PLACEMENT_WORDS.get(row.placed.kind, row.placed.kind)
+    taking = " and ".join(map(str, row.placed.interrupts))
+    verb = "take" if len(row.placed.interrupts) > 1 else "takes"
+    return f"{words}, CPU {taking} {verb} the interrupts" if taking else words
+
+
+def mode_words(row: Row) -> str:
+    """`70 % at 203 ns, 30 % at 450 ns`."""
+    return ", ".join(
+        f"{100 * mode.share:.0f} % at {format_time(mode.value)}" for mode in row.get(Modes).modes
+    )
+
+
+def blame_words(row: Row) -> str | None:
+    """What the looks at the machine make of several modes; None where they tell nothing."""
+    found = row.get(Modes)
+    if found.blame is None or len(found.modes) < 2:
+        return None
+    fast, slow = found.modes[0], found.modes[-1]
+    if found.blame == "noise":
+        lost = [f"{100 * (one.noise or 0):.0f} %" for one in (fast, slow)]
+        return (
+            f"from outside: a rank lost {lost[0]} of its time in the fast mode and {lost[1]} in the slow one"
+        )
+    where = "below MPI" if found.blame == "below" else "in the MPI library or its processes"
+    took = [format_time(one.canary_ns or 0) for one in (fast, slow)]
+    words = f"{where}: a cache line took {took[0]} in the fast mode and {took[1]} in the slow one"
+    ratio = found.canary_ratio
+    return f"{words} ({ratio.low:.2f} to {ratio.high:.2f} times as long)" if ratio else words
+
+
+_SAYS_NOTHING = 999  # % by which an interval is above its value: as few launches leave it
+
+
+def interval_words(low: float | None, high: float | None, value: float | None = None) -> str:
+    """`198 – 211 ns`, `950 ns – 1.02 us`, a dash where there is no interval; `> 10x` where it says as good
+    as nothing of `value`.
+    """
+    if low is None or high is None:
+        return NOTHING
+    if value is not None and value > 0 and 100 * (high - value) / value > _SAYS_NOTHING:
+        return "> 10x"
+    first, last = format_time(low), format_time(high)
+    number, _, unit = first.partition(" ")
+    return f"{number if last.endswith(' ' + unit) else first} – {last}"
+
+
+def relative_words(row: Row) -> str:
+    """The interval relative to the median, `±1.2 %`, `−3.0 +40 %` where lopsided; a dash without one."""
+    if row.median is None or row.ci_low is None or row.ci_high is None or row.median <= 0:
+        return NOTHING
+    below = 100 * (row.median - row.ci_low) / row.median
+    above = 100 * (row.ci_high - row.median) / row.median
+    if above > _SAYS_NOTHING:
+        return "> 10x"
+    larger, smaller = max(above, below), min(above, below)
+    if larger - smaller <= max(0.3 * larger, 0.5):  # as good as symmetric
+        return f"±{_figures(larger)} %"
+    return f"−{_figures(below)} +{_figures(above)} %"
+
+
+def half_words(value: float | None, low: float | None, high: float | None) -> str:
+    """Half of an interval, the larger side, relative to its value: `3 %`; a dash without one."""
+    if value is None or low is None or high is None or value <= 0:
+        return NOTHING
+    half = 100 * max(value - low, high - value) / value
+    return "> 10x" if half > _SAYS_NOTHING else f"{_figures(half)} %"
+
+
+def _figures(percent: float) -> str:
+    return f"{percent:.0f}" if percent >= 9.5 else f"{percent:.1f}" if percent >= 0.095 else f"{percent:.1g}"
+
+
+def time_words(value: float | None) -> str:
+    """A time, a dash where there is none."""
+    return NOTHING if value is None else format_time(value)
+
+
+def rate_words(value: float | None) -> str:
+    """A bandwidth, a dash where there is none."""
+    return NOTHING if value is None else format_rate(value)

@@ -1,0 +1,1 @@
+"""This host: processes, CPUs, settings of the kernel, who else runs here."""

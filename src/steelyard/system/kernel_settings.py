@@ -1,0 +1,151 @@
+"""How this system is set up, as far as a measurement may depend on it; read from /proc and /sys."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from msgspec import Struct
+
+from steelyard.base.files import read_number, read_text
+from steelyard.system.control_group import cpu_groups
+
+_CPUS = "sys/devices/system/cpu"
+
+
+class Settings(Struct, frozen=True):
+    """What the kernel and this process's limits say. None: the system does not tell, or has no such thing."""
+
+    turbo: bool | None = None  # cores may run faster than their nominal frequency for a while
+    frequencies_khz: tuple[int, int] | None = None  # that the first CPU may be set to
+    throttles: int | None = None  # of all cores since the machine began, because they were too hot
+    thp_defrag: str | None = None  # what a page fault does to find a huge page
+    hugepages: tuple[int, int] | None = None  # reserved, and free of those
+    numa_balancing: bool | None = None  # the kernel unmaps pages now and then, to move them to their users
+    aslr: int | None = None  # 2: addresses differ in each process
+    autogroup: bool | None = None  # each session gets its share of CPU time, whatever runs in it
+    isolated: str | None = None  # CPUs that the scheduler leaves alone
+    nohz_full: str | None = None  # CPUs without a timer tick while one thread runs
+    mitigations: str | None = None  # of processors' flaws, as the kernel's command line has it
+    timer_resolution_ns: int | None = None  # of the kernel's timers
+    timer_slack_ns: int | None = None  # by which a sleep of ours may end too late
+    steal_share: float | None = None  # of all CPUs' time since the machine began
+    quota_periods: tuple[int, int] | None = None  # of the control group: all, and those it was stopped in
+    ptrace_scope: int | None = None  # of Yama: 0 lets processes of one user read each other's memory
+    shm_bytes: tuple[int, int] | None = None  # /dev/shm: its size, and what is free
+    memlock_bytes: int | None = None  # that this process may lock; None: any amount
+    swap_used_bytes: int | None = None
+
+
+def read_settings(root: str | os.PathLike[str] = "/") -> Settings:
+    """Describe the system whose /proc, /sys and /dev stand under `root` (a recorded tree, in tests)."""
+    base = Path(root)
+    memory = _fields(base / "proc/meminfo")
+    command_line = read_text(base / "proc/cmdline").split()
+    lowest, highest = (
+        read_number(base / f"{_CPUS}/cpu0/cpufreq/scaling_{end}_freq") for end in ("min", "max")
+    )
+    pages, free = memory.get("HugePages_Total"), memory.get("HugePages_Free")
+    return Settings(
+        turbo=_turbo(base),
+        frequencies_khz=None if lowest is None or highest is None else (lowest, highest),
+        throttles=_throttles(base),
+        thp_defrag=_chosen(base / "sys/kernel/mm/transparent_hugepage/defrag"),
+        hugepages=None if pages is None or free is None else (pages, free),
+        numa_balancing=_flag(base / "proc/sys/kernel/numa_balancing"),
+        aslr=read_number(base / "proc/sys/kernel/randomize_va_space"),
+        autogroup=_flag(base / "proc/sys/kernel/sched_autogroup_enabled"),
+        isolated=_list(base / f"{_CPUS}/isolated"),
+        nohz_full=_list(base / f"{_CPUS}/nohz_full"),
+        mitigations=next(
+            (word.partition("=")[2] for word in command_line if word.startswith("mitigations=")), None
+        ),
+        timer_resolution_ns=round(1e9 * time.clock_getres(time.CLOCK_MONOTONIC))
+        if base == Path("/")
+        else None,
+        timer_slack_ns=read_number(base / "proc/self/timerslack_ns"),
+        steal_share=_steal_share(base),
+        quota_periods=_quota_periods(base),
+        ptrace_scope=read_number(base / "proc/sys/kernel/yama/ptrace_scope"),
+        shm_bytes=_shm(base / "dev/shm"),
+        memlock_bytes=_memlock(base),
+        swap_used_bytes=1024 * (memory["SwapTotal"] - memory["SwapFree"])
+        if {"SwapTotal", "SwapFree"} <= memory.keys()
+        else None,
+    )
+
+
+def _flag(path: Path) -> bool | None:
+    number = read_number(path)
+    return None if number is None else number != 0
+
+
+def _chosen(path: Path) -> str | None:
+    """The word in brackets."""
+    return read_text(path).partition("[")[2].partition("]")[0] or None
+
+
+def _list(path: Path) -> str | None:
+    """A list of CPUs as it stands; "" where the file is there and empty, or says (null)."""
+    return read_text(path).replace("(null)", "") if path.exists() else None
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """The first number of each line `key: number` or `key number`."""
+    found = {}
+    for line in read_text(path).splitlines():
+        words = line.replace(":", " ").split()
+        if len(words) >= 2 and words[1].isdigit():
+            found[words[0]] = int(words[1])
+    return found
+
+
+def _turbo(base: Path) -> bool | None:
+    """intel_pstate says that there is none; other drivers that there is."""
+    off = _flag(base / f"{_CPUS}/intel_pstate/no_turbo")
+    return not off if off is not None else _flag(base / f"{_CPUS}/cpufreq/boost")
+
+
+def _throttles(base: Path) -> int | None:
+    counts = [
+        read_number(path) for path in (base / _CPUS).glob("cpu[0-9]*/thermal_throttle/core_throttle_count")
+    ]
+    told = [count for count in counts if count is not None]
+    if not told:
+        return None
+    return sum(told)
+
+
+def _steal_share(base: Path) -> float | None:
+    """For the line of all CPUs in /proc/stat: user nice system idle iowait irq softirq steal."""
+    words = read_text(base / "proc/stat").partition("\n")[0].split()
+    ticks = [int(word) for word in words[1:9]]
+    total = sum(ticks)
+    return ticks[7] / total if len(ticks) == 8 and total else None
+
+
+def _quota_periods(base: Path) -> tuple[int, int] | None:
+    """Those of our control group."""
+    for group, *_ in cpu_groups(base):
+        counts = _fields(group / "cpu.stat")
+        if {"nr_periods", "nr_throttled"} <= counts.keys():
+            return counts["nr_periods"], counts["nr_throttled"]
+    return None
+
+
+def _shm(path: Path) -> tuple[int, int] | None:
+    try:
+        room = os.statvfs(path)
+    except OSError:
+        return None
+    return room.f_blocks * room.f_frsize, room.f_bavail * room.f_frsize
+
+
+def _memlock(base: Path) -> int | None:
+    """The soft limit, of /proc/self/limits."""
+    for line in read_text(base / "proc/self/limits").splitlines():
+        if line.startswith("Max locked memory"):
+            word = line.removeprefix("Max locked memory").split()[0]
+            return int(word) if word.isdigit() else None
+    return None

@@ -1,0 +1,84 @@
+"""Files that launches leave behind when they are killed: of Open MPI, of MPICH and of its launcher.
+
+A file is taken for a launch's own when it has a name that these make, belongs to our user, is not older than
+the launch and is used by no process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_SHARED = Path("/dev/shm")  # noqa: S108 (where the libraries put them)
+# Folder (None: that of temporary files) and names. A pid ends the name of a session folder of Open MPI.
+_NAMES: tuple[tuple[Path | None, str], ...] = (
+    (_SHARED, "mpich_shm_*"),
+    (_SHARED, "vader_segment.*"),  # Open MPI 4
+    (_SHARED, "sm_segment.*"),  # Open MPI 5
+    (None, "hydra_hwloc_xmlfile_*"),
+    (None, "ompi.*/pid.*"),
+)
+_CLOCK_STEP_NS = 20_000_000  # the kernel stamps files with its time of the last tick
+
+
+@contextlib.contextmanager
+def leftovers_removed() -> Iterator[None]:
+    """At the end, remove what launches that ran meanwhile have left."""
+    since_ns = time.time_ns()
+    try:
+        yield
+    finally:
+        remove_leftovers(since_ns)
+
+
+def remove_leftovers(since_ns: int) -> list[Path]:
+    """Remove what launches of after `since_ns` (Unix time) have left; returns what was removed."""
+    found = [path for path in _candidates() if _is_ours(path, since_ns - _CLOCK_STEP_NS)]
+    if not found:
+        return []
+    used = set(_used())
+    removed = []
+    for path in found:
+        if str(path) not in used and not _is_session_of_a_process(path):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                removed.append(path)
+    return removed
+
+
+def _candidates() -> Iterator[Path]:
+    for folder, pattern in _NAMES:
+        with contextlib.suppress(OSError):
+            yield from (folder or Path(tempfile.gettempdir())).glob(pattern)
+
+
+def _is_ours(path: Path, since_ns: int) -> bool:
+    try:
+        stat = path.lstat()
+    except OSError:
+        return False
+    return stat.st_uid == os.geteuid() and stat.st_ctime_ns >= since_ns
+
+
+def _is_session_of_a_process(path: Path) -> bool:
+    """Is this the folder `pid.4711` of a process that still runs?"""
+    pid = path.name.rpartition(".")[2]
+    return path.is_dir() and pid.isdigit() and Path(f"/proc/{pid}").exists()
+
+
+def _used() -> Iterator[str]:
+    """The files that processes have mapped or opened."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                lines = (process / "maps").read_text(errors="replace").splitlines()
+                yield from (line[line.index("/") :] for line in lines if "/" in line)
+            with contextlib.suppress(OSError):
+                for descriptor in (process / "fd").iterdir():
+                    with contextlib.suppress(OSError):
+                        yield str(descriptor.readlink())

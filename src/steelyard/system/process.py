@@ -1,0 +1,326 @@
+"""The only module that starts processes: from lists, never through a shell, and none is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO
+
+from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
+from steelyard.system.process_stat import family, process_stat, process_stats
+
+# Every process of a child carries this variable, which survives what parenthood does not: a rank whose
+# launcher died has init as its parent, but still our mark in its environment.
+_MARK = "STEELYARD_CHILD"
+_TAIL_BYTES = 1 << 16  # what is kept of a launch's stdout and stderr
+_WHOLE_BYTES = 1 << 26  # what is kept of a short command's output: all, within reason
+_GRACE_SECONDS = 2.0  # between TERM and KILL: time for a launcher to end its ranks
+_KILL_SECONDS = 2.0  # how long the kernel may take to end what got a KILL
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+_PR_SET_PDEATHSIG = 1  # of prctl(2)
+_prctl = ctypes.CDLL(None).prctl  # resolved here: a forked process should load nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A finished process: exit code (negative: the signal that ended it), what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+) -> Done:
+    """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
+
+    Raises InputError when it cannot be started and MeasurementError when it takes longer than `timeout`.
+    """
+    with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False) as child:
+        code = child.wait(timeout)
+    if code is None:
+        raise MeasurementError(f"'{os.fspath(argv[0])}' did not finish within {timeout:g} s and was ended")
+    return Done(code, child.out, child.err)
+
+
+class Child:
+    """A running launch, in a session of its own. Use it in a `with`: at its end no process of it is left.
+
+    Within the `with`, SIGTERM and SIGHUP end this program by way of an exception (SystemExit), as SIGINT does
+    by KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr
+    are kept.
+    `tidy=False` spares the search through /proc for what it may have left when it has ended by itself.
+
+    When this program is killed, the kernel ends the launch with a TERM. All its processes carry `mark`, by
+    which `end_marked` finds any that are still left, and inherit the descriptors `held`.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        keep: int = _TAIL_BYTES,
+        tidy: bool = True,
+        mark: str | None = None,
+        held: Sequence[int] = (),
+    ) -> None:
+        """Start `argv`. Raises InputError when that is impossible."""
+        self._mark = mark or new_mark()
+        self._tidy = tidy
+        self._handled: list[signal.Signals] = []
+        environment = dict(os.environ if env is None else env) | {_MARK: self._mark}
+        try:
+            self._process = subprocess.Popen(
+                [os.fspath(word) for word in argv],
+                env=environment,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=held,
+                preexec_fn=_dies_with(os.getpid()),
+            )
+        except OSError as error:
+            words = f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}"
+            if error.errno in _EXHAUSTED:
+                raise ExhaustedError(f"{words} (see ulimit -a)") from None
+            raise InputError(words) from None
+        self.pid = self._process.pid
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._out = _Drain(self._process.stdout, keep)
+        self._err = _Drain(self._process.stderr, keep)
+
+    def __enter__(self) -> Child:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, _exit_on_signal)
+                    self._handled.append(number)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            while self._handled:
+                signal.signal(self._handled.pop(), signal.SIG_DFL)
+
+    @property
+    def out(self) -> str:
+        """The end of what it has written to stdout so far."""
+        return self._out.text()
+
+    @property
+    def err(self) -> str:
+        """The end of what it has written to stderr so far."""
+        return self._err.text()
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        return self._process.poll()
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait at most `timeout` seconds; the exit code, or None when it still runs."""
+        try:
+            code = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        self._out.join()
+        self._err.join()
+        return code
+
+    def stop(self, grace: float = _GRACE_SECONDS) -> None:
+        """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
+
+        A second Ctrl-C waits until this is over. Does nothing when nothing is left.
+        """
+        with _signals_held():
+            if self._process.poll() is not None and not self._tidy:
+                return
+            family = self._family()
+            if self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.pid, signal.SIGTERM)
+                self._await_end(family, grace)
+            deadline = time.monotonic() + _KILL_SECONDS
+            while family := _alive(family | self._family()):
+                _signal_all(family, signal.SIGKILL)
+                self._process.poll()  # reaps, where the launcher itself was killed
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.005)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_KILL_SECONDS)
+            self._out.join()
+            self._err.join()
+
+    def _family(self) -> dict[int, int]:
+        """Its processes, pid -> start time. Once reaped, its pid may be another's: only the mark counts."""
+        return _descendants(self.pid if self._process.returncode is None else None, self._mark)
+
+    def _await_end(self, family: dict[int, int], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and (self._process.poll() is None or _alive(family)):
+            time.sleep(0.01)
+
+
+class _Drain:
+    """A thread that empties a pipe, so that the writer never blocks, and keeps the last `keep` bytes."""
+
+    def __init__(self, pipe: IO[bytes], keep: int) -> None:
+        self._pipe = pipe
+        self._keep = keep
+        self._kept = bytearray()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        with self._pipe:
+            while chunk := os.read(self._pipe.fileno(), 1 << 16):
+                with self._lock:
+                    self._kept += chunk
+                    if len(self._kept) > 2 * self._keep:
+                        del self._kept[: -self._keep]
+
+    def text(self) -> str:
+        with self._lock:
+            return self._kept[-self._keep :].decode(errors="replace")
+
+    def join(self) -> None:
+        """Wait for the end of the pipe; a second is enough unless a survivor holds it open."""
+        self._thread.join(1.0)
+
+
+def new_mark() -> str:
+    """A word that no other launch has."""
+    return uuid.uuid4().hex
+
+
+def _dies_with(parent: int) -> Callable[[], None]:
+    """What a new process does before it becomes the program: ask for a TERM for when `parent` ends."""
+
+    def prepare() -> None:
+        _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != parent:  # it ended before we could ask
+            os._exit(128 + signal.SIGTERM)
+
+    return prepare
+
+
+def end_marked(mark: str) -> tuple[list[int], list[int]]:
+    """End what a launch of another, dead program has left: TERM, then KILL.
+
+    Returns the pids of those that were ended, and of those that could not be.
+    """
+    family = _descendants(None, mark)
+    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
+        deadline = time.monotonic() + seconds
+        _signal_all(_alive(family), number)
+        while _alive(family) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    left = _alive(family | _descendants(None, mark))
+    return sorted(family.keys() - left.keys()), sorted(left)
+
+
+def is_alive(pid: int, start: int) -> bool:
+    """Does the process that began at `start` (see `start_time`) still run?"""
+    return bool(_alive({pid: start}))
+
+
+def start_time(pid: int) -> int:
+    """When a process began, in ticks since boot; 0 when there is none."""
+    stat = process_stat(pid)
+    return stat.started if stat else 0
+
+
+def _signal_all(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+@contextlib.contextmanager
+def signals_as_exceptions() -> Iterator[None]:
+    """SIGTERM and SIGHUP become exceptions, for a main thread whose children run in other threads."""
+    numbers = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if threading.current_thread() is threading.main_thread()
+        and signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in numbers:
+        signal.signal(number, _exit_on_signal)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals that would end this program wait until the block is over (only the main thread gets any)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+def process_state(pid: int) -> str | None:
+    """The state of a process as proc(5) has it: R, S, D, T, t, Z; None when there is none."""
+    stat = process_stat(pid)
+    return stat.state if stat else None
+
+
+def _alive(family: dict[int, int]) -> dict[int, int]:
+    """Those of `family` (pid: start time) that still run; zombies do not."""
+    return {
+        pid: start
+        for pid, start in family.items()
+        if (stat := process_stat(pid)) is not None and stat.started == start and stat.state not in "ZX"
+    }
+
+
+def _descendants(root: int | None, mark: str) -> dict[int, int]:
+    """The process `root` and all below it, and all that carry the mark: pid -> start time."""
+    stats = process_stats()
+    found = {} if root is None else {pid: stats[pid].started for pid in family(stats, root)}
+    needle = f"{_MARK}={mark}".encode()
+    own = os.getpid()
+    for pid, stat in stats.items():
+        if pid not in found and pid != own:
+            with contextlib.suppress(OSError):
+                if needle in Path(f"/proc/{pid}/environ").read_bytes():
+                    found[pid] = stat.started
+    return found

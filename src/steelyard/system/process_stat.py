@@ -1,0 +1,55 @@
+"""What /proc tells of processes at an instant: whose child, since when, CPU time, where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_WORDS = 37  # of the line after the name, up to the CPU that the process was last on
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStat:
+    """A process at an instant: CPU time so far in ticks, and the CPU that it was last on."""
+
+    name: str
+    state: str  # R, S, D, T, t, Z, X
+    parent: int
+    started: int  # ticks since boot: tells it from a later process of the same pid
+    ticks: int
+    cpu: int
+
+
+def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
+    """The line of /proc/PID/stat, see proc(5), or None; the name, in parentheses, may hold any character."""
+    try:
+        head, _, tail = (root / "proc" / str(pid) / "stat").read_bytes().rpartition(b")")
+    except OSError:
+        return None
+    words = tail.split()
+    if len(words) < _WORDS:
+        return None
+    name = head.partition(b"(")[2].decode(errors="replace")
+    ticks = int(words[11]) + int(words[12])
+    return ProcessStat(name, words[0].decode(), int(words[1]), int(words[19]), ticks, int(words[36]))
+
+
+def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
+    """All processes that /proc shows, by pid; those that end meanwhile are left out."""
+    pids = [int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit()]
+    return {pid: stat for pid in pids if (stat := process_stat(pid, root)) is not None}
+
+
+def family(stats: dict[int, ProcessStat], root: int) -> set[int]:
+    """A process and all below it. One whose parent has died is below nobody."""
+    below: dict[int, list[int]] = {}
+    for pid, process in stats.items():
+        below.setdefault(process.parent, []).append(pid)
+    found: set[int] = set()
+    open_pids = [root] if root in stats else []
+    while open_pids:
+        pid = open_pids.pop()
+        if pid not in found:
+            found.add(pid)
+            open_pids += below.get(pid, [])
+    return found

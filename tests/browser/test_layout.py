@@ -1,0 +1,94 @@
+"""Reports as a browser lays them out: nothing sideways, every number in sight, nothing endless.
+
+Headless Chromium opens one page that holds the reports of all shipped plans in frames of two widths. The
+script that measures them is the test's; reports run none.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from made_plans import made_plan
+from steelyard.plan.arguments import shipped_plans
+from steelyard.report import write_report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PLANS = sorted(shipped_plans())
+NARROW, WIDE = 800, 1280
+LONGEST = 16_000  # CSS pixels: what is beyond the first screens is looked up, not read
+FIRST_SCREEN = 800
+BROWSER_SECONDS = 300
+
+_MEASURE = """<script>onload = () => {
+  document.title = JSON.stringify(Object.fromEntries([...document.querySelectorAll('iframe')].map(frame => {
+    const page = frame.contentDocument, inner = frame.contentWindow.innerWidth;
+    const numbers = [...page.querySelectorAll('td.number')].filter(one => one.getClientRects().length);
+    return [frame.id, {inner, scroll: page.documentElement.scrollWidth, height: page.body.scrollHeight,
+      outside: numbers.filter(one => one.getBoundingClientRect().right > inner).map(one => one.textContent),
+      cut: numbers.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent),
+      first: page.querySelector('main svg').getBoundingClientRect().top}];
+  })));
+  document.body.remove();
+}</script>"""
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What each frame measures, by plan and width: `quick-1280`."""
+    folder = tmp_path_factory.mktemp("browser")
+    frames = []
+    for name in PLANS:
+        made = made_plan(folder, name)
+        page = _POLICY.sub("", write_report([made], made / "report.html").read_text("utf-8"))
+        frames += [
+            f'<iframe id="{name}-{width}" style="border:0;width:{width}px;height:900px" '
+            f'srcdoc="{html.escape(page)}"></iframe>'
+            for width in (WIDE, NARROW)
+        ]
+    (folder / "all.html").write_text(f"<!DOCTYPE html><body>{_MEASURE}{''.join(frames)}", "utf-8")
+    return opened(folder / "all.html", folder / "browser")
+
+
+def opened(page: Path, data: Path) -> dict[str, dict[str, Any]]:
+    """The title that the page has given itself."""
+    assert CHROMIUM is not None
+    switches = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    command = [CHROMIUM, *switches, f"--user-data-dir={data}", "--dump-dom", page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BROWSER_SECONDS, check=True)
+    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
+    assert title is not None, done.stdout[:500]
+    found: dict[str, dict[str, Any]] = msgspec.json.decode(html.unescape(title[1]))
+    return found
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("name", PLANS)
+def test_no_page_scrolls_sideways(seen: dict[str, dict[str, Any]], name: str, width: int) -> None:
+    page = seen[f"{name}-{width}"]
+    assert page["scroll"] <= page["inner"] == width
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_number_is_in_sight(seen: dict[str, dict[str, Any]], name: str) -> None:
+    page = seen[f"{name}-{WIDE}"]
+    assert (page["outside"], page["cut"]) == ([], [])
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_page_has_an_end_and_a_picture_on_its_first_screen(
+    seen: dict[str, dict[str, Any]], name: str
+) -> None:
+    page = seen[f"{name}-{WIDE}"]
+    assert page["height"] <= LONGEST
+    assert page["first"] < FIRST_SCREEN

@@ -1,0 +1,69 @@
+"""Fixtures that more than one module of tests needs."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from steelyard.base.errors import InputError
+from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+
+# A shell without job control starts what runs in the background with SIGINT ignored, and that is inherited:
+# tests that interrupt a program would wait in vain. A handler, unlike SIG_IGN, is not inherited.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts an MPI runs in one worker of pytest-xdist, one after the other, for ranks want the cores.
+
+    The other workers do the rest meanwhile (`--dist loadgroup`).
+    """
+    folder = Path(__file__).parent / "mpi"
+    for item in items:
+        if item.path.is_relative_to(folder):
+            item.add_marker(pytest.mark.xdist_group("mpi"))
+
+
+_FAMILIES = ("openmpi", "mpich", "embedded", "intel")
+
+
+@functools.lru_cache
+def _found(choice: str) -> Mpi | str:
+    """The MPI, or why there is none."""
+    if choice not in {word for mpi in find_mpis() for word in (mpi.family, mpi.origin)}:
+        return f"no {choice} MPI was found"
+    try:
+        return choose_mpi(choice)
+    except InputError as error:
+        return str(error)
+
+
+@pytest.fixture(params=_FAMILIES)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI of this machine in turn, the wheel in this environment (`embedded`) among them."""
+    found = _found(request.param)
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """A C compiler."""
+    path = shutil.which("cc")
+    if path is None:
+        pytest.skip("there is no C compiler")
+    return path
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, used instead of the user's."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("STEELYARD_CACHE", str(folder))
+    return folder

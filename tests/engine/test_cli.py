@@ -1,0 +1,327 @@
+"""The command line as its users meet it: what stands on stdout and on stderr, and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import steelyard.campaign.jobs as jobs
+import steelyard.cli.list as list_module
+import steelyard.cli.mpi as mpi_module
+from campaigns import bytes_of
+from commands import FIXED, Said, Steelyard, steelyard_of
+from steelyard import __version__
+from steelyard.base.errors import InputError
+from steelyard.cli.main import main
+from steelyard.engines.build import Engine, solo_engine
+from steelyard.engines.mpi import Mpi, find_mpis
+from steelyard.plan.plan import Measure, Plan
+from steelyard.system.machine import read_machine
+
+
+@pytest.fixture
+def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Steelyard:
+    return steelyard_of(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder."""
+    folder = tmp_path_factory.mktemp("place") / "mine"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["steelyard", "run", "self.empty", *FIXED, "--out", str(folder)])
+        with pytest.raises(SystemExit):
+            main()
+    return folder
+
+
+def test_run_measures_resumes_and_ends_with_where_the_results_are(
+    steelyard: Steelyard, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = ("run", "self.empty", "self.clock", *FIXED, "--param", "count=2", "--out", out)
+    said = steelyard(*command)
+    assert said.code == 0
+    assert "launch 1 of 1: l01-solo-n1, 2 test cases" in said.err
+    assert "self.clock" in said.out
+    assert f"\n# results: {out}\n" in said.out
+    lines = [line.split() for line in said.out.splitlines() if not line.startswith("#")]
+    assert [fields[0] for fields in lines] == ["self.empty", "self.clock"]
+    assert f"report:  {out / 'report.html'}" in said.out
+    assert {path.name for path in out.iterdir()} >= {
+        "campaign.json", "records", "results.json", "results.csv", "report.html",
+    }  # fmt: skip
+    before = {name: data for name, data in bytes_of(out).items() if name.startswith(("records/", "campaign"))}
+    again = steelyard(*command)
+    assert again.code == 0
+    assert "launch 1 of 1" not in again.err
+    assert {
+        name: data for name, data in bytes_of(out).items() if name in before or name.startswith("records/")
+    } == before
+
+
+def test_json_is_one_document_and_progress_goes_to_stderr(steelyard: Steelyard, tmp_path: Path) -> None:
+    said = steelyard(
+        "run",
+        "self.empty",
+        "self.spin",
+        *FIXED,
+        "--param",
+        "ns=1000,2000",
+        "--out",
+        tmp_path / "o",
+        "--json",
+    )
+    assert said.code == 0
+    assert said.document["schema"] == 1
+    assert said.document["out"] == str(tmp_path / "o")
+    assert [(row["op"], row["params"], row["status"]) for row in said.document["points"]] == [
+        ("self.empty", {}, "ok"),
+        ("self.spin", {"ns": 1000}, "ok"),
+        ("self.spin", {"ns": 2000}, "ok"),
+    ]
+    assert json.loads((tmp_path / "o" / "results.json").read_text()) == said.document
+    assert "results: " in said.err
+
+
+def test_a_failed_point_ends_with_3_and_is_in_the_results(steelyard: Steelyard, tmp_path: Path) -> None:
+    said = steelyard(
+        "run", "self.fail", "self.empty", *FIXED, "--param", "kind=3", "--out", tmp_path / "o", "--json"
+    )
+    assert said.code == 3
+    failed, good = said.document["points"]
+    assert (failed["status"], failed["why"]) == (
+        "failed",
+        "wrong: rank 0: self.fail was asked for a wrong answer",
+    )
+    assert (good["status"], good["verified"]) == ("ok", True)
+
+
+def test_nothing_measured_is_no_success(steelyard: Steelyard, tmp_path: Path) -> None:
+    command = ("run", "self.fail", *FIXED, "--param", "kind=5", "--json", "--out")
+    said = steelyard(*command, tmp_path / "o")
+    assert [row["status"] for row in said.document["points"]] == ["skipped"]
+    assert said.code == 3
+    assert "nothing was measured; the table says why" in said.err
+
+
+def test_a_plan_from_a_file_and_changes_to_it(steelyard: Steelyard, tmp_path: Path) -> None:
+    plan = tmp_path / "mine.toml"
+    plan.write_text(
+        "launches = 7\n[[measure]]\nops = ['self.empty']\nrule = 'fixed'\nparams = { count = 2 }\n"
+    )
+    said = steelyard("run", plan, "--launches", "2", "--out", tmp_path / "o", "--json")
+    (row,) = said.document["points"]
+    assert (said.code, row["launch_count"], row["count"]) == (0, 2, 4)
+
+
+def test_without_out_a_folder_below_results_is_made(
+    steelyard: Steelyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = steelyard("run", "self.empty", *FIXED, "--json")
+    (folder,) = (tmp_path / "results").iterdir()
+    assert said.document["out"] == f"results/{folder.name}"
+
+
+_ROW_KEYS = {
+    *("op", "method", "bytes", "ranks", "threads", "placement", "mpi", "launch_count", "count", "rejected"),
+    *("unit", "median", "ci_low", "ci_high", "ci_level", "min", "p90", "p99", "max", "bandwidth", "flag"),
+    *("clock_error_ns", "clock_bound_ns", "skew_ns", "slowest_rank", "verified", "status", "why"),
+}
+
+
+def test_how_clocks_are_synchronised_reaches_the_engine(steelyard: Steelyard, tmp_path: Path) -> None:
+    out, how = tmp_path / "out", ("--sync", "hca3", "--paths", "asymmetric")
+    assert steelyard("run", "self.empty", *FIXED, "--out", out, *how).code == 0
+    (path,) = (out / "records").glob("*.jsonl")
+    command = json.loads(path.read_text().splitlines()[0])["command"]
+    assert command[command.index("--sync") :][:4] == list(how)
+
+
+def test_show(steelyard: Steelyard, mine: Path) -> None:
+    table = steelyard("show", mine)
+    assert table.code == 0
+    assert "warning: One launch." in table.err  # what is doubtful is no part of the answer
+    assert "warning" not in table.out
+    assert "self.empty" in table.out
+    (row,) = steelyard("show", mine, "--json").document["points"]
+    assert row.keys() >= _ROW_KEYS
+    (flat,) = csv.DictReader(io.StringIO(steelyard("show", mine, "--csv").out))
+    assert flat.keys() >= _ROW_KEYS
+    assert (flat["op"], flat["status"], float(flat["median"])) == ("self.empty", "ok", row["median"])
+
+
+def test_report(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
+    said = steelyard("report", mine, "-o", tmp_path / "r.html")
+    assert (said.code, said.err, said.out) == (0, "", f"{tmp_path / 'r.html'}\n")
+    assert "self.empty" in (tmp_path / "r.html").read_text()
+    assert steelyard("report", mine).out == f"{mine / 'report.html'}\n"
+
+
+def test_list(steelyard: Steelyard) -> None:
+    document = steelyard("list", "--json").document
+    names = {op["name"] for op in document["ops"]}
+    assert names >= {"self.empty", "self.clock", "self.spin", "pthread.mutex", "omp.barrier"}
+    assert all(op.keys() >= {"name", "family", "summary", "available", "why_not"} for op in document["ops"])
+    assert all(op["available"] == (op["why_not"] is None) for op in document["ops"])
+    assert {method["name"] for method in document["methods"]} >= {"batch", "barrier"}
+    assert {rule["name"] for rule in document["stop_rules"]} >= {"median", "fixed"}
+    assert document["sync_algorithms"][0]["name"] == "tree"
+    assert "quick" in {plan["name"] for plan in document["plans"]}
+    said = steelyard("list")
+    assert said.code == 0
+    listed = {words[0] for words in map(str.split, said.out.splitlines()) if words}
+    assert listed >= {"self.empty", "self.clock", "pthread.mutex", "omp.barrier", "batch", "median", "quick"}
+    if find_mpis():
+        assert names >= {"mpi.pingpong", "mpi.iallreduce", "mpi.bcast_init"}
+        assert said.err == ""
+
+
+def test_list_without_an_mpi_says_so(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(choice: str | None) -> None:
+        raise InputError("no MPI was found; pip install one")
+
+    monkeypatch.setattr(list_module, "choose_mpi", none)
+    said = steelyard("list")
+    assert said.code == 0
+    assert "self.empty" in said.out
+    assert "mpi." not in said.out
+    assert said.err == "no mpi.* ops: no MPI was found; pip install one\n"
+
+
+def test_doctor(steelyard: Steelyard) -> None:
+    document = steelyard("doctor", "--json").document
+    assert document["machine"]["cores"] == [list(core) for core in read_machine().cores]
+    assert document["clock"].keys() >= {"name", "cost_ns", "tick_ns"}
+    assert document["clock"] in document["clocks"]
+    assert all(clock.keys() >= {"name", "available", "why_not", "sound"} for clock in document["clocks"])
+    assert [mpi["name"] for mpi in document["mpis"]] == [mpi.name for mpi in find_mpis()]
+    assert all(mpi.keys() >= {"name", "version", "mpicc", "mpiexec"} for mpi in document["mpis"])
+    keys = {"name", "severity", "what", "evidence", "why", "remedy", "cause"}
+    assert all(one.keys() == keys for one in document["doubts"])
+    said = steelyard("doctor")
+    assert (said.code, said.err) == (0, "")
+    assert {line.split()[0] for line in said.out.splitlines() if line} >= {
+        "host",
+        "cpu",
+        "caches",
+        "memory",
+        "clock",
+    }
+    words = " ".join(said.out.split())  # paragraphs are wrapped
+    for one in document["doubts"]:
+        changes = one["name"] in ("processes", "not-isolated", "autogroup")  # with what runs just now
+        assert changes or f"{one['severity']}: {one['what']}. {one['evidence']} {one['remedy']}" in words
+
+
+def test_mpi_list(steelyard: Steelyard) -> None:
+    said = steelyard("mpi", "list", "--json")
+    assert [mpi["name"] for mpi in said.document["mpis"]] == [mpi.name for mpi in find_mpis()]
+    lines = steelyard("mpi", "list").out.splitlines()
+    assert len(lines) == max(1, len(find_mpis()))
+    assert all(mpi.mpiexec in line for mpi, line in zip(find_mpis(), lines, strict=False))
+
+
+def test_mpi_list_without_any(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi_module, "find_mpis", lambda: ())
+    assert steelyard("mpi", "list", "--json").document == {"mpis": []}
+    said = steelyard("mpi", "list")
+    assert (said.code, said.out) == (
+        0,
+        "none; pip install 'steelyard[mpi]', or load your system's MPI module\n",
+    )
+
+
+def test_mpi_build_prints_where_the_engine_is(steelyard: Steelyard) -> None:
+    if not find_mpis():
+        pytest.skip("no MPI was found")
+    said = steelyard("mpi", "build")
+    assert (said.code, said.out.count("\n")) == (0, 1)
+    assert Path(said.out.strip()).name == "steelyard-mpi"
+    assert Path(said.out.strip()).is_file()
+
+
+def test_two_builds_of_one_version_are_two_mpis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To compare an MPI with the same version of it, built otherwise, is what many come for."""
+
+    def choose(prefix: str | None) -> Mpi:
+        return Mpi("mpich-5.0.2", "mpich", "5.0.2", None, f"{prefix}/bin/mpiexec", prefix, True, "given")
+
+    monkeypatch.setattr(jobs, "choose_mpi", choose)
+    monkeypatch.setattr(jobs, "mpi_engine", lambda mpi, tell: Engine(solo_engine().path, "mpi", mpi))
+    plan = Plan(measure=(Measure(ops=("self.empty",)),), mpi=("/a", "/b", "/a"))
+    engines = jobs.setup_for(plan, read_machine()).engines
+    assert [name for name in engines if name] == ["mpich-5.0.2", "mpich-5.0.2@/b"]
+
+
+def test_version(steelyard: Steelyard) -> None:
+    assert steelyard("--version") == Said(0, f"steelyard {__version__}\n", "")
+
+
+# ---- list --------------------------------------------------------------------------------------------------
+
+
+def test_list_takes_a_part_of_names_and_says_the_forms_of_an_op_in_one_line(
+    steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe, whose lines are not folded
+    if not find_mpis():
+        pytest.skip("no MPI was found")
+    lines = steelyard("list", "allreduce").out.splitlines()
+    (line,) = [line for line in lines if line.startswith("  mpi.allreduce ")]
+    assert "the sum over all ranks at every rank" in line
+    assert "iallreduce" in line
+    assert "allreduce_init" in line
+    assert not [line for line in lines if "mpi.bcast" in line or "methods" in line]
+
+
+def test_list_of_one_op_says_all_that_it_takes(steelyard: Steelyard) -> None:
+    if not find_mpis():
+        pytest.skip("no MPI was found")
+    said = steelyard("list", "mpi.reduce").out
+    for words in (
+        *("osu_reduce", "Reduce", "MPI_Reduce", "root=0", "operator=sum", "sum, prod", "epoch (default)"),
+        *("8..1Mi", "docs/reference/ops.md#coll", "mpi.ireduce (nonblocking)"),
+    ):
+        assert words in said
+    assert steelyard("list", "osu_reduce").out == said
+
+
+def test_list_of_a_method_says_its_parameters(steelyard: Steelyard) -> None:
+    said = steelyard("list", "median").out
+    assert said.startswith("median: ")
+    assert "tolerance=0.02" in said
+    assert "batch:" not in said
+
+
+def test_list_says_which_mpi_lacks_what(steelyard: Steelyard) -> None:
+    names = {mpi.name: mpi.origin for mpi in find_mpis()}
+    if "openmpi-4.1.4" not in names or "embedded" not in names.values():
+        pytest.skip("there is no Open MPI 4.1.4 beside an embedded MPI")
+    (embedded,) = [name for name, origin in names.items() if origin == "embedded"]
+    both = steelyard("list", "mpi.allreduce_init", "--mpi", f"openmpi-4.1.4,{embedded}", "--json").document
+    (row,) = both["ops"]
+    assert (row["available"], row["available_with"]) == (False, [embedded])
+    one = steelyard("list", "mpi.allreduce_init", "--mpi", embedded).out
+    assert "MPI 4.0" not in one
+    other = steelyard("list", "allreduce", "--mpi", "openmpi-4.1.4").out
+    assert "allreduce_init*" in other
+    assert "* not in openmpi-4.1.4: needs MPI 4.0" in other
+
+
+def test_list_in_json_has_parameters(steelyard: Steelyard) -> None:
+    (row,) = steelyard("list", "self.spin", "--json").document["ops"]
+    (param,) = [param for param in row["params"] if param["name"] == "ns"]
+    assert param["least"] == 200
+
+
+def test_list_of_what_there_is_not(steelyard: Steelyard) -> None:
+    said = steelyard("list", "self.emty")
+    assert (said.code, said.out) == (2, "")
+    assert "nothing here is called 'self.emty'; did you mean 'self.empty'? 'steelyard list'" in said.err

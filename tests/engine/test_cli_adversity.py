@@ -1,0 +1,238 @@
+"""What a system may do to the program: full disks, closed streams, signals, limits: one sentence each."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from campaigns import Orphans, watch_orphans
+from steelyard.cli.start import main
+
+_ARGV = (sys.executable, "-c", "from steelyard.cli.start import main; main()")
+_RUN = ("run", "self.empty", "--rule", "fixed", "--param", "count=2", "--launches", "1")
+
+
+@pytest.fixture
+def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
+    return watch_orphans(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder."""
+    folder = tmp_path_factory.mktemp("adversity") / "out"
+    done = _steelyard(*_RUN, "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def _steelyard(
+    *words: str,
+    stdout: int = subprocess.PIPE,
+    before: Callable[[], None] | None = None,
+    env: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """The command; `before` is what its process does first."""
+    return subprocess.run(
+        [*_ARGV, *words],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        errors="replace",
+        preexec_fn=before,
+        env=env,
+        timeout=300,
+    )
+
+
+def _says(done: subprocess.CompletedProcess[str], code: int, words: str) -> None:
+    """One sentence, at the end of what it said."""
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, done.stderr
+    assert re.search(words, done.stderr.splitlines()[-1]), done.stderr
+
+
+# ---- streams -----------------------------------------------------------------------------------------------
+
+
+def test_a_full_stdout(measured: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        _says(_steelyard("show", str(measured), stdout=full.fileno()), 3, "No space left on device")
+
+
+def test_a_closed_stdout(measured: Path) -> None:
+    done = _steelyard("show", str(measured), before=lambda: os.close(1))
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+
+
+def test_a_terminal_of_ascii(measured: Path) -> None:
+    env = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = _steelyard("show", str(measured), env=env)
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "self.empty" in done.stdout
+
+
+# ---- disks -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def disk() -> Iterator[Callable[[str], Path]]:
+    """A file system of a given size, for those who may mount one."""
+    folders: list[Path] = []
+
+    def mount(options: str) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="disk-"))
+        words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        if shutil.which("mount") is None or subprocess.run(words, capture_output=True).returncode != 0:
+            folder.rmdir()
+            pytest.skip("only root may mount a file system")
+        folders.append(folder)
+        return folder
+
+    yield mount
+    for folder in folders:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("size", ["4k", "8k", "16k"])
+def test_a_full_disk_is_one_sentence_and_room_is_all_it_takes_to_go_on(
+    disk: Callable[[str], Path], size: str
+) -> None:
+    folder = disk(f"size={size}")
+    done = _steelyard(*_RUN, "--launches", "3", "--out", str(folder / "out"))
+    _says(done, 2 if "cannot be written" in done.stderr else 3, "No space left on device")
+    subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
+    done = _steelyard(*_RUN, "--launches", "3", "--out", str(folder / "out"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_disk_that_may_only_be_read(disk: Callable[[str], Path]) -> None:
+    folder = disk("size=16m")
+    assert _steelyard(*_RUN, "--out", str(folder / "out")).returncode == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    done = _steelyard(*_RUN, "--launches", "2", "--out", str(folder / "out"))
+    _says(done, 2, "cannot be written: Read-only file system")
+    subprocess.run(["mount", "-o", "remount,rw", str(folder)], check=True)
+
+
+def test_results_that_cannot_be_replaced(measured: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(measured, tmp_path / "out")
+    (folder / "results.json").unlink()
+    (folder / "results.json").mkdir()
+    _says(_steelyard(*_RUN, "--out", str(folder)), 2, r"results\.json.*Is a directory")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x" * 300, "File name too long"),
+        ("bad-\udcff", "control characters"),
+        ("a\x1bb", "control characters"),
+    ],
+)
+def test_names_that_are_no_names(tmp_path: Path, name: str, words: str) -> None:
+    _says(_steelyard(*_RUN, "--out", str(tmp_path / name)), 2, words)
+
+
+# ---- limits ------------------------------------------------------------------------------------------------
+
+
+def test_few_open_files() -> None:
+    done = _steelyard(
+        "mpi", "build", "embedded", before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+    )
+    assert "did you mean" not in done.stderr
+    _says(done, 3, "cannot be started: Too many open files|found")
+
+
+def test_no_home(tmp_path: Path) -> None:
+    env = {
+        key: value for key, value in os.environ.items() if key not in ("XDG_CACHE_HOME", "STEELYARD_CACHE")
+    }
+    done = _steelyard("mpi", "list", env=env | {"HOME": ""})
+    _says(done, 2, "no home folder for the cache; set STEELYARD_CACHE")
+
+
+# ---- signals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", [0.08, 0.12, 0.2, 0.3, 0.4, 0.7, 1.0])
+def test_an_interruption_at_any_instant_is_a_sentence(after: float, orphans: Orphans, tmp_path: Path) -> None:
+    words = [*_RUN, "--out", str(tmp_path / "out")]
+    with subprocess.Popen([*_ARGV, *words], stderr=subprocess.PIPE, text=True) as tool:
+        _await_handler(tool.pid)
+        time.sleep(after)
+        tool.send_signal(signal.SIGINT)
+        _, err = tool.communicate(timeout=120)
+    assert "Traceback" not in err
+    assert tool.returncode in (0, 3)  # 0: it was faster
+    assert tool.returncode == 0 or err.splitlines()[-1].startswith("steelyard: stopped")
+    assert orphans() == []
+
+
+def _await_handler(pid: int) -> None:
+    """Until Python has begun to run our code: before, nobody can catch anything."""
+    deadline = time.monotonic() + 60
+    bit = 1 << (signal.SIGINT - 1)
+    while time.monotonic() < deadline:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        caught = next(line.split()[1] for line in lines if line.startswith("SigCgt"))
+        if int(caught, 16) & bit and b"libpython" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+            return
+        time.sleep(0.001)
+
+
+def test_the_second_interruption_ends_it_at_once(orphans: Orphans, tmp_path: Path) -> None:
+    """While the launch is being ended: exit code 3, no traceback, nothing left running."""
+    words = ["run", "self.empty", "--rule", "fixed", "--param", "count=1e7", "--out", str(tmp_path / "out")]
+    with subprocess.Popen([*_ARGV, *words], stderr=subprocess.PIPE, text=True) as tool:
+        _await_launch(tmp_path / "out")
+        for _ in range(2):
+            tool.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        _, err = tool.communicate(timeout=120)
+    assert (tool.returncode, "Traceback" in err) == (3, False)
+    deadline = time.monotonic() + 20
+    while orphans() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert orphans() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_with_its_own_code(number: signal.Signals, orphans: Orphans, tmp_path: Path) -> None:
+    words = ["run", "self.empty", "--rule", "fixed", "--param", "count=1e7", "--out", str(tmp_path / "out")]
+    with subprocess.Popen([*_ARGV, *words], stderr=subprocess.PIPE, text=True) as tool:
+        _await_launch(tmp_path / "out")
+        tool.send_signal(number)
+        _, err = tool.communicate(timeout=120)
+    assert (tool.returncode, "Traceback" in err, orphans()) == (128 + number, False, [])
+    assert (tmp_path / "out" / "results.json").is_file()
+
+
+def _await_launch(folder: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(b'"launch"' in path.read_bytes() for path in folder.glob("records/*.jsonl")):
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never began to measure")
+
+
+def test_the_entry_point_is_light() -> None:
+    """Else an interruption while modules are imported would meet nobody."""
+    code = "import sys, steelyard.cli.start; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"typer", "rich", "msgspec", "numpy"} & set(loaded.split())
+    assert main.__module__ == "steelyard.cli.start"

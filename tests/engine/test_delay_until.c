@@ -1,0 +1,66 @@
+#include "test.h"
+
+#include "base/delay_until.h"
+#include "base/err.h"
+
+#include <string.h>
+#include <time.h>
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Never too short; how much too long it is depends on who else wants the core. */
+static void test_it_lasts(int64_t ns)
+{
+    const int64_t before = now_ns();
+    spin_ns(ns);
+    CHECK(now_ns() - before >= ns);
+}
+
+static void test_a_gauged_wait_lasts(int64_t ns)
+{
+    struct spin spin = {0};
+    CHECK(spin_gauge(ns, &spin) == 0);
+    CHECK(spin.grain_ns >= 1 && spin.distance_ns <= ns);
+    const int64_t before = now_ns();
+    spin_wait(&spin);
+    CHECK(now_ns() - before >= spin.distance_ns);
+}
+
+/* No wait is as short as 1 ns: two readings are in it. */
+static void test_a_wait_that_is_too_short_is_refused(void)
+{
+    struct spin spin = {.distance_ns = 7};
+    CHECK(spin_gauge(1, &spin) == ERR_INPUT);
+    CHECK(strstr(err_text(), "a wait of 1 ns is shorter than") != NULL);
+    CHECK(spin.distance_ns == 7);
+}
+
+/* Points of a launch wait by one gauge, whatever other times were gauged, or refused, between them. */
+static void test_a_time_is_gauged_once(void)
+{
+    struct spin first = {0}, again = {0}, other = {0};
+    CHECK(spin_gauge(30000, &first) == 0);
+    CHECK(spin_gauge(1, &other) == ERR_INPUT);
+    CHECK(spin_gauge(40000, &other) == 0 && other.distance_ns > first.distance_ns);
+    CHECK(spin_gauge(30000, &again) == 0);
+    CHECK(again.distance_ns == first.distance_ns && again.grain_ns == first.grain_ns);
+}
+
+int main(void)
+{
+    test_a_time_is_gauged_once();
+    test_a_gauged_wait_lasts(10000);
+    test_a_gauged_wait_lasts(2000000);
+    test_a_wait_that_is_too_short_is_refused();
+    test_it_lasts(-5);
+    test_it_lasts(0);
+    test_it_lasts(1);
+    test_it_lasts(1000);
+    test_it_lasts(2000000);
+    return test_result();
+}

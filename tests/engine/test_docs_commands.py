@@ -1,0 +1,156 @@
+"""Each `steelyard ...` on the pages is a command: it is taken as far as the first launch, and no further."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from commands import Steelyard, steelyard_of
+from make_records import FakePoint, steady, write_folder
+from pages import ROOT, Snippet, commands, snippets, words_of
+from steelyard import validate
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.campaign.folder import open_folder
+from steelyard.engines.build import describe, mpi_engine
+from steelyard.engines.mpi import choose_mpi, find_mpis
+from steelyard.system.machine import Machine, read_machine
+from steelyard.system.topology import Cpu, Topology, read_topology
+
+_COMMANDS = commands("steelyard")
+_CORES = 8  # of the machine that the pages are written for
+_POINTS = [FakePoint("mpi.pingpong", steady(1e3), mpi=mpi) for mpi in ("openmpi-4.1.4", "mpich-4.0.2")]
+_PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="node-" suffix="" radical="0-15" speed="1Gf" bw="10GBps" lat="1us"/>
+</platform>
+"""
+
+
+def _instead(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], other: Callable[..., Any]
+) -> None:
+    """Another function in every module that has this one, by whatever name."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("steelyard"):
+            for name, value in list(vars(module).items()):
+                if value is function:
+                    monkeypatch.setattr(module, name, other)
+
+
+def _machine(*_: object) -> Machine:
+    cpus = tuple(range(_CORES))
+    return msgspec.structs.replace(read_machine(), cores=tuple((i,) for i in cpus), cpus=cpus, online=cpus)
+
+
+def _topology(*_: object) -> Topology:
+    """Two to an L3, four to a package."""
+    return Topology(
+        tuple(Cpu(i, core=i, l3=i // 2, package=i // 4) for i in range(_CORES)), tuple(range(_CORES))
+    )
+
+
+def _would_measure(folder: Path, plan: Any, points: tuple[Any, ...], *_: object) -> None:
+    raise MeasurementError(f"would measure {len(points)} points")
+
+
+def _would_simulate(*_: object) -> None:
+    raise MeasurementError("would simulate")
+
+
+def _missing_mpi(words: list[str]) -> str | None:
+    """An MPI that a command asks for and that is not here."""
+    here = {word for mpi in find_mpis() for word in (mpi.family, mpi.origin, mpi.name)}
+    asked = [word for flag, word in itertools.pairwise(words) if flag == "--mpi"]
+    asked += words[2:] if words[:2] == ["mpi", "build"] else []
+    return next((name for one in asked for name in one.split(",") if name not in here), None)
+
+
+def _added_by_the_page(command: Snippet) -> str | None:
+    """A word of the command that code on the same page gives a name to: `.name = "spaced"`."""
+    code = (snippet.text for snippet in snippets() if (snippet.page, snippet.kind) == (command.page, "c"))
+    names = {name for text in code for name in re.findall(r'\.name = "([\w-]+)"', text)}
+    return next((word for word in words_of(command) if word in names), None)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with what the pages speak of: results of earlier steps, a plan, a platform."""
+    read = [words for words in map(words_of, _COMMANDS) if words[0] in ("show", "report", "compare")]
+    for folder in {word for words in read for word in words if word.startswith("results/")}:
+        write_folder(tmp_path / folder, _POINTS, launches=3)
+    (tmp_path / "my-cluster.xml").write_text(_PLATFORM)
+    (tmp_path / "my.toml").write_text('[[measure]]\nops = ["self.empty"]\n')
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Steelyard:
+    call = steelyard_of(capsys, monkeypatch)
+    _instead(monkeypatch, open_folder, _would_measure)
+    _instead(monkeypatch, validate.validate, _would_simulate)
+    _instead(monkeypatch, read_topology, _topology)
+    _instead(monkeypatch, read_machine, lambda *_: _machine())
+    return call
+
+
+def test_there_are_commands() -> None:
+    assert {words_of(command)[0] for command in _COMMANDS} >= {
+        "run",
+        "list",
+        "show",
+        "report",
+        "validate",
+        "mpi",
+    }
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", _COMMANDS, ids=str)
+def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> None:
+    words = words_of(command)
+    if name := _added_by_the_page(command):
+        pytest.skip(f"{name} is what the page shows how to add: see test_docs_contributing.py")
+    if name := _missing_mpi(words):
+        pytest.skip(f"no {name} MPI was found")
+    if command.kind == "span" and len(words) == 1:  # its name, in a sentence
+        words += ["--help"]
+    said = steelyard(*words)
+    ends = {"run": (3, "would measure"), "validate": (3, "would simulate")}
+    code, words_on_stderr = ends.get(words[0], (0, "")) if "--help" not in words else (0, "")
+    assert said.code == code, f"{command.text}: {said.err}"
+    assert words_on_stderr in said.err
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("plan", [one for one in snippets() if one.kind == "toml"], ids=str)
+def test_a_plan_of_a_page_is_one(plan: Snippet, steelyard: Steelyard) -> None:
+    Path("a.toml").write_text(plan.text)
+    said = steelyard("run", "a.toml")
+    assert said.code == 3, said.err
+    assert "would measure" in said.err
+
+
+def test_the_page_of_ops_is_what_the_engine_says() -> None:
+    """docs/generate.py was run after the last change of a row, a method, a rule or a parameter."""
+    script = ROOT / "docs" / "generate.py"
+    if not script.is_file():
+        pytest.skip("no docs beside this package")
+    spec = importlib.util.spec_from_file_location("generate", script)
+    assert spec is not None
+    assert spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    try:
+        engine = mpi_engine(choose_mpi("embedded"))
+    except InputError as error:
+        pytest.skip(str(error))
+    assert generate.PAGE.read_text(encoding="utf-8") == generate.page(describe(engine))

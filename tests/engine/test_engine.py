@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import steelyard.engines.build as module
+import steelyard.engines.compile as compile_module
+from scripts import script
+from steelyard import __version__
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.engines.build import (
+    Engine,
+    describe,
+    engine_folder,
+    mpi_engine,
+    solo_engine,
+)
+from steelyard.engines.compile import Kind, build_commands, engine_sources
+from steelyard.engines.mpi import Mpi
+from steelyard.system.process import run
+
+_MAIN = """
+#include <stdio.h>
+#include "team/team.h"
+int main(void)
+{
+    printf("{\\"engine\\":\\"%s\\",\\"version\\":\\"%s\\",", team_kind(), STEELYARD_VERSION);
+    puts("\\"ops\\":[],\\"methods\\":[],\\"stop_rules\\":[]}");
+    return 0;
+}
+"""
+_FILES = {
+    "main.c": _MAIN,
+    "team/team.h": "const char *team_kind(void);",
+    "team/team_solo.c": '#include "team/team.h"\nconst char *team_kind(void) { return "solo"; }',
+    "team/team_mpi.c": '#include "team/team.h"\n#include <mpi.h>\n'
+    'const char *team_kind(void) { return MPI_VERSION && STEELYARD_MPI ? "mpi" : ""; }',
+    "ops/mpi/p2p/pair.c": "#include <mpi.h>\nint p2p(void); int p2p(void) { return MPI_VERSION; }",
+    "ops/mpi/self.c": "#include <mpi.h>\nint self(void); int self(void) { return MPI_VERSION; }",
+    "comm/comm_mpi.c": "#include <mpi.h>\nint comm(void); int comm(void) { return MPI_VERSION; }",
+}
+
+
+@pytest.fixture
+def toy(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An engine of a few lines, built by the real rule and flags; no prebuilt one, an empty cache."""
+    folder = tmp_path / "engine"
+    for name, text in _FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text + "\n")
+    shutil.copy(engine_folder() / "build.json", folder)
+    monkeypatch.setattr(module, "engine_folder", lambda: folder)
+    monkeypatch.setattr(module, "scripts_folder", lambda: tmp_path / "bin")
+    return folder
+
+
+def _names(folder: Path, kind: Kind) -> set[str]:
+    return {str(path.relative_to(folder)) for path in engine_sources(folder, kind)}
+
+
+def test_each_engine_has_its_sources(toy: Path) -> None:
+    assert _names(toy, "solo") == {"main.c", "team/team_solo.c"}
+    assert _names(toy, "mpi") == set(_FILES) - {"team/team_solo.c", "team/team.h"}
+
+
+def test_the_solo_engine_is_built_once(toy: Path, own_cache: Path, compiler: str) -> None:
+    engine = solo_engine()
+    built = Path(engine.path).stat().st_mtime_ns
+    description = describe(engine)
+    assert (description.engine, description.version) == ("solo", __version__)
+    assert solo_engine() == engine
+    assert Path(engine.path).stat().st_mtime_ns == built
+    assert [path.name for path in (own_cache / "engines").glob("*/*")].count("steelyard-solo") == 1
+
+
+def test_a_changed_source_gives_a_new_engine(toy: Path, compiler: str) -> None:
+    before = solo_engine()
+    (toy / "team" / "team.h").write_text("const char *team_kind(void); /* changed */\n")
+    assert solo_engine().path != before.path
+
+
+def test_a_build_is_announced_once_and_leaves_the_engine_and_its_log(
+    toy: Path, own_cache: Path, compiler: str
+) -> None:
+    said: list[str] = []
+    engine = solo_engine(said.append)
+    solo_engine(said.append)
+    assert len(said) == 1
+    assert re.fullmatch(r"building the engine for what needs no MPI \(once, about \d+ s\)", said[0])
+    assert _kept(engine) == {"steelyard-solo", "build.log", "sha256", ".lock"}
+
+
+def _kept(engine: Engine) -> set[str]:
+    return {path.name for path in Path(engine.path).parent.iterdir()}
+
+
+# A compiler that waits for a second one to have begun: a build that starts one after the other fails.
+_WAITS = """
+case "$*" in *--version*) exec cc --version;; *" -c "*) ;; *) exec cc "$@";; esac
+touch {folder}/began.$$
+for i in $(seq 200); do [ $(ls {folder} | wc -l) -ge 2 ] && exec cc "$@"; sleep 0.1; done
+exit 1
+"""
+
+
+def test_several_files_are_compiled_at_once(
+    toy: Path, tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "began").mkdir()
+    monkeypatch.setenv("CC", str(script(tmp_path / "cc-waits", _WAITS.format(folder=tmp_path / "began"))))
+    monkeypatch.setattr(compile_module, "_cores", lambda: 2)
+    assert describe(solo_engine()).engine == "solo"
+
+
+def test_an_engine_for_each_mpi(toy: Path, mpi: Mpi) -> None:
+    if mpi.mpicc is None:
+        pytest.skip(f"{mpi.name} has no mpicc")
+    engine = mpi_engine(mpi)
+    assert describe(engine).engine == "mpi"
+    assert mpi_engine(mpi) == engine
+
+
+def test_a_failed_build_is_one_sentence_and_a_log(toy: Path, compiler: str) -> None:
+    (toy / "main.c").write_text("int main(void) { return wrong; }\n")
+    with pytest.raises(
+        InputError, match=r"could not be built with .*'wrong' undeclared|.wrong. undeclared"
+    ) as raised:
+        solo_engine()
+    log = Path(str(raised.value).rpartition("all in ")[2].rstrip(")"))
+    assert log.read_text().startswith(f"$ {compiler.rpartition('/')[2]} ")
+    assert {path.name for path in log.parent.iterdir()} == {log.name, ".lock"}
+
+
+def _mpi(**changes: object) -> Mpi:
+    mpi = Mpi("mpich-5.0.2", "mpich", "5.0.2", None, "/p/bin/mpiexec", "/p", abi=True, origin="given")
+    return msgspec.structs.replace(mpi, **changes)
+
+
+def test_the_prebuilt_engine_is_for_the_standard_abi_only(toy: Path, tmp_path: Path) -> None:
+    prebuilt = script(tmp_path / "bin" / "steelyard-mpi", "exit 0")
+    assert mpi_engine(_mpi()) == Engine(str(prebuilt), "mpi", _mpi())
+    with pytest.raises(InputError, match=r"mpich-5.0.2 has no mpicc beside /p/bin/mpiexec"):
+        mpi_engine(_mpi(abi=False))
+
+
+def test_a_prebuilt_engine_older_than_its_sources_is_not_used(
+    toy: Path, tmp_path: Path, compiler: str
+) -> None:
+    prebuilt = script(tmp_path / "bin" / "steelyard-solo", "exit 0")
+    assert solo_engine().path == str(prebuilt)
+    later = prebuilt.stat().st_mtime_ns + 10**9
+    os.utime(toy / "main.c", ns=(later, later))
+    assert solo_engine().path != str(prebuilt)
+
+
+def test_a_cache_that_cannot_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
+    monkeypatch.setenv("STEELYARD_CACHE", str(toy / "main.c"))
+    with pytest.raises(InputError, match=r"cannot be made: .*; set STEELYARD_CACHE to another folder"):
+        solo_engine()
+
+
+def test_a_missing_wrapper_is_an_input_error(toy: Path) -> None:
+    with pytest.raises(InputError, match="'/p/bin/mpicc' does not exist"):
+        mpi_engine(_mpi(abi=False, mpicc="/p/bin/mpicc"))
+
+
+def test_no_compiler(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(InputError, match="no C compiler"):
+        solo_engine()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("echo oops >&2; exit 3", "failed with code 3: oops"),
+        ("echo no json", "is no description of an engine: JSON"),
+        ("echo {}", "missing required field `engine`"),
+    ],
+)
+def test_an_engine_that_does_not_describe_itself(tmp_path: Path, text: str, sentence: str) -> None:
+    engine = Engine(str(script(tmp_path / "engine", text)), "solo", None)
+    with pytest.raises(MeasurementError, match=sentence):
+        describe(engine)
+
+
+@pytest.mark.parametrize("kind", ["solo", "mpi"])
+def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
+    """The same files with the same flags, but for warnings and what a compiler wrapper adds by itself."""
+    root = engine_folder().parent
+    if shutil.which("cmake") is None or not (root / "CMakeLists.txt").is_file():
+        pytest.skip("there is no cmake, or this is not a checkout")
+    fake = script(tmp_path / "mpicc", "echo cc -I/fake/include -L/fake/lib -lmpi")
+    argv = [
+        "cmake",
+        "-S",
+        str(root),
+        "-B",
+        str(tmp_path / "b"),
+        f"-DSTEELYARD_MPICC={fake}",
+        "-DBUILD_TESTING=OFF",
+    ]
+    done = run(argv, timeout=600)
+    assert done.code == 0, done.err
+    ours = build_commands(engine_folder(), kind, ["cc"], Path("out")).compile
+    flags = {word for word in ours[0] if word.startswith("-") and word not in ("-o", "-c")}
+    own = {"solo": ("solo-objects.dir", "steelyard-solo.dir"), "mpi": ("steelyard-mpi.dir",)}[kind]
+    targets = (*own, "common-objects.dir")
+    compiled = set()
+    for entry in json.loads((tmp_path / "b" / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])
+        if any(target in entry["command"] for target in targets):
+            compiled.add(entry["file"])
+            theirs = {word for word in words[1:] if word.startswith("-") and not word.startswith("-W")}
+            is_common = "common-objects.dir" in entry["command"]  # and does not ask which engine it is in
+            assert not (is_common and "STEELYARD_MPI" in Path(entry["file"]).read_text())
+            unasked = {"-DSTEELYARD_MPI=1"} if is_common else set()
+            assert theirs - {"-o", "-c", "-I/fake/include"} == flags - unasked
+    assert compiled == {word for command in ours for word in command if word.endswith(".c")}
+
+
+def _cut(engine: Path) -> None:
+    engine.write_bytes(engine.read_bytes()[:1000])
+
+
+def _replace_by_a_folder(engine: Path) -> None:
+    engine.unlink()
+    engine.mkdir()
+
+
+def _say_nothing(engine: Path) -> None:
+    script(engine, "echo '{}'")
+
+
+@pytest.mark.parametrize("damage", [_cut, _replace_by_a_folder, _say_nothing, Path.unlink])
+def test_a_damaged_engine_is_built_again(toy: Path, compiler: str, damage: Callable[[Path], object]) -> None:
+    path = Path(solo_engine().path)
+    whole = path.read_bytes()
+    damage(path)
+    assert solo_engine().path == str(path)
+    assert path.read_bytes() == whole
+    assert describe(solo_engine()).engine == "solo"
+
+
+def test_what_a_killed_build_left_is_removed(toy: Path, compiler: str) -> None:
+    path = Path(solo_engine().path)
+    (path.parent / ".new-killed").mkdir()
+    (path.parent / ".new-killed" / "half.o").write_bytes(b"half")
+    path.unlink()
+    solo_engine()
+    assert _kept(solo_engine()) == {"steelyard-solo", "build.log", "sha256", ".lock"}

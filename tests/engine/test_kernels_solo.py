@@ -1,0 +1,31 @@
+"""Kernels without MPI, in one process with threads: their answers are the published ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernels import check_kernels, kernel_lines
+from points import measure
+from steelyard.engines.build import solo_engine
+
+_SOLO = (
+    "npb.is class=A",
+    "npb.is class=S threads=3",
+    "npb.cg class=W threads=2",
+    "npb.cg class=S phases=off",
+    "npb.mg class=A threads=2",
+    "npb.mg class=S phases=off",
+    "npb.ft class=W threads=3",
+    "npb.bt class=W threads=2",
+    "npb.bt class=S threads=3",
+    "npb.sp class=S threads=2",
+    "npb.sp class=W phases=off",
+    "npb.lu class=S phases=off",
+    "npb.lu class=S threads=3",
+    "npb.lu class=W",
+    "npb.lu class=A",
+)
+
+
+def test_kernels_give_the_published_answers_without_mpi(tmp_path: Path) -> None:
+    check_kernels(measure(solo_engine(), 1, 3, kernel_lines(_SOLO), tmp_path / "out.jsonl"), _SOLO)

@@ -1,0 +1,106 @@
+"""The names that other suites have for our ops."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from steelyard.base.errors import InputError
+from steelyard.engines.build import describe, mpi_engine, solo_engine
+from steelyard.engines.description import Ops, ops_of
+from steelyard.engines.mpi import choose_mpi
+from steelyard.plan.arguments import asked_plan
+from steelyard.plan.other_suites import SUITES, find_like, like_page
+from steelyard.plan.resolve import resolve
+
+_CORES = 8
+_AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None}
+
+
+@pytest.fixture(scope="module")
+def ops() -> Ops:
+
+    return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
+
+
+def test_every_name_is_there_once() -> None:
+    names = [row.name.lower() for rows in SUITES.values() for row in rows]
+    assert len(names) == len(set(names)) > 150
+
+
+def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) -> None:
+    for row in (row for rows in SUITES.values() for row in rows):
+        plan = asked_plan((), (row.name,), _AXES | {"ranks": None}, None, ())
+        points = resolve(plan, ops, ("mpi",), _CORES)
+        references = {point.reference for point in points}
+        points = tuple(point for point in points if point.point not in references)
+        assert {point.op for point in points} == {row.op}, row.name
+        assert all(dict(row.params).items() <= point.params.items() for point in points), row.name
+        assert (row.bytes is None) == (not ops.all[row.op].sized), row.name
+
+
+def _peers() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Each test of tests/data/peers.toml -> our op; those without one by the reason."""
+    suites = tomllib.loads((Path(__file__).parents[1] / "data" / "peers.toml").read_text(encoding="utf-8"))
+    missing = suites.pop("missing")
+    peers: dict[str, str] = {}
+    for ops_of_suite in suites.values():
+        for op, names in ops_of_suite.items():
+            if "{}" not in op:
+                peers |= dict.fromkeys(names, op)
+                continue
+            patterns, bases = names
+            for base in bases.split():
+                peers |= {pattern.format(base): op.format(base) for pattern in patterns.split()}
+    return peers, missing
+
+
+def test_every_mpi_test_of_a_peer_has_an_op_and_a_name(ops: Ops) -> None:
+    """Or stands among those that are missing, with the reason; a hole is closed by taking it out there."""
+    peers, missing = _peers()
+    assert len(peers) > 200
+    for name, op in peers.items():
+        assert op in ops.all, name
+        assert find_like(name).op == op, name
+    for name in (name for names in missing.values() for name in names):
+        assert name not in peers
+        with pytest.raises(InputError):
+            find_like(name)
+
+
+def test_every_name_is_a_peers() -> None:
+    """But for suites that have one test and its name, and OpenMP's: nothing in the table is made up."""
+    peers = {name.lower() for name in _peers()[0]}
+    names = {row.name.lower() for rows in SUITES.values() for row in rows if not row.name.startswith("epcc_")}
+    assert names - peers <= {"netpipe", "osu_reduce_scatter_block_persistent"}
+
+
+def test_what_is_given_beside_the_name_counts() -> None:
+    plan = asked_plan((), ("OSU_BW", "osu_bcast"), _AXES | {"bytes": "64"}, None, ("window=8",))
+    assert [(measure.ops, measure.bytes) for measure in plan.measure] == [
+        (("mpi.bandwidth",), "64"),
+        (("mpi.bcast",), "64"),
+    ]
+    assert plan.measure[0].params == {"window": (8.0,)}
+
+
+@pytest.mark.parametrize(
+    ("what", "like", "words"),
+    [
+        ((), ("osu_latencies",), "did you mean osu_latency"),
+        (("mpi.bcast",), ("osu_bcast",), "--like names what is run; leave mpi.bcast out"),
+        ((), (), "run what? Give ops, patterns, a plan or --like"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(what: tuple[str, ...], like: tuple[str, ...], words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        asked_plan(what, like, _AXES, None, ())
+    assert words in str(raised.value)
+
+
+def test_the_page_has_every_name() -> None:
+    page = like_page()
+    assert all(f"| {row.name} | `{row.op}`" in page for rows in SUITES.values() for row in rows)
+    assert find_like("pingpong").op == "mpi.pingpong"

@@ -1,0 +1,55 @@
+"""Results folders as shipped plans make them: their ops, sizes and parameters, with made-up times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import msgspec
+
+from make_records import FakePoint, steady, write_folder
+from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.plan import Measure, read_plan
+from steelyard.results.core_noise import LENGTH_NAMES
+
+MOST_VARIANTS = 40  # of the parameters of an op
+# What ops of the family noise count.
+COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}
+SIZES = (8, 1024, 65536)  # where a plan asks for several
+
+
+def values_of(value: object) -> list[float | str]:
+    """The values of a parameter of a plan; `*` is any word."""
+    if value == "*":
+        return ["one", "another_word"]
+    return list(value) if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]
+
+
+def fakes_of(measure: Measure) -> Iterator[FakePoint]:
+    """The test cases that a part of a plan asks for: ops x sizes x threads x parameters, under two MPIs."""
+    plain = msgspec.to_builtins(measure)
+    params = {name: values_of(value) for name, value in dict(plain.get("params") or {}).items()}
+    variants = list(product(*params.values()))[:MOST_VARIANTS] or [()]
+    text = str(plain.get("bytes") or "")
+    sizes = SIZES if ".." in text or "," in text else (0,)
+    for name, variant, size in product(plain["ops"], variants, sizes):
+        op = str(name).replace("*", "all")
+        mpis = ("mpich-4.0.2", "openmpi-4.1.4") if op.startswith(("mpi.", "npb.")) else (None,)
+        for mpi in mpis:
+            yield FakePoint(
+                op,
+                steady(150.0 + size / 8, count=40),
+                bytes=size,
+                ranks=2 if mpi else 1,
+                mpi=mpi,
+                params=dict(zip(params, variant, strict=False)),
+                counts=COUNTS.get(op, ()),
+            )
+
+
+def made_plan(folder: Path, name: str) -> Path:
+    """Results as the shipped plan of that name makes them; returns their folder."""
+    plan = read_plan(shipped_plans()[name])
+    points = [point for measure in plan.measure for point in fakes_of(measure)]
+    return write_folder(folder / name, points, launches=2)

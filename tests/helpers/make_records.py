@@ -1,0 +1,356 @@
+"""Writes results folders from given distributions: what an engine would have recorded of such times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.records.campaign_file import Placement
+from steelyard.records.schema import (
+    Clock,
+    End,
+    Job,
+    JobMpi,
+    Launch,
+    LaunchMpi,
+    Obs,
+    Params,
+    Place,
+    Point,
+    Record,
+    Sync,
+    WatchedPath,
+    append_records,
+)
+
+COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
+
+# (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
+Look = Callable[[np.random.Generator, NDArray[np.float64]], tuple[float | None, tuple[float, ...]]]
+Series = Callable[[np.random.Generator, int], NDArray[np.float64]]  # (generator, launch) -> ns per operation
+
+
+@dataclass(frozen=True, slots=True)
+class FakePoint:
+    """A point and the times it takes. `ends` maps a launch to an end record that is not `ok`.
+
+    `pace` is what each rank takes relative to the values; without it the last rank takes them, the others a
+    tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
+    are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
+    `counts` names what the op counts: a few in each observation.
+    `params` are those that the plan sets, `usual` all others, which the engine alone knows.
+    """
+
+    op: str
+    values: Series
+    bytes: int = 8
+    ranks: int = 2
+    mpi: str | None = "mpich-4.0.2"
+    reps: int = 100
+    parts: int = 1
+    report: Literal["root", "slowest", "message"] = "slowest"
+    method: str = "batch"
+    pace: tuple[float, ...] = ()
+    clock_error: float | None = None
+    skew: float = 0.0
+    windows: tuple[int, ...] = ()
+    path: WatchedPath | None = None
+    low: float | None = None
+    flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
+    yields_per_op: float = 0.0
+    counts: tuple[str, ...] = ()
+    look: Look | None = None
+    rule: str = "median"
+    rule_params: Params = field(default_factory=dict)
+    params: Params = field(default_factory=dict)
+    usual: Params = field(default_factory=dict)
+    role: str | None = None
+    work: float = 0.0
+    threads: int = 1
+    omp: dict[str, str] = field(default_factory=dict)
+    rejected: int = 0
+    placement: Placement | None = None
+    ends: dict[int, End] = field(default_factory=dict)
+
+
+def steady(median: float, spread: float = 0.05, count: int = 2000, between: float = 0.02) -> Series:
+    """Lognormal times around a launch median that itself varies by `between`."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        centre = median * np.exp(between * rng.standard_normal())
+        return np.asarray(centre * np.exp(spread * rng.standard_normal(count)))
+
+    return draw
+
+
+def regimes(fast: float, slow: float, dwell: int = 330, count: int = 2000) -> Series:
+    """Two regimes that take turns every `dwell` observations, each 4 % wide."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        phase = ((np.arange(count) + rng.integers(2 * dwell)) // dwell) % 2
+        return np.asarray(np.where(phase == 0, fast, slow) * np.exp(0.04 * rng.standard_normal(count)))
+
+    return draw
+
+
+def either(fast: float, slow: float) -> Series:
+    """Each launch in one of two regimes, three in five in the fast one, 4 % wide."""
+
+    def draw(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        centre = fast if launch % 5 in (0, 1, 3) else slow
+        return np.asarray(centre * np.exp(0.04 * rng.standard_normal(2000)))
+
+    return draw
+
+
+def write_folder(
+    folder: Path,
+    points: Sequence[FakePoint],
+    launches: int = 5,
+    seed: int = 1,
+    cpus: Callable[[int], str] = str,
+    preset: str | None = None,
+    machine: dict[str, Any] | None = None,
+    plan: dict[str, Any] | None = None,
+    ops: dict[str, dict[str, Any]] | None = None,
+) -> Path:
+    """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder."""
+    (folder / "records").mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    jobs: dict[tuple[int, str | None, int, int, str, Placement | None], list[tuple[int, FakePoint]]] = {}
+    for launch in range(1, launches + 1):
+        for index, point in enumerate(points):
+            omp = "".join(f"-{name}_{value}" for name, value in point.omp.items())
+            key = (launch, point.mpi, point.ranks, point.threads, omp, point.placement)
+            jobs.setdefault(key, []).append((index, point))
+    for (launch, mpi, ranks, threads, omp, placement), members in jobs.items():
+        name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
+        where = cpus
+        if placement is not None:
+            name += f"-on-{'-'.join(map(str, placement.cpus))}"
+            where = [str(cpu) for cpu in placement.cpus].__getitem__
+        job, start = _heads(name, launch, mpi, ranks, where, preset)
+        job = msgspec.structs.replace(job, threads=threads)
+        if placement is not None:
+            job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
+        records: list[Record] = [job, start]
+        for index, point in members:
+            records += _point_records(rng, launch, index, point)
+        append_records(folder / "records" / f"{name}.jsonl", records)
+    campaign = {
+        "schema": 1,
+        "name": "made",
+        "seed": seed,
+        "created": "2026-11-21T22:00:00Z",
+        "plan": plan or {},
+        "ops": ops or {},
+        "points": [_planned(index, point) for index, point in enumerate(points)],
+        "machine": machine if machine is not None else MACHINE,
+    }
+    (folder / "campaign.json").write_bytes(msgspec.json.encode(campaign))
+    return folder
+
+
+MACHINE: dict[str, Any] = {
+    "host": "vm",
+    "kernel": "6.1.0",
+    "os": "Debian GNU/Linux 12 (bookworm)",
+    "cpu_model": "AMD EPYC 7B13",
+    "online": [0, 1],
+    "cpus": [0, 1],
+    "cores": [[0], [1]],
+    "sockets": 1,
+    "numa_nodes": 1,
+    "caches": [
+        {"level": 1, "type": "Data", "bytes": 32768, "instances": 2},
+        {"level": 2, "type": "Unified", "bytes": 524288, "instances": 2},
+        {"level": 3, "type": "Unified", "bytes": 33554432, "instances": 1},
+    ],
+    "memory_bytes": 8 * 2**30,
+    "governor": None,
+    "smt": "notsupported",
+    "thp": "madvise",
+    "hypervisor": "KVM",
+    "load": [0.1, 0.2, 0.3],
+    "cpu_quota": None,
+}
+
+
+def _planned(index: int, point: FakePoint) -> dict[str, Any]:
+    return {
+        "point": index,
+        "op": point.op,
+        "bytes": point.bytes,
+        "ranks": point.ranks,
+        "threads": point.threads,
+        "omp": point.omp,
+        "method": point.method,
+        "rule": point.rule,
+        "params": point.params,
+        "mpi": point.mpi,
+        "placement": msgspec.to_builtins(point.placement),
+    }
+
+
+def _heads(
+    name: str, launch: int, mpi: str | None, ranks: int, cpus: Callable[[int], str], preset: str | None
+) -> tuple[Job, Launch]:
+    family, _, version = (mpi or "").rpartition("-")
+    job = Job(
+        schema=1,
+        job=name,
+        launch=launch,
+        ranks=ranks,
+        mpi=JobMpi(name=mpi, family=family, version=version, mpiexec="/usr/bin/mpiexec") if mpi else None,
+        engine="/opt/steelyard-mpi",
+        command=("mpiexec", "-n", str(ranks)),
+        preset=preset,
+        cores=2,
+    )
+    start = Launch(
+        schema=1,
+        engine="mpi" if mpi else "solo",
+        version="0.1.0",
+        ranks=ranks,
+        clock=Clock(name="monotonic", cost_ns=COST_NS, tick_ns=TICK_NS),
+        places=tuple(
+            Place(
+                rank=rank,
+                host="vm",
+                cpus=cpus(rank),
+                cpu=rank,
+                clock_cost_ns=COST_NS,
+                clock_tick_ns=TICK_NS,
+            )
+            for rank in range(ranks)
+        ),
+        build={"compiler": "gcc 12.2.0", "flags": "-O2"},
+        mpi=LaunchMpi(library=f"{family} {version}", version="4.0", thread_level="single") if mpi else None,
+        seed=42,
+        start_unix_ns=1_795_000_000_000_000_000 + launch * 60_000_000_000,
+    )
+    return job, start
+
+
+LOW_REPS = 50
+
+
+def _point_records(rng: np.random.Generator, launch: int, index: int, point: FakePoint) -> list[Record]:
+    head = Point(
+        point=index,
+        op=point.op,
+        bytes=point.bytes,
+        ranks=point.ranks,
+        threads=point.threads,
+        method=point.method,
+        rule=point.rule,
+        params=point.usual | point.params,
+        role=point.role,
+        work=point.work,
+        rule_params=point.rule_params,
+        reps=point.reps,
+        parts=point.parts,
+        report=point.report,
+        moved_bytes=point.bytes * point.parts,
+        low_reps=1 if point.low is None else LOW_REPS,
+        path=point.path,
+    )
+    if launch in point.ends:
+        return [head, msgspec.structs.replace(point.ends[launch], point=index)]
+    values = point.values(rng, launch)
+    records: list[Record] = [head]
+    if point.clock_error is not None:
+        records += [_sync(2 * index + after, point, at_ns=after * 10**15) for after in (0, 1)]
+    records += [
+        _obs(rng, index, point, number, values[first : first + CHUNK])
+        for number, first in enumerate(range(0, values.size, CHUNK))
+    ]
+    end = End(
+        point=index,
+        status="ok",
+        flag=point.flag,
+        count=values.size,
+        rejected=point.rejected,
+        verified=True,
+    )
+    return [*records, end]
+
+
+def _sync(index: int, point: FakePoint, at_ns: int) -> Sync:
+    """Clocks that agree, and state an error."""
+    zeros, errors = (0.0,) * point.ranks, (point.clock_error or 0.0,) * point.ranks
+    return Sync(
+        index=index,
+        algorithm="tree",
+        domains=1,
+        at_ns=(at_ns,) * point.ranks,
+        offset_ns=zeros,
+        drift_ppm=zeros,
+        error_ns=errors,
+        bound_ns=errors,
+    )
+
+
+def _obs(
+    rng: np.random.Generator, index: int, point: FakePoint, number: int, values: NDArray[np.float64]
+) -> Obs:
+    """Chunk `number` of a point."""
+    scale = point.reps * point.parts
+    shown = values * scale
+    if point.path is not None:
+        shown = shown + point.path.late_ns + point.path.observer_ns
+    if point.low is not None:  # the two kinds take turns
+        shown = np.stack([shown, np.full(shown.size, point.low * LOW_REPS)], axis=1).ravel()
+    start, stop = stamps(rng, shown, point.ranks, point.pace, point.skew)
+    if point.report == "root":
+        start, stop = start[::-1], stop[::-1]
+    if point.report == "message":  # an instant on each rank: the sender's is the first
+        sender = (np.arange(shown.size) + number * CHUNK) % 2
+        instants = np.where(sender == np.arange(point.ranks)[:, None], start, stop[-1])
+        start = stop = instants
+    yields = [round(point.yields_per_op * shown.size * scale / point.ranks)] * point.ranks
+    is_synchronised = point.clock_error is not None
+    canary, noise = point.look(rng, values) if point.look else (None, ())
+    return Obs(
+        point=index,
+        first=number * CHUNK,
+        count=shown.size,
+        start_ns=start.tolist(),
+        stop_ns=stop.tolist(),
+        yields=yields,
+        sync_before=2 * index if is_synchronised else None,
+        sync_after=2 * index + 1 if is_synchronised else None,
+        window_ns=point.windows[min(number, len(point.windows) - 1)] if point.windows else None,
+        low=tuple(range(1, shown.size, 2)) if point.low is not None else (),
+        counts={name: rng.poisson(3.0, start.shape).tolist() for name in point.counts},
+        canary_ns=canary,
+        noise=noise,
+    )
+
+
+def stamps(
+    rng: np.random.Generator,
+    durations: NDArray[np.float64],
+    ranks: int,
+    pace: tuple[float, ...] = (),
+    skew: float = 0.0,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts and stops as a clock of 10 ns shows them, shape (ranks, count).
+
+    Rank r takes `pace[r]` of `durations`; without it the last rank takes them, the others a tenth less.
+    """
+    start = np.empty((ranks, durations.size), dtype=np.int64)
+    stop = np.empty_like(start)
+    gaps = durations + 1000 + rng.uniform(0, 1000, durations.size)
+    true = np.concatenate(([0.0], np.cumsum(gaps)[:-1])) + rng.uniform(0, 1e6)
+    for rank in range(ranks):
+        own = pace[rank] if pace else 1.0 if rank == ranks - 1 else 0.9
+        start[rank] = np.floor((true + skew * rank) / TICK_NS) * TICK_NS
+        stop[rank] = np.floor((true + skew * rank + own * durations + COST_NS) / TICK_NS) * TICK_NS
+    return start, stop

@@ -1,0 +1,61 @@
+"""A slow-down that a preloaded library plants is found by arms, and nothing else is blamed for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaigns import run_plan, setup_of
+from steelyard.compare.answer import SLOWER, Question
+from steelyard.compare.arms import rivals_by
+from steelyard.compare.verdicts import compare
+from steelyard.engines.mpi import choose_mpi
+from steelyard.plan.arms import read_arms
+from steelyard.plan.plan import Measure, Plan
+from steelyard.results.rows import results
+from steelyard.system.process import run
+
+# Each MPI_Allreduce takes 0.5 ms longer, some hundred times what it takes: no noise of a machine hides that.
+_SLOW = """
+#include <mpi.h>
+#include <time.h>
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+int MPI_Allreduce(const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c)
+{
+    const double end = now() + 500e-6;
+    while (now() < end) { }
+    return PMPI_Allreduce(s, r, n, t, o, c);
+}
+"""
+
+
+def test_a_planted_slow_down_is_found_and_named(tmp_path: Path) -> None:
+    mpi = choose_mpi("openmpi")
+    if mpi.mpicc is None:
+        pytest.skip("there is no compiler for it")
+    source, library = tmp_path / "slow.c", tmp_path / "slow.so"
+    source.write_text(_SLOW)
+    done = run([mpi.mpicc, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], timeout=60)
+    assert done.code == 0, done.err
+    measure = Measure(
+        ops=("mpi.allreduce", "mpi.bcast"),
+        ranks=2,
+        bytes=8,
+        method="barrier",
+        rule="fixed",
+        params={"count": 20.0},
+    )
+    arms = read_arms(f"env.LD_PRELOAD=-,{library}")
+    plan = Plan(measure=(measure,), launches=8, seed=3, oversubscribe=True, arms=arms)
+    run_plan(tmp_path / "out", plan, setup_of(mpi))
+    found = compare(rivals_by(results(tmp_path / "out"), "env.LD_PRELOAD"), True, Question())
+    said = {one.op: one for one in found.points}
+    assert said["mpi.allreduce"].verdict == SLOWER
+    assert (said["mpi.allreduce"].ratio or 0) > 3
+    assert said["mpi.bcast"].verdict != SLOWER or (said["mpi.bcast"].ratio or 0) < 3

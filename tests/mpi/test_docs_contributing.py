@@ -1,0 +1,138 @@
+"""What CONTRIBUTING.md adds, added to a copy of the sources: it builds, runs, and is in the results."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from pages import ROOT, Snippet, commands, snippets, words_of
+from steelyard.base.errors import InputError
+from steelyard.engines.mpi import choose_mpi
+from steelyard.system.process import Done, run
+
+_PAGE = "CONTRIBUTING.md"
+_SECONDS = 600.0
+_SNIPPETS = [one for one in snippets() if one.page == _PAGE]
+# A C file of the page: what it defines -> the folder that it says.
+_FOLDERS = {"method": "engine/methods", "stop_rule": "engine/rules"}
+_DEFINES = re.compile(r"^const struct (method|stop_rule) (?:method|stop)_(\w+) =", re.MULTILINE)
+_MAIN = "from steelyard.cli.main import main; main()"
+# An editable install finds the checkout's modules before any path is looked at.
+_FIRST = """
+import sys
+sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in type(one).__module__]
+"""
+_NEW = """
+import sys
+from pathlib import Path
+from make_records import FakePoint, steady, write_folder
+from steelyard.export.formats import FORMATS, Export
+from steelyard.results.rows import results
+folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
+sys.stdout.buffer.write(FORMATS["jsonl"](Export(folder, results(folder))))
+"""
+
+
+_TABLE = """
+import sys
+from pathlib import Path
+from make_records import FakePoint, steady, write_folder
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+from steelyard.show.overview import ReadFolder, overview_text
+from steelyard.show.terminal import Paper
+folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
+measured = load(folder)
+print(overview_text([ReadFolder("", measured, rows_of(measured))], Paper()))
+"""
+
+
+def _files() -> dict[str, Snippet]:
+    """The C files that the page has in full, by the path that it gives them."""
+    found = ((_DEFINES.search(one.text), one) for one in _SNIPPETS if one.kind == "c")
+    return {f"{_FOLDERS[match[1]]}/{match[2]}.c": one for match, one in found if match}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources with all that the page adds and they do not have yet."""
+    if not (ROOT / _PAGE).is_file():
+        pytest.skip("this is not a checkout")
+    if shutil.which("git") is None:
+        pytest.skip("there is no git")
+    root = tmp_path_factory.mktemp("copy")
+    for name in ("engine", "src", "tests", "plans"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    added = 0
+    for diff in (one for one in _SNIPPETS if one.kind == "diff"):
+        (root / "page.diff").write_text(diff.text)
+        added += run(["git", "apply", "page.diff"], cwd=root, timeout=_SECONDS).code == 0
+    assert added  # those that do not fit are in the sources: see test_docs_snippets.py
+    for name, snippet in _files().items():
+        (root / name).write_text(snippet.text)
+    build = root / "engine" / "build.json"  # this engine is not for measuring, and is to be built soon
+    build.write_text(build.read_text().replace('"-O2"', '"-O0"'))
+    (root / "first").mkdir()
+    (root / "first" / "sitecustomize.py").write_text(_FIRST)
+    return root
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def _python(copy: Path, *words: str | Path) -> Done:
+    path = os.pathsep.join(str(copy / name) for name in ("src", "tests/helpers", "tests/testbed", "first"))
+    environment = os.environ | {"PYTHONPATH": path, "STEELYARD_CACHE": str(copy / "cache")}
+    return run([sys.executable, *words], env=environment, timeout=_SECONDS, cwd=copy)
+
+
+def test_the_page_has_a_method_and_a_rule_in_full() -> None:
+    assert {Path(name).parent.name for name in _files()} == {"methods", "rules"}
+
+
+def test_a_method_and_a_rule_of_the_page_measure(copy: Path) -> None:
+    """By the command of the page, under the first MPI; for less time, and with the rule that it adds."""
+    try:
+        choose_mpi(None)
+    except InputError as error:
+        pytest.skip(str(error))
+    command = next(one for one in commands("steelyard") if "--method one-late" in one.text)
+    more = ("--rule", "seconds", "--param", "seconds=0.05", "--launches", "1", "--oversubscribe", "--json")
+    said = _python(copy, "-c", _MAIN, *words_of(command), *more, "--out", "out")
+    assert said.code == 0, said.err
+    (row,) = json.loads(said.out)["points"]
+    assert (row["status"], row["method"], row["rule"]) == ("ok", "one-late", "seconds")
+    records = [json.loads(line) for path in copy.glob("out/records/*") for line in _lines(path)]
+    assert [one["one_late_ns"] > 0 for one in records if one["record"] == "point"] == [True]
+
+
+def test_a_check_of_the_page_finds_its_case_and_nothing_on_a_quiet_campaign(copy: Path) -> None:
+    chosen = ["tests/unit/test_checks.py", "tests/unit/test_layers_package.py"]
+    named = ["-k", "slowest-rank or quiet_campaign or keeps_its_layers"]
+    said = _python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *named)
+    assert said.code == 0, said.out
+    assert "3 passed" in said.out
+
+
+def test_a_format_and_a_facet_of_the_page_are_in_what_is_exported(copy: Path) -> None:
+    said = _python(copy, "-c", _NEW, copy / "made")
+    assert said.code == 0, said.err
+    (row,) = (json.loads(line) for line in said.out.splitlines())
+    assert row["p95_to_p5"] > 1
+
+
+def test_a_column_of_the_page_is_in_the_table(copy: Path) -> None:
+    said = _python(copy, "-c", _TABLE, copy / "table")
+    assert said.code == 0, said.err
+    heading, row = (line.split() for line in said.out.splitlines() if line.startswith(("# bytes", "   ")))
+    assert heading[1:] == ["bytes", "time", "±", "p95", "p99", "bandwidth"]
+    p95, p99 = (float(field.removesuffix("us")) for field in row[3:5])
+    assert 1 < p95 < p99

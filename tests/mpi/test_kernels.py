@@ -1,0 +1,90 @@
+"""Kernels: their answers are the published ones, on any number of ranks and threads; a plant is caught.
+
+To add a kernel: a row in `_CASES`, one in `_REFUSED` if there is something that it cannot take on two ranks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernels import check_kernels, ends_of, kernel_lines
+from points import engine_of, measure
+from steelyard.engines.mpi import Mpi
+from steelyard.records.schema import Phases, Point
+
+# A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
+# of them, and of CG, which waits thousands of times, only what cannot be simulated or is different there.
+_CASES = (
+    ("npb.ep class=S threads=2", 3),
+    ("npb.is class=S", 3),
+    ("npb.is class=S backend=icollective threads=2", 2),
+    ("npb.is class=S backend=nonblocking", 3),
+    ("npb.is class=S backend=blocking", 2),
+    ("npb.is class=W", 2),
+    ("npb.cg class=S backend=neighbour", 2),
+    ("npb.cg class=S backend=icollective rows=2", 2),
+    ("npb.mg class=S threads=2", 3),
+    ("npb.mg class=S backend=blocking", 2),
+    ("npb.mg class=S backend=persistent", 2),
+    ("npb.mg class=S backend=neighbour", 2),
+    ("npb.mg class=W", 2),
+    ("npb.ft class=S threads=2", 3),
+    ("npb.ft class=S backend=nonblocking", 3),
+    ("npb.ft class=S backend=blocking", 2),
+    ("npb.ft class=S backend=persistent", 2),
+    ("npb.ft class=S backend=icollective", 2),
+    ("npb.ft class=W", 2),
+    ("npb.bt class=S threads=2", 2),
+    ("npb.sp class=S backend=neighbour", 2),
+    ("npb.sp class=S backend=blocking threads=2", 2),
+    ("npb.lu class=S planes=4 threads=2", 2),
+    ("npb.lu class=S backend=neighbour planes=100", 2),
+    ("npb.lu class=S backend=persistent", 3),
+)
+_PLANTED = tuple(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"))
+_REFUSED = (
+    ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
+    ("npb.is class=E", "GiB are free; choose a smaller problem or more hosts"),
+)
+
+
+@pytest.mark.parametrize("ranks", sorted({ranks for _, ranks in _CASES}))
+def test_kernels_give_the_published_answers(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
+    cases = [case for case, wanted in _CASES if wanted == ranks]
+    engine = engine_of(mpi)
+    threads = 2 if any("threads" in case for case in cases) else 1
+    records = measure(engine, ranks, threads, kernel_lines(cases), tmp_path / "out.jsonl")
+    check_kernels(records, cases)
+    assert sum(isinstance(one, Phases) for one in records) == len(cases)
+
+
+def test_a_planted_error_of_one_rank_is_caught(tmp_path: Path, mpi: Mpi) -> None:
+    for plant in range(2):
+        lines = kernel_lines(_PLANTED, f" plant={plant}")
+        ends = ends_of(measure(engine_of(mpi), 2, 1, lines, tmp_path / f"out{plant}.jsonl"))
+        for case, end in zip(_PLANTED, ends, strict=True):
+            assert (end.status, end.count, end.verified) == ("failed", 0, False), case
+            assert (end.why or "").startswith("wrong: rank 0: npb."), case
+
+
+def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, mpi: Mpi) -> None:
+    lines = kernel_lines([case for case, _ in _REFUSED])
+    ends = ends_of(measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl"))
+    for (case, why), end in zip(_REFUSED, ends, strict=True):
+        assert end.status == "skipped", case
+        assert why in (end.why or ""), case
+
+
+def test_records_say_what_is_sent_and_how_much_is_done(tmp_path: Path, mpi: Mpi) -> None:
+    """CG on 1 x 2 ranks: a product is summed over both, and so are two or three numbers after it."""
+    lines = kernel_lines(["npb.cg class=S rows=1"])
+    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    (point,) = (one for one in records if isinstance(one, Point))
+    (phases,) = (one for one in records if isinstance(one, Phases))
+    n, z, outer, inner = 1400, 7 * 8, 15, 25
+    assert point.work == 2 * outer * n * (3 + z + inner * (5 + z) + 3)
+    products, numbers = outer * (inner + 1), outer * (2 * inner + 3)
+    assert phases.messages == (products + numbers,) * 2
+    assert phases.bytes == (8 * (products * n + numbers + outer),) * 2

@@ -1,0 +1,137 @@
+"""Several threads of each rank in MPI at once: every op of them, in many numbers of ranks and of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from campaigns import plan_of, run_plan, setup_of
+from points import engine_of, measure
+from steelyard.engines.build import describe
+from steelyard.engines.mpi import Mpi
+from steelyard.records.read import read_folder
+from steelyard.records.schema import End, Obs, Phases
+from steelyard.results.phases import summarise
+
+_CHANNELS = ("pingpong", "pingping", "sendrecv", "bandwidth", "bibandwidth")
+
+
+def _lines(mpi: Mpi) -> list[str]:
+    """A point of each op of the family, and of each way to tell threads apart."""
+    ops = [op for op in describe(engine_of(mpi)).ops if op.family == "mt"]
+    assert len(ops) > 25
+    assert {op.thread_level for op in ops} == {"multiple"}
+    lines = [f"op={op.name} bytes=24" if op.sized else f"op={op.name}" for op in ops]
+    lines += [f"op=mpi.mt.{name} bytes=9 channel=tags" for name in _CHANNELS]
+    lines += ["op=mpi.mt.pingpong bytes=9 channel=tags match=any_source", "op=mpi.mt.pingpong bytes=100001"]
+    lines += ["op=mpi.mt.pingpong bytes=9 match=any recv=irecv", "op=mpi.mt.allreduce bytes=24 operator=user"]
+    lines += ["op=mpi.mt.short bytes=8 other_bytes=3", "op=mpi.mt.pingpong bytes=8 phases=on"]
+    return lines
+
+
+def _ends(tmp_path: Path, mpi: Mpi, ranks: int, threads: int, lines: Sequence[str]) -> list[End]:
+    lines = [f"{line} threads={threads} method=batch reps=2 rule=fixed count=1" for line in lines]
+    records = measure(engine_of(mpi), ranks, threads, lines, tmp_path / "out.jsonl")
+    return sorted((record for record in records if isinstance(record, End)), key=lambda end: end.point)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads"), [(1, 2), (2, 1), (2, 2), (3, 2), (4, 2), (5, 2), (7, 2), (8, 2)]
+)
+def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, threads: int) -> None:
+    if ranks > 3 and mpi.family == "mpich":
+        threads = 1  # they spin on cores that others wait for
+    lines = _lines(mpi)
+    ends = _ends(tmp_path, mpi, ranks, threads, lines)
+    for line, end in zip(lines, ends, strict=True):
+        if end.status == "skipped":
+            assert ranks == 1, (line, end.why)
+            assert "needs 2 ranks" in (end.why or "")
+        else:
+            assert (end.status, end.why, end.verified) == ("ok", None, True), line
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
+    """What the last of two threads received is spoilt."""
+    lines = _lines(mpi)
+    ends = _ends(tmp_path, mpi, 2, 2, [f"{line} plant={rank}" for line in lines])
+    receives_at = {"reduce": 0, "gather": 0, "gatherv": 0, "bcast": 1, "exscan": 1, "bandwidth": 1}
+    receives_at |= {"message_rate": 1}
+    for line, end in zip(lines, ends, strict=True):
+        name = line.split()[0].removeprefix("op=mpi.mt.")
+        if name == "barrier" or receives_at.get(name, rank) != rank:
+            assert (end.status, end.verified) == ("ok", True), line
+            continue
+        assert (end.status, end.verified) == ("failed", False), line
+        assert (end.why or "").startswith(f"wrong: rank {rank}: "), line
+        if name not in ("serve", "short"):
+            assert "thread 1: " in (end.why or ""), line
+
+
+def test_long_messages_of_other_threads_are_checked(tmp_path: Path, mpi: Mpi) -> None:
+    """Rank 2 receives nothing else, in both of its other threads; the last message is spoilt."""
+    long = "op=mpi.mt.short bytes=8 other_bytes=100001 other_to=third"
+    tmp_path.joinpath("few").mkdir()
+    good, bad = _ends(tmp_path, mpi, 3, 3, [long, f"{long} plant=2"])
+    assert (good.status, good.verified) == ("ok", True)
+    assert (bad.status, bad.verified) == ("failed", False)
+    assert (bad.why or "").startswith("wrong: rank 2: ")
+    (few,) = _ends(tmp_path.joinpath("few"), mpi, 2, 2, [long])
+    assert few.status == "skipped"
+    assert "other_to=third sends long messages to rank 2; give 3 ranks, not 2" in (few.why or "")
+
+
+def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
+    """Two stamps in a repetition: when the first thread is done, and when the last; only if asked for."""
+    words = "op=mpi.mt.pingpong bytes=8 threads=2 method=batch reps=1 rule=fixed count=4"
+    lines = [f"{words} phases=on", words]
+    records = measure(engine_of(mpi), 2, 2, lines, tmp_path / "out.jsonl")
+    found = [record for record in records if isinstance(record, Phases)]
+    assert {record.point for record in found} == {0}
+    row = summarise(found, 1)
+    assert row is not None
+    first, last = row.phases
+    assert (first.name, last.name) == ("first thread", "last thread")
+    assert first.calls == last.calls == 1  # and not the untimed repetition before a short one
+    assert first.median > 0
+    assert last.median >= 0
+    took = [
+        np.subtract(one.stop_ns, one.start_ns) for one in records if isinstance(one, Obs) and one.point == 0
+    ]
+    inside = [np.sum([phase.ns for phase in one.phases], axis=0) for one in found]
+    assert all((chunk.sum(axis=1) >= spent).all() for chunk, spent in zip(took, inside, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("channel=tags match=any_tag", "give channel=comms"),
+        ("channel=tags match=any", "give channel=comms"),
+        ("send=bsend", "one buffer for the whole process, not one for each of 2 threads; give another call"),
+    ],
+)
+def test_what_threads_cannot_share_is_refused(tmp_path: Path, mpi: Mpi, words: str, sentence: str) -> None:
+    (end,) = _ends(tmp_path, mpi, 2, 2, [f"op=mpi.mt.pingpong bytes=8 {words}"])
+    assert end.status == "skipped"
+    assert sentence in (end.why or "")
+
+
+def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:
+    """Nobody names it: multiple; somebody names a lower one: the point is skipped and says why."""
+    plan = plan_of("mpi.mt.pingpong", ranks=2, mpi=(mpi.name,))
+    for level, status, words in ((None, "ok", ""), ("funneled", "skipped", "give --thread-level multiple")):
+        measure = msgspec.structs.replace(plan.measure[0], bytes=8, threads=2, thread_level=level)
+        out = tmp_path / str(level)
+        run_plan(out, msgspec.structs.replace(plan, measure=(measure,)), setup_of(mpi))
+        ((file, run),) = [(file, run) for file in read_folder(out) for run in file.points]
+        assert run.end is not None
+        assert file.launch is not None
+        assert file.launch.mpi is not None
+        assert file.launch.mpi.thread_level == (level or "multiple")
+        assert run.end.status == status
+        assert words in (run.end.why or "")

@@ -1,0 +1,96 @@
+"""A short campaign whose processes are killed at random instants, and resumed until it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import campaign_tool
+from campaigns import Orphans, setup_of, watch_orphans
+from steelyard.base.errors import InputError
+from steelyard.engines.build import Engine
+from steelyard.engines.mpi import choose_mpi
+from steelyard.records.read import read_folder
+from steelyard.results.rows import results
+from steelyard.system.process_stat import process_stats
+
+_KILLS, _LAUNCHES = 20, 2
+_MOST_RUNS = 3 * _KILLS
+_LONGEST_WAIT = 1.5  # seconds after which a victim is chosen: of the start, of a launch, of the time between
+
+
+@pytest.fixture
+def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
+    return watch_orphans(monkeypatch)
+
+
+def _engine() -> Engine:
+    try:
+        mpi = choose_mpi(None)
+    except InputError as error:
+        pytest.skip(str(error))
+    return setup_of(mpi).engines[mpi.name]
+
+
+def _start(folder: Path, engine: Engine, **variables: str) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, campaign_tool.__file__, str(folder), msgspec.json.encode(engine).decode()]
+    environment = os.environ | {"LAUNCHES": str(_LAUNCHES)} | variables
+    return subprocess.Popen(argv, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def _victim(rng: random.Random, tool: int) -> int:
+    """The steelyard, its launcher or a rank, each as likely as the others where it is there."""
+    below: dict[int, list[int]] = {}
+    for pid, process in process_stats().items():
+        below.setdefault(process.parent, []).append(pid)
+    launchers = below.get(tool, [])
+    ranks = [rank for launcher in launchers for rank in below.get(launcher, [])]
+    return rng.choice(rng.choice([kind for kind in ([tool], launchers, ranks) if kind]))
+
+
+def test_nothing_is_lost_or_measured_twice_whoever_is_killed(tmp_path: Path, orphans: Orphans) -> None:
+    folder, engine, rng = tmp_path / "out", _engine(), random.Random(5)
+    kills = 0
+    for _ in range(_MOST_RUNS):
+        tool = _start(folder, engine, RETRY="yes")
+        if kills < _KILLS:
+            time.sleep(rng.uniform(0.1, _LONGEST_WAIT))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(_victim(rng, tool.pid), rng.choice([signal.SIGKILL, signal.SIGTERM]))
+                kills += tool.poll() is None
+        _, err = tool.communicate(timeout=300)
+        assert b"Traceback" not in err, err.decode()
+        if kills >= _KILLS and tool.returncode == 0:
+            break
+        if tool.returncode == 0:  # all is measured before all were killed: begin another
+            _is_whole(folder)
+            folder = folder.with_name(f"{folder.name}.")
+    _is_whole(folder)
+    deadline = time.monotonic() + 20
+    while orphans() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert orphans() == []
+
+
+def _is_whole(folder: Path) -> None:
+    """Each point has one good end in each launch, and values; what failed on the way stays on record."""
+    ends = Counter(
+        (file.job.job, run.index)
+        for file in read_folder(folder)
+        for run in file.points
+        if run.end is not None and run.end.status == "ok"
+    )
+    assert len(ends) == 3 * _LAUNCHES
+    assert set(ends.values()) == {1}
+    rows = results(folder)
+    assert [(row.status, row.launch_count) for row in rows] == [("ok", _LAUNCHES)] * 3

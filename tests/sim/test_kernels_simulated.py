@@ -1,0 +1,69 @@
+"""Kernels on many ranks, in simulation, where ranks do not wait for a core: the published answers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kernels import check_kernels, ends_of, kernel_lines
+from simulated import simulate
+from steelyard.records.read import read_records
+from steelyard.records.schema import Record
+
+# The same in simulation, where ranks do not wait for a core: a point, and on which numbers of them.
+_SIMULATED = (
+    ("npb.is class=S", (4, 6, 8, 9, 64)),
+    ("npb.is class=S backend=blocking", (9,)),
+    ("npb.cg class=S", (4, 6, 8, 9, 16)),  # on 64 it takes as long as all others together
+    ("npb.cg class=S backend=blocking", (6, 9)),
+    ("npb.cg class=S backend=persistent rows=9", (9,)),
+    ("npb.cg class=S backend=collective", (8,)),
+    ("npb.mg class=S", (4, 6, 8, 9, 64)),
+    ("npb.mg class=S backend=blocking", (6, 9)),
+    ("npb.mg class=S backend=persistent", (8,)),
+    ("npb.ft class=S", (4, 6, 8, 9, 64)),
+    ("npb.ft class=S backend=nonblocking", (7,)),
+    ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
+    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.bt class=S backend=blocking", (9,)),
+    ("npb.sp class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.sp class=S backend=persistent", (8,)),
+    ("npb.lu class=S", (4, 6, 8, 9, 64)),
+    ("npb.lu class=S backend=blocking planes=3", (7, 9)),
+)
+
+
+@pytest.mark.parametrize("ranks", sorted({ranks for _, several in _SIMULATED for ranks in several}))
+def test_kernels_give_the_published_answers_on_many_ranks(tmp_path: Path, ranks: int) -> None:
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    cases = [case for case, several in _SIMULATED if ranks in several]
+    check_kernels(_simulated(tmp_path, ranks, kernel_lines(cases)), cases)
+
+
+def _simulated(folder: Path, ranks: int, lines: Sequence[str]) -> tuple[Record, ...]:
+    points, out = folder / "points", folder / "out.jsonl"
+    points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
+    simulate(folder, ranks, "run", "--points", str(points), "--out", str(out), "--ranks", str(ranks))
+    return read_records(out).records
+
+
+@pytest.mark.parametrize(
+    ("kernel", "ranks", "rule"),
+    [
+        ("bt", 7, "three numbers up to 5"),
+        ("sp", 7, "three numbers up to 5"),
+        ("lu", 11, "two numbers up to 10"),
+    ],
+)
+def test_ranks_that_cannot_each_have_a_box_are_refused(
+    tmp_path: Path, kernel: str, ranks: int, rule: str
+) -> None:
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    (end,) = ends_of(_simulated(tmp_path, ranks, kernel_lines([f"npb.{kernel} class=S"])))
+    assert end.status == "skipped"
+    assert f"npb.{kernel} class S takes any product of {rule}, not {ranks} ranks" in (end.why or "")

@@ -1,0 +1,109 @@
+"""Arms: which axis of a plan they become, and in which order their launches come."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.campaign.jobs import groups_of, plan_jobs
+from steelyard.plan.arms import arm_of, read_arms, with_arms
+from steelyard.plan.plan import Measure, Plan
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
+
+_PLAN = Plan(measure=(Measure(ops=("mpi.bcast",)),))
+
+
+def test_an_arm_is_an_axis() -> None:
+    def made(word: str) -> Plan:
+        return with_arms(replace(_PLAN, arms=read_arms(word)))
+
+    assert made("mpi=openmpi,embedded").mpi == ("openmpi", "embedded")
+    assert made("placement=0,1;0,2").measure[0].placement == ("0,1", "0,2")
+    assert made("param.root=0,1").measure[0].params == {"root": (0, 1)}
+    assert made("omp.wait_policy=active,passive").measure[0].omp == {"wait_policy": ("active", "passive")}
+    assert made("env.X=1,-").measure[0].env == {"X": ("1", "-")}
+    assert with_arms(_PLAN) is _PLAN
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("mpi", "is not of the form FACTOR=A,B"),
+        ("=a,b", "is not of the form"),
+        ("mpi=a,", "is not of the form"),
+        ("mpi=a,a", "are one; give two values"),
+        ("colour=red,blue", "there are no arms by 'colour'"),
+        ("param.=1,2", "there are no arms by 'param.'"),
+    ],
+)
+def test_what_is_no_arm(word: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        with_arms(replace(_PLAN, arms=read_arms(word)))
+
+
+def test_what_is_given_twice() -> None:
+    with pytest.raises(InputError, match="leave --mpi away"):
+        with_arms(replace(_PLAN, mpi=("a",), arms=read_arms("mpi=a,b")))
+    with pytest.raises(InputError, match="leave it out of the plan"):
+        with_arms(Plan(measure=(Measure(ops=("x",), params={"root": 1}),), arms=read_arms("param.root=0,1")))
+    with pytest.raises(InputError, match="one factor, not mpi and"):
+        with_arms(replace(_PLAN, arms={"mpi": ("a", "b"), "env.X": ("1", "2")}))
+
+
+def test_the_arm_of_a_test_case() -> None:
+    point = PlannedPoint(point=0, op="mpi.bcast", mpi="a-1", params={"root": 1}, env={"X": "-"})
+    assert [
+        arm_of(point, factor) for factor in (None, "mpi", "placement", "param.root", "env.X", "omp.y")
+    ] == [
+        None,
+        "a-1",
+        "default",
+        "1",
+        "-",
+        None,
+    ]
+    placed = replace(point, placement=Placement("shared-l3", (0, 1)))
+    assert arm_of(placed, "placement") == "shared-l3 0,1"
+
+
+def _campaign(seed: int) -> CampaignFile:
+    points: list[PlannedPoint] = []
+    for ranks in (2, 3, 4):
+        for arm in ("a-1", "b-2"):
+            for size in (8, 16):
+                points.append(
+                    PlannedPoint(point=len(points), op="mpi.bcast", bytes=size, ranks=ranks, mpi=arm, arm=arm)
+                )
+    return CampaignFile(seed=seed, points=tuple(points))
+
+
+def test_arms_are_neighbours_and_one_coin_orders_all_of_a_launch() -> None:
+    firsts = []
+    for seed in range(40):
+        jobs = plan_jobs(_campaign(seed), 1, ())
+        pairs = list(zip(jobs[::2], jobs[1::2], strict=True))
+        assert all(one.group.ranks == two.group.ranks for one, two in pairs)
+        orders = {(one.group.arm, two.group.arm) for one, two in pairs}
+        assert len(orders) == 1
+        firsts.append(orders.pop()[0])
+    assert {"a-1", "b-2"} == set(firsts)
+    assert 10 < firsts.count("a-1") < 30  # a fair coin is outside once in 500
+
+
+def test_the_coin_is_thrown_anew_for_each_launch() -> None:
+    jobs = plan_jobs(_campaign(1), 40, ())
+    firsts = [jobs[i].group.arm for i in range(0, len(jobs), 6)]
+    assert 10 < firsts.count("a-1") < 30
+    assert 8 < sum(one != two for one, two in pairwise(firsts)) < 31  # no ABBA
+
+
+def test_an_arm_of_a_parameter_has_launches_of_its_own() -> None:
+    points = tuple(
+        PlannedPoint(point=i, op="mpi.bcast", mpi="a", params={"root": i}, arm=str(i)) for i in (0, 1)
+    )
+    assert [group.arm for group in groups_of(points)] == ["0", "1"]
+    names = {job.name for job in plan_jobs(CampaignFile(points=points), 1, ())}
+    assert names == {"l01-a-n1-arm-0", "l01-a-n1-arm-1"}

@@ -1,0 +1,75 @@
+"""A time budget: what fits is said before the start, and a point is not awaited far behind the deadline."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from described import described
+from steelyard.base.units import format_duration
+from steelyard.campaign.budget import Budget, estimate
+from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup
+from steelyard.engines.description import ops_of
+from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.resolve import resolve
+from steelyard.system.machine import read_machine
+
+_OPS = ops_of(
+    described(
+        [{"name": "self.empty", "class": "local", "sized": True, "default_bytes": "1", "methods": ["batch"]}],
+        [{"name": "batch"}],
+        [{"name": "median"}],
+    ),
+    None,
+)
+
+
+def _words(budget: str | None, points: int, launches: int) -> tuple[str, ...]:
+    sizes = tuple(range(points))
+    plan = Plan(measure=(Measure(ops=("self.empty",), bytes=sizes),), launches=launches, time_budget=budget)
+    planned = resolve(plan, _OPS, (), 1)
+    group = LaunchGroup(None, 1, 1, None, (), None, planned)
+    jobs = [PlannedJob(launch, f"l{launch}", group, planned) for launch in range(1, launches + 1)]
+    return estimate(plan, jobs, Setup({}, _OPS, read_machine()))
+
+
+def test_what_is_to_be_done_is_said_before_it_begins() -> None:
+    assert _words(None, 1, 1) == ("1 test case in 1 launch: about 1 s",)
+    assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 27 s",)
+    assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
+
+
+def test_what_will_not_fit_is_said_before_it_begins() -> None:
+    _, some = _words("5s", 20, 10)
+    assert some == (
+        "the time budget of 5s has room for only about 2 of the 10 launches: each takes at least 2 s; "
+        "what is not measured at the deadline is left out"
+    )
+    _, none = _words("5s", 200, 2)
+    assert "has room for not even one launch: each takes at least 16 s" in none
+
+
+def test_a_campaign_that_is_finished_takes_no_time() -> None:
+    plan = Plan(measure=(Measure(ops=("self.empty",)),), time_budget="1s")
+    assert estimate(plan, [], Setup({}, _OPS, read_machine())) == ()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ago", "is_over", "patience_is_over"),
+    [(None, 1e9, False, False), (100, 0, False, False), (1000, 1001, True, False), (100, 106, True, True),
+     (1, 1.2, True, False), (1, 1.6, True, True)],
+)  # fmt: skip
+def test_a_point_in_flight_is_awaited_for_a_little_while(
+    seconds: float | None, ago: float, is_over: bool, patience_is_over: bool
+) -> None:
+    budget = Budget(seconds, time.monotonic() - ago)
+    assert (budget.is_over, budget.patience_is_over) == (is_over, patience_is_over)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (8, "8 s"), (60, "1 min"), (80.4, "1 min 20 s"), (7200, "2 h"), (7501, "2 h 5 min")],
+)
+def test_durations_are_told_as_one_waits(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text

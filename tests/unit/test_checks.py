@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from make_records import FakePoint, regimes, steady, write_folder
+from steelyard.base.cpulist import cpu_set
+from steelyard.base.diagnostic import SEVERITIES, Diagnostic
+from steelyard.checks import diagnostics
+from steelyard.records.read import read_records
+from steelyard.records.schema import End, Obs, Sync, WatchedPath, append_records
+from steelyard.results.facets import ClockError
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+
+QUIET = FakePoint("mpi.bcast", steady(1000.0, between=0.005))
+HANG = End(point=0, status="failed", why="hang: no observation for 20 s")
+WRONG = End(point=0, status="failed", why="wrong: rank 1: byte 3 is 4, not 5", verified=False)
+ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
+
+
+def found_in(folder: Path, *points: FakePoint, **options: Any) -> dict[str, Diagnostic]:
+    measured = load(write_folder(folder / "out", points or (QUIET,), **({"launches": 10} | options)))
+    return {one.name: one for one in diagnostics(measured, rows_of(measured))}
+
+
+def drifting(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.asarray(np.linspace(1000, 1200, 2000) + rng.normal(0, 10, 2000))
+
+
+def tailed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.asarray(np.where(rng.random(2000) < 0.08, 5000.0, 1000.0) + rng.normal(0, 10, 2000))
+
+
+def test_a_quiet_campaign_has_no_diagnostics(tmp_path: Path) -> None:
+    assert found_in(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "options", "words"),
+    [
+        ("failed", [FakePoint("mpi.scan", steady(9.0), ends={2: HANG})], {}, "hang: no observation"),
+        ("wrong-answer", [FakePoint("mpi.scan", steady(9.0), ends={2: WRONG})], {}, "byte 3 is 4"),
+        (
+            "wrong-answer-solo",
+            [FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})],
+            {},
+            "byte 3 is 4",
+        ),
+        (
+            "skipped",
+            [FakePoint("mpi.scan", steady(9.0), ends=dict.fromkeys(range(11), ABSENT))],
+            {},
+            "MPI 4.0",
+        ),
+        ("not-positive", [FakePoint("mpi.scan", steady(-5.0), reps=1)], {}, "subtracting 27.4 ns"),
+        (
+            "oversubscribed",
+            [FakePoint("mpi.bcast", steady(1e3), ranks=4)],
+            {},
+            "4 ranks and threads on 2 cores",
+        ),
+        ("oversubscribed", [QUIET], {"preset": "oversubscribed"}, "mpich-4.0.2"),
+        ("shared-cores", [QUIET], {"cpus": lambda rank: "0-1"}, "ranks 0 and 1 of mpich-4.0.2"),
+        ("unbound", [QUIET], {"cpus": lambda rank: "0-1"}, "rank 0 of mpich-4.0.2 may run on CPUs 0-1"),
+        ("yielding", [FakePoint("mpi.bcast", steady(1e3), yields_per_op=2.3)], {}, "up to 2.3 times"),
+        ("modes", [FakePoint("mpi.bcast", regimes(200.0, 450.0))], {}, "% at 45"),
+        ("unsettled", [FakePoint("mpi.bcast", steady(1e3), flag="TIME")], {}, "in 10 of 10 launches"),
+        ("drift", [FakePoint("mpi.bcast", drifting)], {}, "median 1.10 us"),
+        ("tail", [FakePoint("mpi.bcast", tailed)], {}, "8 % of samples over 3 x the median, p99 5"),
+        ("one-launch", [QUIET], {"launches": 1}, "1 of 1 test case rests on one launch"),
+        ("few-launches", [QUIET, QUIET], {"launches": 3}, "2 of 2 test cases rest on 2 to 5"),
+        ("wide", [FakePoint("mpi.bcast", steady(1e3, between=0.5))], {}, "±"),
+        ("launches-differ", [FakePoint("mpi.bcast", steady(1e3, between=0.1))], {}, "times the fastest"),
+        ("coarse-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "tick 10 ns of"),
+        ("dear-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "27.4 ns subtracted"),
+        ("impossible", [FakePoint("mpi.bcast", steady(0.005), reps=10**6)], {}, "(0.005"),
+        ("rejected", [FakePoint("mpi.bcast", steady(1e3), rejected=400)], {}, "17 % of 24000"),
+    ],
+)
+def test_each_check_finds_its_evidence(
+    tmp_path: Path, name: str, points: list[FakePoint], options: dict[str, Any], words: str
+) -> None:
+    found = found_in(tmp_path, *points, **options)
+    assert words in found[name].evidence
+    assert "mpi." in found[name].evidence or name not in ("failed", "modes", "wide", "tail")
+
+
+def test_a_cut_line_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    path.write_text(path.read_text() + '{"record":"obs"')
+    measured = load(folder)
+    assert (
+        "l01-mpich-4.0.2-n2.jsonl"
+        in {d.name: d for d in diagnostics(measured, rows_of(measured))}["cut-line"].evidence
+    )
+
+
+@pytest.mark.parametrize(
+    ("domains", "basis", "found"), [(2, "closure", True), (1, "closure", False), (2, "bound", False)]
+)
+def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: Any, found: bool) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    syncs = [
+        Sync(
+            index=index,
+            algorithm="tree",
+            domains=domains,
+            at_ns=(10**12 * index,) * 2,
+            offset_ns=(0.0, 5e3),
+            drift_ppm=(0.0, 9.0),
+            error_ns=(10.0, 40.0),
+            bound_ns=(10.0, 2e3),
+            error_basis=basis,
+        )
+        for index in (0, 1)
+    ]
+    records = [
+        replace(record, sync_before=0, sync_after=1) if isinstance(record, Obs) else record
+        for record in read_records(path).records
+    ]
+    path.unlink()
+    append_records(path, [*records[:2], *syncs, *records[2:]])
+    measured = load(folder)
+    rows = rows_of(measured)
+    error = rows[0].get(ClockError)
+    assert (error.clock_error_ns, error.clock_bound_ns) == (50.0, 2010.0)
+    evidence = {one.name: one.evidence for one in diagnostics(measured, rows)}
+    assert ("closed-clocks" in evidence) == found
+    assert not found or "clocks ±50.0 ns, for certain ±2.01 us" in evidence["closed-clocks"]
+
+
+def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=1)
+    path = next((folder / "records").glob("*.jsonl"))
+    path.write_text(path.read_text().replace('"yield":"real"', '"yield":"none"'))
+    measured = load(folder)
+    assert "1 launch" in {d.name: d for d in diagnostics(measured, rows_of(measured))}["what-if"].evidence
+
+
+def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=2)
+    path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
+    path.write_text(path.read_text().replace('"clock_doubt":null', '"clock_doubt":"it went back by 7 ns"'))
+    measured = load(folder)
+    found = {d.name: d for d in diagnostics(measured, rows_of(measured))}["unsound-clock"]
+    assert found.evidence == "monotonic in 1 launch: it went back by 7 ns."
+
+
+def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
+    """A point that needs one clock fails by it; those that need none are timed by the same one."""
+    folder = write_folder(tmp_path / "out", [QUIET, QUIET], launches=1)
+    (path,) = (folder / "records").iterdir()
+    *lines, last = path.read_text().splitlines()
+    why = "clock: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump; measure anew"
+    end = json.loads(last) | {"status": "failed", "why": why}
+    path.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
+    measured = load(folder)
+    found = {d.name: d for d in diagnostics(measured, rows_of(measured))}["unsound-clock"]
+    assert found.evidence == (
+        "launch 1: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump, "
+        "and the same clocks timed 1 other test case of it."
+    )
+
+
+def test_launches_that_were_placed_differently(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [QUIET], launches=2)
+    path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
+    path.write_text(path.read_text().replace('"cpus":"0"', '"cpus":"7"'))
+    measured = load(folder)
+    assert "placements-vary" in {d.name for d in diagnostics(measured, rows_of(measured))}
+
+
+@pytest.mark.parametrize(
+    ("cores", "cpus", "found"),
+    [
+        ([[0, 2], [1, 3]], ["0,2", "1,3"], set()),  # both hardware threads of a core each
+        ([[0, 2], [1, 3]], ["0", "2"], {"shared-cores"}),  # two threads of one core
+        ([[0], [1], [2], [3]], ["0-1", "2-3"], {"unbound"}),
+        ([], ["0", "1"], set()),  # a machine that does not tell its cores
+    ],
+)
+def test_binding_is_judged_by_cores(
+    tmp_path: Path, cores: list[list[int]], cpus: list[str], found: set[str]
+) -> None:
+    names = set(found_in(tmp_path, cpus=lambda rank: cpus[rank], machine={"cores": cores}))
+    assert names & {"shared-cores", "unbound"} == found
+
+
+def test_the_instrument_may_measure_next_to_nothing(tmp_path: Path) -> None:
+    empty = FakePoint("self.empty", steady(1e-9), mpi=None, ranks=1, reps=1)
+    assert not found_in(tmp_path, empty).keys() & {"not-positive", "coarse-clock", "dear-clock"}
+
+
+def test_no_mpi_is_blamed_for_what_ran_without_one(tmp_path: Path) -> None:
+    point = FakePoint("omp.nested", steady(9.0), ranks=1, mpi=None, ends={2: WRONG})
+    found = found_in(tmp_path, point, cpus=lambda rank: "0-1", machine={"cores": [[0], [1]]})
+    assert "wrong-answer" not in found
+    texts = " ".join(str(one) for one in found.values())
+    assert "makers of that MPI" not in texts
+    assert "rank 0 of a launch without MPI may run on CPUs 0-1" in texts
+
+
+def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:
+    points = [FakePoint("mpi.scan", steady(9.0), bytes=size, ends={1: HANG}) for size in range(9)]
+    evidence = found_in(tmp_path, *points, launches=1)["failed"].evidence
+    assert evidence.startswith("9 test cases failed: mpi.scan 0 B on 2 ranks")
+    assert evidence.endswith("; and 7 more.")
+
+
+@pytest.mark.parametrize(
+    ("other", "names"),
+    [
+        ({"method": "epoch"}, ["mpi.scan{}, method barrier", "mpi.scan{}, method epoch"]),
+        ({"params": {"root": 0}}, ["mpi.scan{}, root=1", "mpi.scan{}, root=0"]),
+        (
+            {"method": "epoch", "params": {"root": 0}},
+            ["mpi.scan{}, root=1, method barrier", "mpi.scan{}, root=0, method epoch"],
+        ),
+        ({"op": "mpi.bcast", "method": "epoch"}, ["mpi.scan{}", "mpi.bcast{}"]),
+    ],
+)
+def test_points_of_one_name_are_told_apart(tmp_path: Path, other: dict[str, Any], names: list[str]) -> None:
+    one = {"op": "mpi.scan", "values": steady(9.0), "method": "barrier", "params": {"root": 1}}
+    points = [FakePoint(**{**one, "ends": {2: HANG}, **words}) for words in ({}, other)]
+    evidence = found_in(tmp_path, *points)["failed"].evidence
+    told = [part.partition(" (")[0] for part in evidence.partition(": ")[2].split("; ")]
+    assert told == [name.format(" 8 B on 2 ranks of mpich-4.0.2") for name in names]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "1 test case contradicts"), (2, "2 test cases contradict another")]
+)
+def test_methods_that_contradict_are_counted(tmp_path: Path, count: int, words: str) -> None:
+    epoch = FakePoint("mpi.bcast", steady(1000.0, between=0.005), method="epoch", clock_error=10.0)
+    path = WatchedPath(late=0, observer=1, late_ns=0.0, observer_ns=400.0, loops=6)
+    others = [
+        FakePoint("mpi.bcast", steady(5000.0, between=0.005), method=method, path=path)
+        for method in ("bisected-ack", "trigger")[:count]
+    ]
+    assert words in found_in(tmp_path, epoch, *others)["methods-disagree"].evidence
+
+
+def test_skipped_points_stand_together_by_reason(tmp_path: Path) -> None:
+    points = [
+        FakePoint(op, steady(9.0), bytes=b, ends={1: ABSENT}) for op in ("mpi.a", "mpi.b") for b in (1, 2)
+    ]
+    assert (
+        found_in(tmp_path, *points, launches=1)["skipped"].evidence
+        == "4 test cases of mpi.a, mpi.b (needs MPI 4.0)."
+    )
+
+
+def test_the_gravest_come_first_and_texts_are_sentences(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        QUIET,
+        FakePoint("mpi.scan", steady(9.0), yields_per_op=1, ends={1: HANG, 2: WRONG}),
+        launches=3,
+    )
+    order = [SEVERITIES.index(one.severity) for one in found.values()]
+    assert order == sorted(order)
+    assert order[0] == 0
+    assert all(one.evidence.endswith(".") for one in found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("0", {0}), ("0-2,5", {0, 1, 2, 5}), ("", set()), ("none", set()), ("3,1", {1, 3})]
+)
+def test_cpu_set(text: str, cpus: set[int]) -> None:
+    assert cpu_set(text) == cpus

@@ -1,0 +1,168 @@
+"""`steelyard compare`: verdicts of rows that are known, as a table, sentences, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flat_rows import flat_row, row_launch
+from steelyard.base.errors import InputError
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question, answer
+from steelyard.compare.arms import rivals_by, rivals_of
+from steelyard.compare.document import verdicts_document
+from steelyard.compare.junit import junit_xml
+from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+from steelyard.compare.verdicts import compare
+from steelyard.results.row import Row
+from steelyard.show.terminal import Paper, sheet_text
+
+_ASKED = Question()
+
+
+def _row(mpi: str, size: int, medians: list[float], **more: object) -> Row:
+    launches = tuple(row_launch(i + 1, median) for i, median in enumerate(medians))
+    usual: dict[str, object] = {
+        "point": size,
+        "op": "mpi.pingpong",
+        "method": "batch",
+        "bytes": size,
+        "ranks": 2,
+        "threads": 1,
+        "params": {},
+        "placement": None,
+        "mpi": mpi,
+        "launch_count": len(medians),
+        "count": 1000,
+        "rejected": 0,
+        "median": float(np.median(medians)) if medians else None,
+        "launches": launches,
+    }
+    return flat_row(**(usual | more))
+
+
+def _folder(effects: dict[int, float], launches: int = 10, seed: int = 1) -> list[Row]:
+    """Rows of two MPIs, the second slower by a factor for each size; launches scatter by 1 %."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for size, factor in effects.items():
+        for mpi, times in (("a-1", 1.0), ("b-2", factor)):
+            rows.append(_row(mpi, size, list(100 * times * np.exp(rng.normal(0, 0.01, launches)))))
+    return rows
+
+
+def test_each_verdict() -> None:
+    effects = {1: 1.0, 2: 1.2, 4: 0.8, **dict.fromkeys(range(8, 20), 1.0)}
+    found = compare(rivals_by(_folder(effects), "mpi"), True, _ASKED)
+    said = {one.bytes: one.verdict for one in found.points}
+    assert (said[1], said[2], said[4]) == (SAME, SLOWER, FASTER)
+    assert found.verdict == SLOWER
+    assert found.promise.false_alarm == 0.01
+    assert found.promise.family == len(effects) + 1
+    ratio = {one.bytes: one.ratio for one in found.points}
+    assert ratio[2] == pytest.approx(1.2, rel=0.02)
+
+
+def test_a_little_is_not_the_same() -> None:
+    """A change of 1 % that is sure, among test cases that are the same, is told at the top, too."""
+    effects = {size: 1.012 if size == 1 else 1.0 for size in range(1, 40)}
+    found = compare(rivals_by(_folder(effects, launches=40), "mpi"), True, _ASKED)
+    said = {one.bytes: one.verdict for one in found.points}
+    assert {said[1], *said.values()} == {LITTLE, SAME}
+    assert found.verdict == LITTLE
+
+
+@pytest.mark.parametrize(
+    ("estimate", "half", "p", "pairs", "modes", "verdict"),
+    [
+        (0.10, 0.03, 0.002, 10, 1, SLOWER),
+        (-0.10, 0.03, 0.002, 10, 1, FASTER),
+        (0.01, 0.005, 0.002, 10, 1, LITTLE),
+        (0.00, 0.03, 0.9, 10, 1, SAME),
+        (0.00, 0.03, 0.9, 10, 2, CANNOT_TELL),
+        (0.00, 0.03, 0.9, 30, 2, SAME),
+        (0.00, 0.20, 0.9, 10, 1, CANNOT_TELL),
+        (0.04, 0.02, 0.02, 10, 1, CANNOT_TELL),
+    ],
+)
+def test_the_words(estimate: float, half: float, p: float, pairs: int, modes: int, verdict: str) -> None:
+    assert answer(estimate, estimate - half, estimate + half, p, pairs, modes, _ASKED).verdict == verdict
+
+
+def test_how_many_launches_would_tell() -> None:
+    """The half width falls with the root of the launches: four times as wide wants sixteen times as many."""
+    said = answer(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10, 1, _ASKED)
+    assert said.launches_needed == pytest.approx(160, abs=1)
+
+
+def test_folders_were_not_measured_by_turns_and_say_so() -> None:
+    before, after = (_folder(dict.fromkeys(range(8), 1.0), seed=seed)[::2] for seed in (1, 2))
+    found = compare(rivals_of({"before": before, "after": after}), False, _ASKED)
+    assert {one.verdict for one in found.points} == {CANNOT_TELL}
+    assert found.promise.false_alarm is None
+    assert "different times" in sheet_text(verdict_sheet(found, 0.05), Paper(80))
+    slow = [_row("a-1", row.bytes, [2 * (one.median or 0) for one in row.launches]) for row in after]
+    found = compare(rivals_of({"before": before, "after": slow}), False, _ASKED)
+    assert {one.verdict for one in found.points} == {SLOWER}
+
+
+def test_three_arms_are_each_held_against_the_first() -> None:
+    rows = _folder({8: 1.0, 16: 1.3}) + [_row("c-3", size, [50.0 + i for i in range(10)]) for size in (8, 16)]
+    found = compare(rivals_by(rows, "mpi"), True, _ASKED)
+    assert [one.b for one in found.points] == ["b-2", "b-2", "c-3", "c-3"]
+    assert {one.a for one in found.points} == {"a-1"}
+
+
+def test_a_reader_at_80_columns_and_a_pipe() -> None:
+    found = compare(rivals_by(_folder({8: 1.0, 1024: 1.2}), "mpi"), True, _ASKED)
+    text = sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "slower" in text
+    assert any("b-2 is slower than a-1" in sentence for sentence in verdict_sentences(found, 0.05))
+    lines = sheet_text(verdict_sheet(found, 0.05), Paper()).splitlines()
+    fields = [line.split() for line in lines if not line.startswith("#")]
+    assert [field[1] for field in fields] == ["8B", "1KiB", "all"]
+
+
+def test_json_has_what_was_promised() -> None:
+    document = json.loads(
+        json.dumps(verdicts_document(compare(rivals_by(_folder({8: 1.2}), "mpi"), True, _ASKED)))
+    )
+    assert {"verdict", "promise", "points"} <= document.keys()
+    keys = {"op", "bytes", "ranks", "a", "b", "ratio", "low", "high", "p", "verdict", "launches_needed"}
+    assert keys <= document["points"][0].keys()
+
+
+def test_junit_fails_for_slower_and_holds_hostile_names() -> None:
+    rows = [
+        _row(row.mpi or "", row.bytes, [one.median or 0 for one in row.launches]) for row in _folder({8: 1.3})
+    ]
+    rivals = rivals_of({'x"/><script>\x1b[31m': [rows[0]], "b & c": [rows[1]]})
+    root = ET.fromstring(junit_xml(compare(rivals, True, _ASKED), strict=False))
+    assert root.get("failures") == "1"
+    assert root[0][0].tag == "failure"
+
+
+@pytest.mark.parametrize(
+    ("rows", "by", "sentence"),
+    [
+        ([], "mpi", "by mpi there is nothing here"),
+        (_folder({8: 1.0})[:1], "mpi", "only a-1"),
+        (_folder({8: 1.0}), "colour", "is no factor"),
+        (_folder({8: 1.0}), "param.", "is no factor"),
+    ],
+)
+def test_what_cannot_be_compared(rows: list[Row], by: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        rivals_by(rows, by)
+
+
+def test_one_launch_is_no_comparison(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="two launches at least"):
+        compare(rivals_by(_folder({8: 1.0}, launches=1), "mpi"), True, _ASKED)
+    with pytest.raises(InputError, match="no test case in common"):
+        rivals_of({"a": _folder({8: 1.0})[:1], "b": _folder({16: 1.0})[:1]})

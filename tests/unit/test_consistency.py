@@ -1,0 +1,244 @@
+"""Records that contradict themselves or each other: one sentence, whatever is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from steelyard.base.errors import InputError
+from steelyard.cli.show import print_results, read_results, tell_diagnostics
+from steelyard.export.formats import Export, results_document
+from steelyard.records.read import read_folder, read_job
+from steelyard.report import write_report
+
+Lines = list[dict[str, Any]]
+KINDS = Path(__file__).parents[1] / "data" / "kinds"  # records of each kind, of real launches
+_FILE = "l01-openmpi-4.1.4-n2.jsonl"
+
+
+def _lines(path: Path) -> Lines:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return shutil.copytree(KINDS, tmp_path / "kinds")
+
+
+def _rewrite(folder: Path, change: Callable[[Lines], object]) -> None:
+    path = folder / "records" / _FILE
+    lines = _lines(path)
+    change(lines)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _first(lines: Lines, record: str, **has: Any) -> dict[str, Any]:
+    return next(
+        line
+        for line in lines
+        if line["record"] == record and all(line.get(key) == value for key, value in has.items())
+    )
+
+
+def test_the_records_themselves_are_sound(folder: Path) -> None:
+    kinds = {line["record"] for path in (folder / "records").iterdir() for line in _lines(path)}
+    assert kinds == {
+        "job", "launch", "point", "obs", "phases", "sync", "state", "watch", "end", "close",
+    }  # fmt: skip
+    rows = read_results(folder)[0].rows
+    assert {row.status for row in rows} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("record", "change", "words"),
+    [
+        ("launch", lambda one: one["places"].pop(), None),  # a rank that does not tell where it is
+        ("launch", lambda one: one["places"][1].update(rank=0), "a rank has two places"),
+        ("launch", lambda one: one["places"][1].update(rank=2), "places names 2 of 2"),
+        ("launch", lambda one: one["clock"].update(cost_ns=-1), "is not a record .*>= 0"),
+        ("point", lambda one: one.update(ranks=3), "has 2 items for 3 ranks"),
+        ("point", lambda one: one.update(bytes=4096), "point . is not the same in .* and"),
+        ("obs", lambda one: one["start_ns"].pop(), "different numbers of ranks"),
+        ("obs", lambda one: one["yields"].append(0), "yields has 3 items for 2 ranks"),
+        ("obs", lambda one: one.update(late=[10**6]), "late names 1000000 of"),
+        ("obs", lambda one: one["start_ns"][0].__setitem__(0, 2**63), "is not a record"),
+        ("sync", lambda one: one["offset_ns"].pop(), "offset_ns has 1 items for 2 ranks"),
+        ("sync", lambda one: one.update(at_ns=[2**60, 2**60]), "is not after"),
+        ("phases", lambda one: one["phases"][0]["ns"].pop(), "is not of 2 ranks"),
+        ("phases", lambda one: one["phases"][0].update(name="lunch"), "are not those of"),
+        ("phases", lambda one: one["phases"].pop(), "are not those of its first samples"),
+        ("phases", lambda one: one.update(count=0), "about no sample"),
+        ("end", lambda one: one.update(stop_ns=one["stop_ns"] - 10**9), "end after it"),
+        ("state", lambda one: one["cpus"].pop(), "cpus has 1 items for 2 ranks"),
+        ("watch", lambda one: one["processes"][0].update(seconds=0), "took CPU time in no time"),
+        ("close", lambda one: one.update(rank=7), "rank names 7 of 2"),
+        ("job", lambda one: one.update(placement=" "), "its placement is blank"),
+    ],
+)
+def test_a_contradiction_is_one_sentence(
+    folder: Path, record: str, change: Callable[[dict[str, Any]], Any], words: str | None
+) -> None:
+    _rewrite(folder, lambda lines: change(_first(lines, record)))
+    if words is None:
+        read_results(folder)
+        return
+    with pytest.raises(InputError, match=words) as caught:
+        read_results(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_samples_in_the_time_of_the_simulator_may_end_after_their_point(folder: Path) -> None:
+    """Those of the method `truth`, while the point began and ended by the skewed clock of rank 0."""
+
+    def change(lines: Lines) -> None:
+        index = _first(lines, "end", status="ok")["point"]
+        _first(lines, "point", point=index)["method"] = "truth"
+        _first(lines, "end", point=index)["stop_ns"] -= 10**9
+
+    _rewrite(folder, change)
+    assert read_job(folder / "records" / _FILE)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"\0" * 4096 + b"\n", "line 1 is not a record"),
+        (b"\0" * 4096, "line 1 is not a record"),
+        (
+            b'{"record":"job","schema":1,"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+            "line 1 is not a record: it is nested too deep",
+        ),
+        (b'{"record":"job","schema":1,"\xff":1}\n', "line 1 is not a record"),
+    ],
+)
+def test_what_is_no_record_at_all_is_not_passed_over(tmp_path: Path, text: bytes, words: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(text)
+    with pytest.raises(InputError, match=words):
+        read_job(tmp_path / "a.jsonl")
+
+
+def test_a_copy_among_the_records_is_refused(folder: Path) -> None:
+    shutil.copy(folder / "records" / _FILE, folder / "records" / "copy of l01.jsonl")
+    with pytest.raises(
+        InputError, match=r"copy of l01\.jsonl is not named as its job, l01-.*; if it is a copy"
+    ):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("name", ["records/l09-pipe.jsonl", "campaign.json"])
+def test_a_pipe_is_not_waited_for(folder: Path, name: str) -> None:
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(InputError, match="is not a regular file"):
+        read_results(folder)
+
+
+def test_control_characters_in_records_are_not_obeyed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither on the terminal nor in files: an escape would change its title, or hide what follows."""
+    evil = "\x1b]0;owned\x07\x9b31m\u202e\r"
+
+    def poison(lines: Lines) -> None:
+        for line in lines:
+            line.update(host=evil, why=evil) if line["record"] in ("watch", "end") else None
+        end = _first(lines, "end")
+        end["status"] = "failed"
+        _first(lines, "launch")["mpi"]["library"] = evil
+        for busy in _first(lines, "watch")["processes"]:
+            busy["command"] = evil
+
+    _rewrite(folder, poison)
+    read, found = read_results(folder)
+    print_results([read])
+    tell_diagnostics(found)
+    write_report([folder], folder / "report.html")
+    told = "".join(capsys.readouterr()) + (folder / "report.html").read_text()
+    told += msgspec.json.encode(results_document(Export(folder, read.rows, found))).decode()
+    assert r"\x1b]0;owned\x07" in told.replace("\\\\", "\\")
+    assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(told)
+
+
+# ---- one field at random ----------------------------------------------------------------------------------
+
+_VALUES: tuple[Any, ...] = (
+    None, -1, 0, 1, 3, 10**9, 2**62, 2**70, 1e308, -1.5, 0.5, "", "x", "0-3", [], {}, True, [1], {"a": 1},
+)  # fmt: skip
+_FIELDS = 400
+_REPORTS = 40  # one in so many is also drawn
+
+
+def _fields(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to each field; of long arrays the first three items and the last."""
+    if path:
+        yield path
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, item in items:
+        if not isinstance(key, int) or key < 3 or key == len(node) - 1:
+            yield from _fields(item, (*path, key))
+
+
+def _corrupted(rng: random.Random, record: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The record with one field removed, doubled, of another type, or of another value."""
+    record = copy.deepcopy(record)
+    *way, key = rng.choice(list(_fields(record)))
+    node: Any = record
+    for step in way:
+        node = node[step]
+    how, old = rng.random(), node[key]
+    if how < 0.15:
+        del node[key]
+    elif how < 0.25 and isinstance(node, list):
+        node.insert(int(key), copy.deepcopy(old))
+    elif how < 0.5 and isinstance(old, int | float) and not isinstance(old, bool):
+        node[key] = rng.choice([old + 1, old - 1, -old, old * 1000, old * 10**6])
+    else:
+        node[key] = rng.choice(_VALUES)
+    return record, ".".join(map(str, (*way, key)))
+
+
+def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fixed series of corruptions, of each kind of record alike: each ends in a sentence or in results."""
+    rng, ends = random.Random(11), {"sentence": 0, "result": 0}
+    files = {path: _lines(path) for path in sorted((folder / "records").iterdir())}
+    places: dict[str, list[tuple[Path, int]]] = {}
+    for path, lines in files.items():
+        for number, line in enumerate(lines):
+            places.setdefault(line["record"], []).append((path, number))
+    for turn in range(_FIELDS):
+        path, number = rng.choice(places[rng.choice(sorted(places))])
+        broken, field = _corrupted(rng, files[path][number])
+        lines = [*files[path][:number], broken, *files[path][number + 1 :]]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        try:
+            _look_at_all(folder, with_report=turn % _REPORTS == 0)
+            ends["result"] += 1
+        except InputError:
+            ends["sentence"] += 1
+        except Exception as error:
+            raise AssertionError(f"{files[path][number]['record']}.{field}: {error!r}") from error
+        path.write_text("".join(json.dumps(line) + "\n" for line in files[path]))
+        capsys.readouterr()
+    assert min(ends.values()) > _FIELDS / 5
+
+
+def _look_at_all(folder: Path, *, with_report: bool) -> None:
+    """What `show`, `show --json` and `report` do; a warning of NumPy is as bad as a traceback."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read, found = read_results(folder)
+        msgspec.json.encode(results_document(Export(folder, read.rows, found)))
+        print_results([read])
+        tell_diagnostics(found)
+        if with_report:
+            write_report([folder], folder / "report.html")

@@ -1,0 +1,187 @@
+"""Which folder of the package may import which: the table of the design, as data.
+
+The checker is a pure function of {path: text}, so that a planted violation of each rule is seen to be found.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import steelyard
+
+Files = Mapping[str, str]
+
+# Folder -> the folders that it may import besides itself. Two wings, with records in between, meet in `cli`.
+_MAY_IMPORT: dict[str, str] = {
+    "base": "",
+    "stats": "",
+    "records": "base",
+    # the measuring wing
+    "system": "base records",
+    "engines": "base records system",
+    "launch": "base records system engines",
+    "plan": "base records system engines",
+    "campaign": "base records system engines launch plan",
+    "doctor": "base records system engines",
+    # the judging wing
+    "results": "base records stats",
+    "models": "base records stats results",
+    "show": "base records stats results models",
+    "checks": "base records stats results models show",
+    "plots": "base records stats results models show",
+    "report": "base records stats results models show checks plots",
+    "export": "base records stats results models checks",
+    "compare": "base records stats results models show",
+    # on top
+    "validate": "base records stats system engines results",
+    "cli": "*",
+}
+# What one module does that no other may.
+_STARTS_PROCESSES, _PRINTS_ON, _EXITS_FROM = "system/process.py", "cli/", ("cli/", "system/process.py")
+_PROCESS_MODULES = ("subprocess", "multiprocessing", "pty")
+_OS_STARTS = re.compile(r"os\.(system|popen|(exec|spawn|posix_spawn)\w*|fork(pty)?)")
+_PRINTS = {"print", "Console()", ".print", "typer", "sys.stdout", "sys.stderr"}
+_EXITS = {"exit", "quit", "SystemExit", "sys.exit", "os._exit", "os.abort"}
+
+
+def violations(files: Files) -> list[str]:
+    """What in the package is against the design; paths are relative to src/steelyard/."""
+    return [f"{path}: {what}" for path, text in files.items() for what in _of_file(path, text)]
+
+
+def _of_file(path: str, text: str) -> Iterator[str]:
+    folder = path.partition("/")[0]
+    if path == "__init__.py":
+        return
+    if folder not in _MAY_IMPORT:
+        yield "stands in no folder of the design"
+        return
+    tree = ast.parse(text)
+    yield from _imports(path, folder, tree)
+    yield from _acts(path, tree)
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """Every name that is imported anywhere, whole: `steelyard.base.units.parse_bytes`, `numpy`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def _imports(path: str, folder: str, tree: ast.Module) -> Iterator[str]:
+    allowed = {folder, "__version__", *_MAY_IMPORT[folder].split()}
+    for name in dict.fromkeys(_names(tree)):
+        first, _, rest = name.partition(".")
+        if name.startswith("."):
+            yield f"imports {name}: write the whole name"
+        if first in _PROCESS_MODULES and path != _STARTS_PROCESSES:
+            yield f"imports {name}, which is for {_STARTS_PROCESSES} alone"
+        if first == "steelyard" and "*" not in allowed and rest.partition(".")[0] not in allowed:
+            yield f"imports {name}"
+
+
+def _acts(path: str, tree: ast.Module) -> Iterator[str]:
+    """Printing and exiting, and starting processes without subprocess."""
+    for word in (word for node in ast.walk(tree) for word in _words(node)):
+        if word in _PRINTS and not path.startswith(_PRINTS_ON):
+            yield f"says {word}, which is for cli/ alone"
+        if word in _EXITS and not path.startswith(_EXITS_FROM):
+            yield f"says {word}, which is for cli/ alone"
+        if _OS_STARTS.fullmatch(word):
+            yield f"says {word}, which starts a process"
+        if word == "shell=":
+            yield "says shell=, but processes are started from lists"
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """What a node says: `print`, `sys.exit`, `.print` of anything, `Console()` that is made, `shell=`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            yield f"{owner}.{name}"
+        case ast.Name(id=name):
+            yield name
+        case ast.keyword(arg=str(name)):
+            yield f"{name}="
+        case ast.Call(func=ast.Name(id=name)):
+            yield f"{name}()"
+        case ast.Call(func=ast.Attribute(attr=name)):
+            yield f".{name}"
+
+
+def _package() -> dict[str, str]:
+    folder = Path(steelyard.__file__).parent
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in sorted(folder.rglob("*.py"))}
+
+
+def test_the_package_keeps_its_layers() -> None:
+    files = _package()
+    assert {"cli/main.py", "stats/interval.py", "__init__.py"} <= files.keys()
+    assert violations(files) == []
+
+
+def test_each_folder_of_the_design_is_there() -> None:
+    assert {path.partition("/")[0] for path in _package()} - {"__init__.py"} == _MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "complaint"),
+    [
+        ("base/units.py", "from steelyard.records.schema import Job", "imports steelyard.records.schema.Job"),
+        ("base/units.py", "import steelyard.stats", "imports steelyard.stats"),
+        ("records/schema.py", "from steelyard.results import rows", "imports steelyard.results.rows"),
+        ("stats/modes.py", "from steelyard.base.errors import InputError", "imports steelyard.base.errors"),
+        ("results/rows.py", "from steelyard.checks import points", "imports steelyard.checks.points"),
+        (
+            "results/rows.py",
+            "def f():\n    from steelyard.report import page",
+            "imports steelyard.report.page",
+        ),
+        ("checks/points.py", "from steelyard.plots import draw", "imports steelyard.plots.draw"),
+        ("report/page.py", "from steelyard.campaign import folder", "imports steelyard.campaign.folder"),
+        ("system/machine.py", "from steelyard.engines import build", "imports steelyard.engines.build"),
+        ("engines/build.py", "from steelyard.launch import command", "imports steelyard.launch.command"),
+        ("launch/command.py", "from steelyard.plan import plan", "imports steelyard.plan.plan"),
+        ("campaign/run.py", "from steelyard.results import rows", "imports steelyard.results.rows"),
+        ("campaign/run.py", "from steelyard.stats import median", "imports steelyard.stats.median"),
+        ("campaign/run.py", "from steelyard.cli.main import main", "imports steelyard.cli.main.main"),
+        ("plan/plan.py", "from .errors import InputError", "write the whole name"),
+        ("engines/build.py", "import subprocess", "which is for system/process.py alone"),
+        ("cli/main.py", "from subprocess import run", "which is for system/process.py alone"),
+        ("engines/build.py", "os.execvp('a', [])", "says os.execvp, which starts a process"),
+        ("system/process.py", "run('ls', shell=True)", "says shell="),
+        ("campaign/run.py", "print('x')", "says print, which is for cli/ alone"),
+        ("campaign/run.py", "import sys\nsys.exit(1)", "says sys.exit, which is for cli/ alone"),
+        ("campaign/run.py", "import sys\nsys.stdout.write('x')", "says sys.stdout, which is for cli/ alone"),
+        ("plan/plan.py", "raise SystemExit(2)", "says SystemExit, which is for cli/ alone"),
+        ("show/terminal.py", "Console()", "says Console(), which is for cli/ alone"),
+        ("show/terminal.py", "def f(out):\n    out.print(1)", "says .print, which is for cli/ alone"),
+        ("helpers/new.py", "x = 1", "stands in no folder"),
+        ("new.py", "x = 1", "stands in no folder"),
+    ],
+)
+def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: str) -> None:
+    found = violations({path: f'"""print("x")"""\nimport os\n{line}\n'})
+    assert len(found) == 1
+    assert found[0].startswith(f"{path}: ")
+    assert complaint in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("cli/show.py", "import sys\nfrom steelyard.report import write_report\nprint('x')\nsys.exit(0)"),
+        ("system/process.py", "import subprocess\nraise SystemExit(143)"),
+        ("campaign/folder.py", "from steelyard import __version__\nfrom steelyard.base import files"),
+        ("checks/points.py", "from steelyard.results.row import Row\nfrom steelyard.show import words"),
+        ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),
+    ],
+)
+def test_what_the_package_may(path: str, text: str) -> None:
+    assert violations({path: text}) == []

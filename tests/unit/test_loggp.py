@@ -1,0 +1,84 @@
+"""LogGP from times that are known: lines with a change of protocol, and what communication would take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from macro_rows import SIZES, TRUE, counts, pingpongs
+from steelyard.models.loggp import communication_ns, log_models, rounds_of
+from steelyard.records.schema import Phase, Phases
+from steelyard.results.phases import RowPhases, communication_share
+from steelyard.stats import Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+
+
+def noisy(pieces: Sequence[Piece], seed: int, spread: float) -> list[float]:
+    rng = np.random.default_rng(seed)
+    true = pieces_at(pieces, np.array(SIZES, dtype=float))
+    return [float(time) for time in true * np.exp(rng.normal(0, spread, len(SIZES)))]
+
+
+def test_a_change_of_protocol_is_found_and_both_lines_are_right() -> None:
+    times = noisy(TRUE, 1, 0.002)
+    breaks = find_breaks(SIZES, times)
+    assert breaks == (16384,)
+    found = fit_pieces(SIZES, times, breaks)
+    for piece, true in zip(found, TRUE, strict=True):
+        assert piece.start == pytest.approx(true.start, rel=0.05)
+        assert piece.slope == pytest.approx(true.slope, rel=0.05)
+
+
+def test_one_line_stays_one() -> None:
+    assert find_breaks(SIZES, noisy(TRUE[:1], 2, 0.002)) == ()
+    assert find_breaks([1, 2, 4], [5.0, 9.0, 5.0]) == ()
+
+
+def test_no_message_costs_less_than_nothing() -> None:
+    falling, steep = fit_pieces([1, 2, 4], [9.0, 8.0, 7.0], ()), fit_pieces([1, 10, 100], [1, 20, 300], ())
+    assert falling[0].slope == 0.0
+    assert falling[0].start == pytest.approx(8.0, rel=0.1)
+    assert steep[0].start == 0.0
+    assert pieces_at((Piece(8, 10.0, 1.0),), 1.0) == pytest.approx(11.0)  # below the first size: its line
+
+
+def test_models_have_the_true_lines_and_intervals_of_the_launches() -> None:
+    (model,) = log_models(pingpongs("a", 1.0))
+    assert [piece.least for piece in model.pieces] == [1, 16384]
+    assert model.missed < 1e-6
+    for piece, true in zip(model.pieces, TRUE, strict=True):
+        assert piece.start.value == pytest.approx(1.02 * true.start)  # the third of five launches
+        assert piece.gap.value == pytest.approx(1.02 * true.slope)
+        known = launch_interval([true.start * (1 + 0.01 * i) for i in range(5)])
+        assert (piece.start.low, piece.start.high) == pytest.approx((known.low, known.high))
+    assert log_models(pingpongs("a", 1.0)[:2]) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "ranks", "ns"),
+    [
+        (counts(), 2, 0.0),
+        (counts(10, 10 * 512.0), 2, 10 * 400 + 10 * 512 * 0.4),
+        (counts(10, 10 * 65536.0), 2, 10 * 4000 + 10 * 65536 * 0.1),  # the other protocol
+        (counts(0, 0, 3, 3 * 8.0), 2, 3 * 400 + 3 * 8 * 0.4 / 2),
+        (counts(0, 0, 3, 3 * 800.0), 8, 3 * 3 * 400 + 3 * 800 * 0.4 * 7 / 8),  # three rounds
+        (counts(0, 0, 3, 3 * 8.0), 1, 0.0),  # nobody to talk to
+    ],
+)
+def test_what_messages_and_collectives_would_take(told: RowPhases, ranks: int, ns: float) -> None:
+    assert communication_ns(TRUE, told, ranks) == pytest.approx(ns)
+
+
+def test_rounds() -> None:
+    assert [rounds_of(ranks) for ranks in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
+
+
+def test_the_share_of_communication_is_that_of_the_phases_that_communicate() -> None:
+    phases = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (40, 60), (1, 1)))
+    disturbed = (Phase("work", False, (100, 300), (1, 1)), Phase("halo", True, (9000, 9000), (1, 1)))
+    chunks = [
+        Phases(point=0, first=i, count=2, phases=one) for i, one in enumerate((phases, phases, disturbed))
+    ]
+    assert communication_share(chunks) == pytest.approx(100 / 500)
+    assert communication_share([]) is None

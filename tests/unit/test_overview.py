@@ -1,0 +1,360 @@
+"""The tables of the terminal: what they say, and that every number is whole at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace as renew
+
+from made_plans import fakes_of
+from make_records import FakePoint, regimes, steady, write_folder
+from steelyard.base.units import format_bytes
+from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.plan import read_plan
+from steelyard.records.schema import End, Params
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+from steelyard.show.overview import ReadFolder, folder_names, overview_text
+from steelyard.show.row_words import value_words
+from steelyard.show.terminal import Paper
+
+HANG = End(point=0, status="failed", why="hang: no sample for 20 s")
+ABSENT = End(point=0, status="skipped", why="needs MPI 4.0, which this MPI does not have")
+# What an engine records of parameters that nobody set.
+USUAL: Params = {
+    "align": 0.0,
+    "pages": "normal",
+    "inplace": "no",
+    "type": "double",
+    "operator": "sum",
+    "buffers": 1.0,
+}
+A, B, C, D = "openmpi-4.1.4", "mpich-4.0.2", "mpich-5.0.2", "mvapich-3.0"
+TERMINAL, PIPE = Paper(80, is_pipe=False), Paper()
+
+
+def read(folder: Path, name: str = "") -> ReadFolder:
+    measured = load(folder)
+    return ReadFolder(name, measured, rows_of(measured))
+
+
+def made(
+    folder: Path, points: Sequence[FakePoint], launches: int = 6, name: str = "", **options: Any
+) -> ReadFolder:
+    return read(write_folder(folder / f"out{name}", points, launches=launches, **options), name)
+
+
+def lines_of(text: str) -> list[list[str]]:
+    """The fields of each line of a table, as awk sees them in a pipe."""
+    return [line.split() for line in text.splitlines() if not line.startswith("#")]
+
+
+def pingpongs(*mpis: str | None, sizes: Sequence[int] = (0, 8, 1024), **keys: Any) -> list[FakePoint]:
+    return [
+        FakePoint(
+            "mpi.pingpong",
+            steady(200.0 * (1 + i) + size / 8, count=300),
+            bytes=size,
+            mpi=mpi,
+            report="root",
+            usual=USUAL,
+            **keys,
+        )
+        for size in sizes
+        for i, mpi in enumerate(mpis)
+    ]
+
+
+OPS = {"mpi.pingpong": {"summary": "one way, half the round trip", "sized": True}}
+
+
+# ---- every shipped plan ------------------------------------------------------------------------------------
+
+
+def _disturbed(points: list[FakePoint], mpis: Sequence[str]) -> list[FakePoint]:
+    """With all that an engine records, for so many MPIs; some fail, some are skipped, some have modes."""
+    found = []
+    for i, point in enumerate(points):
+        for mpi in mpis if point.mpi else (None,):
+            ends = {i % 7: HANG} if i % 11 == 1 else dict.fromkeys(range(9), ABSENT) if i % 13 == 2 else {}
+            values = regimes(1e3, 3e3) if i % 17 == 3 else point.values
+            found.append(
+                FakePoint(
+                    **{name: getattr(point, name) for name in FakePoint.__dataclass_fields__}
+                    | {"mpi": mpi, "ends": ends, "usual": USUAL, "values": values}
+                )
+            )
+    return found
+
+
+@pytest.mark.parametrize("mpis", [(A,), (A, B), (A, B, C, D)])
+@pytest.mark.parametrize("name", sorted(shipped_plans()))
+def test_every_number_of_a_shipped_plan_is_whole(tmp_path: Path, name: str, mpis: Sequence[str]) -> None:
+    plan = read_plan(shipped_plans()[name])
+    points = {
+        (point.op, point.bytes, str(point.params)): point
+        for measure in plan.measure
+        for point in fakes_of(measure)
+    }
+    folder = made(tmp_path, _disturbed([*points.values()], mpis), launches=2)
+    terminal, pipe = overview_text([folder], TERMINAL), overview_text([folder], PIPE)
+    assert max(len(line) for line in terminal.splitlines()) <= 80
+    assert all(line == line.rstrip() for line in (terminal + pipe).splitlines())
+    piped = [field for fields in lines_of(pipe) for field in fields]
+    for row in folder.rows:
+        if row.median is not None:
+            assert value_words(row) in terminal
+            assert "".join(value_words(row).split()) in piped
+        if row.sized:
+            assert format_bytes(row.bytes) in terminal
+    assert "…" not in terminal
+    for words in USUAL:
+        assert words not in terminal or any(words in point.params for point in points.values())
+
+
+# ---- what a table says -------------------------------------------------------------------------------------
+
+
+def test_one_mpi(tmp_path: Path) -> None:
+    text = overview_text([made(tmp_path, pingpongs(A), ops=OPS)], TERMINAL)
+    lines = text.splitlines()
+    assert lines[0] == f"{A}, 2 ranks on CPUs 0,1 of vm (AMD EPYC 7B13), 6 launches"
+    assert lines[2] == "mpi.pingpong: one way, half the round trip"
+    assert lines[3].split() == ["bytes", "time", "±", "p99", "bandwidth"]
+    assert [line.split()[:2] for line in lines[4:7]] == [["0", "B"], ["8", "B"], ["1", "KiB"]]
+    assert "params" not in text
+    assert "align" not in text
+
+
+def test_a_parameter_that_the_plan_sets_is_told_and_one_that_differs_is_a_column(tmp_path: Path) -> None:
+    points = [
+        FakePoint(
+            "mpi.bandwidth",
+            steady(1e4),
+            bytes=size,
+            mpi=A,
+            params={"window": w, "send": "isend"},
+            usual=USUAL,
+        )
+        for size in (8, 64)
+        for w in (1.0, 64.0)
+    ]
+    text = overview_text([made(tmp_path, points)], PIPE)
+    assert "send=isend" in text.splitlines()[0]
+    assert text.splitlines()[3].split()[:4] == ["#", "window", "bytes", "time"]
+    assert [fields[:2] for fields in lines_of(text)] == [
+        ["1", "8B"],
+        ["1", "64B"],
+        ["64", "8B"],
+        ["64", "64B"],
+    ]
+
+
+def test_a_default_that_rows_differ_in_is_a_column(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.bcast", steady(1e4), bytes=8, mpi=A, usual=USUAL | {"align": align})
+        for align in (0.0, 64.0)
+    ]
+    text = overview_text([made(tmp_path, points)], PIPE)
+    assert [fields[0] for fields in lines_of(text)] == ["0", "64"]
+    assert "type" not in text
+
+
+def test_a_skipped_point_makes_no_parameter_differ(tmp_path: Path) -> None:
+    """What the first command of an OSU user did: 4 bytes are no double, and all defaults became a column."""
+    points = [
+        FakePoint("mpi.allreduce", steady(500.0), bytes=4, mpi=A, ends=dict.fromkeys(range(9), ABSENT)),
+        *(FakePoint("mpi.allreduce", steady(500.0), bytes=n, mpi=A, usual=USUAL) for n in (8, 16, 32)),
+    ]
+    text = overview_text([made(tmp_path, points)], TERMINAL)
+    assert [line.split()[:2] for line in text.splitlines()[4:7]] == [["8", "B"], ["16", "B"], ["32", "B"]]
+    assert "align" not in text
+    assert "mpi.allreduce 4 B with openmpi-4.1.4: skipped: needs MPI 4.0" in text
+
+
+def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:
+    lost = dict.fromkeys(range(9), ABSENT)
+    points = [
+        FakePoint(op, steady(500.0), bytes=n, mpi=A, ends=lost if op.endswith("_init") else {})
+        for op in ("mpi.bcast", "mpi.bcast_init", "mpi.reduce_init")
+        for n in (8, 16, 32)
+    ]
+    text = overview_text([made(tmp_path, points)], Paper(200, is_pipe=False))
+    assert text.count("skipped") == 1
+    assert text.splitlines()[-1].startswith(
+        f"mpi.bcast_init, mpi.reduce_init with {A}: skipped: needs MPI 4.0"
+    )
+
+
+def test_what_failed_keeps_its_place_and_says_why(tmp_path: Path) -> None:
+    points = pingpongs(A, sizes=(0, 8, 64))
+    points[1] = FakePoint("mpi.pingpong", steady(200.0), bytes=8, mpi=A, ends=dict.fromkeys(range(9), HANG))
+    points[2] = FakePoint("mpi.pingpong", steady(200.0), bytes=64, mpi=A, ends={2: HANG}, usual=USUAL)
+    lines = lines_of(overview_text([made(tmp_path, points, ops=OPS)], PIPE))
+    assert [fields[0] for fields in lines] == ["0B", "8B", "64B"]
+    assert " ".join(lines[1][1:]) == "failed: hang: no sample for 20 s"
+    assert lines[2][1].endswith("ns")
+    assert "failed in 1 of 6 launches: hang: no sample for 20 s" in " ".join(lines[2])
+
+
+def test_a_bandwidth_test_is_about_bandwidth_and_a_rate_test_about_rates(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.bandwidth", steady(1e4), bytes=1000, mpi=A, role="bandwidth"),
+        FakePoint("mpi.message_rate", steady(1e6), bytes=8, mpi=A, role="rate", work=500.0),
+        FakePoint("npb.cg", steady(1e6), bytes=0, mpi=A, role="kernel", work=1e6),
+    ]
+    text = overview_text([made(tmp_path, points)], PIPE)
+    headings = [line.split()[1:] for line in text.splitlines() if line.startswith("# ") and "±" in line]
+    assert headings == [
+        ["bytes", "bandwidth", "±", "time"],
+        ["bytes", "rate", "±", "time", "bandwidth"],
+        ["rate", "±", "time"],
+    ]
+    firsts = [next(field for field in fields if "/s" in field) for fields in lines_of(text)[:3]]
+    assert [first[-3:] for first in firsts] == ["B/s", "k/s", "p/s"]
+
+
+def test_ops_that_differ_in_the_same_stand_in_one_table(tmp_path: Path) -> None:
+    points = [
+        FakePoint(op, steady(50.0), bytes=0, mpi=None, ranks=1, threads=threads, params={**params})
+        for op, params in (
+            ("omp.barrier", {}),
+            ("omp.single", {}),
+            ("omp.lock", {"use": "one"}),
+            ("omp.lock", {"use": "each"}),
+        )
+        for threads in (1, 2)
+    ]
+    text = overview_text([made(tmp_path, points)], TERMINAL)
+    titles = [line for line in text.splitlines() if line in ("omp.barrier, omp.single", "omp.lock")]
+    assert titles == ["omp.barrier, omp.single", "omp.lock"]
+
+
+# ---- rivals ------------------------------------------------------------------------------------------------
+
+
+def test_two_mpis_stand_side_by_side(tmp_path: Path) -> None:
+    folder = made(tmp_path, pingpongs(A, B), ops=OPS)
+    text = overview_text([folder], TERMINAL)
+    assert (
+        f"{A} and {B}, 2 ranks on CPUs 0,1 of vm (AMD EPYC 7B13), 6 launches each, interleaved"
+        in " ".join(text.split("\n\n")[0].split())
+    )
+    heading = next(line for line in text.splitlines() if line.startswith("bytes"))
+    assert heading.split() == ["bytes", A, "±", B, "±", "ratio", "interval"]
+    assert f"ratio: {B} / {A}" in text
+    for fields, row, other in zip(
+        lines_of(overview_text([folder], PIPE)), folder.rows[::2], folder.rows[1::2], strict=True
+    ):
+        assert fields[1] == value_words(row).replace(" ", "")
+        assert fields[3] == value_words(other).replace(" ", "")
+        assert float(fields[5]) == pytest.approx((other.median or 0) / (row.median or 1), abs=0.01)
+        low, high = map(float, fields[6].split("–"))
+        assert low <= float(fields[5]) <= high
+
+
+def test_a_rival_that_failed_says_so_in_its_place(tmp_path: Path) -> None:
+    points = pingpongs(A, B, sizes=(8, 64))
+    points[1] = FakePoint("mpi.pingpong", steady(9.0), bytes=8, mpi=B, ends=dict.fromkeys(range(9), HANG))
+    first, second = lines_of(overview_text([made(tmp_path, points)], PIPE))
+    assert first[3:7] == ["-", "-", "-", "-"]
+    assert " ".join(first[7:]).startswith(f"{B}: failed: hang")
+    assert "-" not in second[:7]
+
+
+def test_more_than_two_mpis_are_adjacent_with_a_ratio_to_the_first(tmp_path: Path) -> None:
+    text = overview_text([made(tmp_path, pingpongs(A, B, C), ops=OPS)], PIPE)
+    lines = lines_of(text)
+    assert [fields[:2] for fields in lines] == [
+        [size, mpi] for size in ("0B", "8B", "1KiB") for mpi in (A, B, C)
+    ]
+    assert [fields[-2:] == ["-", "-"] for fields in lines] == [True, False, False] * 3
+    assert float(lines[1][-2]) == pytest.approx(2.0, rel=0.1)
+
+
+def test_ratios_of_bandwidths_are_of_bandwidths(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.bandwidth", steady(ns), bytes=1000, mpi=mpi, role="bandwidth")
+        for mpi, ns in ((A, 1e4), (B, 2e4))
+    ]
+    (fields,) = lines_of(overview_text([made(tmp_path, points)], PIPE))
+    assert float(fields[5]) == pytest.approx(0.5, rel=0.1)
+
+
+def test_folders_stand_side_by_side_and_are_not_said_to_be_interleaved(tmp_path: Path) -> None:
+    folders = [
+        made(tmp_path, pingpongs(A), name=name, seed=seed, ops=OPS) for name, seed in (("x", 1), ("y", 2))
+    ]
+    text = overview_text(folders, PIPE)
+    assert "# bytes" in text
+    heading = next(line for line in text.splitlines() if line.startswith("# bytes"))
+    assert heading.split()[2:] == ["x", "±", "y", "±", "ratio", "interval"]
+    assert "interleaved" not in text
+    assert "measured at different times" in text
+    assert folder_names([Path("a/one"), Path("b/two")]) == ["one", "two"]
+    assert folder_names([Path("a/one"), Path("b/one")]) == ["a/one", "b/one"]
+
+
+def test_folders_of_an_mpi_each_are_called_by_it(tmp_path: Path) -> None:
+    folders = [made(tmp_path, pingpongs(mpi), name=name, ops=OPS) for name, mpi in (("x", A), ("y", B))]
+    heading = next(line for line in overview_text(folders, PIPE).splitlines() if line.startswith("# bytes"))
+    assert heading.split()[2:6] == [A, "±", B, "±"]
+
+
+def test_two_words_to_choose_between_are_rivals_and_two_numbers_are_not(tmp_path: Path) -> None:
+    def text(**values: Any) -> str:
+        ((name, both),) = values.items()
+        points = [
+            FakePoint("mpi.pingpong", steady(200.0), bytes=n, mpi=A, params={name: value})
+            for n in (8, 64)
+            for value in both
+        ]
+        return overview_text([made(tmp_path / name, points)], PIPE)
+
+    assert "# ratio: ssend / send" in text(send=("send", "ssend"))
+    assert "ratio" not in text(window=(1.0, 64.0))
+
+
+def test_forms_of_a_collective_are_no_rivals(tmp_path: Path) -> None:
+    points = [
+        FakePoint(op, steady(500.0), bytes=n, mpi=A) for op in ("mpi.bcast", "mpi.ibcast") for n in (8, 64)
+    ]
+    lines = lines_of(overview_text([made(tmp_path, points)], PIPE))
+    assert [fields[:2] for fields in lines] == [
+        [op, n] for op in ("mpi.bcast", "mpi.ibcast") for n in ("8B", "64B")
+    ]
+
+
+def test_nothing_was_measured(tmp_path: Path) -> None:
+    lost = dict.fromkeys(range(9), ABSENT)
+    text = overview_text([made(tmp_path, [FakePoint("mpi.bcast", steady(1.0), mpi=A, ends=lost)])], TERMINAL)
+    assert text.splitlines()[0] == "Nothing was measured."
+    assert f"mpi.bcast with {A}: skipped: needs MPI 4.0" in text
+
+
+def test_one_launch_says_what_its_intervals_are_not(tmp_path: Path) -> None:
+    text = overview_text([made(tmp_path, pingpongs(A), launches=1)], Paper(200, is_pipe=False))
+    assert text.splitlines()[0].endswith("1 launch (± is inside it and says nothing of the next)")
+
+
+def test_rows_of_fewer_launches_say_so(tmp_path: Path) -> None:
+    folder = made(tmp_path, pingpongs(A, sizes=(8, 64)))
+    rows = (renew(folder.rows[0], launch_count=4), folder.rows[1])
+    text = overview_text([ReadFolder("", folder.measured, rows)], PIPE)
+    assert "4 to 6 launches" in text.splitlines()[0]
+    assert lines_of(text)[0][-4:] == ["4", "of", "6", "launches"]
+
+
+def test_what_two_mpis_skip_for_one_reason_is_said_once(tmp_path: Path) -> None:
+    lost = dict.fromkeys(range(9), renew(ABSENT, why="unsupported: rank 0: needs MPI 4.0"))
+    points = [FakePoint("mpi.bcast_init", steady(1.0), mpi=mpi, ends=lost) for mpi in (A, B)]
+    text = overview_text([made(tmp_path, [*points, *pingpongs(A)])], Paper(200, is_pipe=False))
+    assert text.splitlines()[-1] == f"mpi.bcast_init with {A} and {B}: skipped: needs MPI 4.0"
+
+
+def test_an_mpi_that_all_have_is_said_once(tmp_path: Path) -> None:
+    points = [*pingpongs(A), FakePoint("self.empty", steady(1.0), bytes=0, mpi=None, ranks=1)]
+    assert overview_text([made(tmp_path, points)], TERMINAL).count(A) == 1

@@ -1,0 +1,37 @@
+"""The page of each shipped plan: every number is in a table, and nothing is wider than the page."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from made_plans import made_plan
+from steelyard.plan.arguments import shipped_plans
+from steelyard.report import write_report
+from steelyard.results.rows import results
+from steelyard.show.row_words import value_words
+
+PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
+
+
+@pytest.fixture(scope="module", params=sorted(shipped_plans()))
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = made_plan(tmp_path_factory.mktemp("page"), request.param)
+    write_report([made], made / "report.html")
+    return made
+
+
+def test_each_median_is_in_a_table(folder: Path) -> None:
+    page = (folder / "report.html").read_text("utf-8")
+    cells = {html.unescape(cell) for cell in re.findall(r"<td[^>]*>([^<]*)</td>", page)}
+    missing = [row.op for row in results(folder) if value_words(row) not in cells]
+    assert missing == []
+
+
+def test_no_width_is_wider_than_the_page(folder: Path) -> None:
+    page = (folder / "report.html").read_text("utf-8")
+    widths = [int(width) for width in re.findall(r'width[:=]"?(\d+)', page)]
+    assert max(widths) <= PAGE_WIDTH

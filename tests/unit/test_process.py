@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.system.process import Child, run
+
+# A launcher whose rank leaves its session, ignores TERM, and writes its pid.
+_RANK = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[1], "w").write(str(os.getpid()))
+time.sleep(60)
+"""
+_LAUNCHER = f"""
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", {_RANK!r}, sys.argv[1]], start_new_session=True)
+if sys.argv[2] == "stays":
+    time.sleep(60)
+"""
+_TOOL = """
+import sys
+from steelyard.system.process import Child
+with Child(sys.argv[1:]) as child:
+    print("up", flush=True)
+    child.wait(60)
+"""
+
+
+def _launcher(pid_file: Path, what: str) -> list[str]:
+    return [sys.executable, "-c", _LAUNCHER, str(pid_file), what]
+
+
+def _pid(path: Path) -> int:
+    """The pid that the rank writes, waited for."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists() and (text := path.read_text()):
+            return int(text)
+        time.sleep(0.01)
+    raise AssertionError("the rank never started")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_run_keeps_what_was_written() -> None:
+    done = run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert (done.code, done.out, done.err) == (3, "out\n", "err\n")
+
+
+def test_run_takes_environment_and_folder(tmp_path: Path) -> None:
+    done = run(
+        ["sh", "-c", 'echo "$WORD"; pwd'], env={"WORD": "a b", "PATH": os.environ["PATH"]}, cwd=tmp_path
+    )
+    assert done.out.splitlines() == ["a b", str(tmp_path)]
+
+
+def test_no_shell_reads_the_arguments() -> None:
+    assert run(["printf", "%s", "$(id); *"]).out == "$(id); *"
+
+
+def test_run_reads_no_stdin_and_much_output() -> None:
+    assert run(["sh", "-c", "cat; yes | head -c 3000000"], timeout=60).out == "y\n" * 1500000
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "/etc/passwd"])
+def test_what_cannot_be_started_is_an_input_error(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        run([name])
+
+
+def test_a_timeout_ends_the_process() -> None:
+    with pytest.raises(MeasurementError, match=r"'sleep' did not finish within 0\.05 s"):
+        run(["sleep", "60"], timeout=0.05)
+
+
+def test_a_signal_is_a_negative_code() -> None:
+    assert run(["sh", "-c", "kill -SEGV $$"]).code == -signal.SIGSEGV
+
+
+def test_only_the_end_of_the_output_is_kept() -> None:
+    with Child(["sh", "-c", "yes | head -c 1000000 >&2; echo last >&2"], keep=1000) as child:
+        assert child.wait(60) == 0
+    assert len(child.err) == 1000
+    assert child.err.endswith("y\nlast\n")
+
+
+def test_poll_says_whether_it_runs() -> None:
+    with Child(["sleep", "60"]) as child:
+        assert child.poll() is None
+        assert child.wait(0.01) is None
+    assert child.poll() == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("what", ["stays", "dies first"])
+def test_no_orphan_is_left(tmp_path: Path, what: str) -> None:
+    with Child(_launcher(tmp_path / "pid", what)) as child:
+        rank = _pid(tmp_path / "pid")
+        assert _runs(rank)
+        if what == "dies first":
+            child.wait(60)
+        child.stop(grace=0.05)
+        assert not _runs(rank)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_orphan_is_left_when_we_are_ended(tmp_path: Path, number: signal.Signals) -> None:
+    argv = [sys.executable, "-c", _TOOL, *_launcher(tmp_path / "pid", "stays")]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tool:
+        assert tool.stdout is not None
+        assert tool.stdout.readline() == "up\n"
+        rank = _pid(tmp_path / "pid")
+        tool.send_signal(number)
+        assert tool.wait(60) in (-number, 128 + number)
+    assert not _runs(rank)
+
+
+def test_others_are_left_alone(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as other:
+        with Child(_launcher(tmp_path / "pid", "stays")) as child:
+            _pid(tmp_path / "pid")
+            child.stop(grace=0.05)
+        assert other.poll() is None
+        other.kill()
+
+
+def test_the_handlers_are_given_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with Child(["true"]) as child:
+        child.wait(60)
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -1,0 +1,157 @@
+"""Comparing arms: false alarms, power and intervals from simulations whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from steelyard.stats.sittings import compare_sittings
+from steelyard.stats.swaps import GAPS, compare_arms, level_modes, modes_of
+
+Table = NDArray[np.float64]
+_ALARM = 0.01
+
+
+def _slots(rng: np.random.Generator, pairs: int, columns: int, world: str, cv: float) -> Table:
+    """Logarithms of times, (2 pairs, columns), in the order in which they were measured."""
+    count = 2 * pairs
+    values = rng.normal(0, cv, (count, columns))
+    half = np.arange(columns) < columns // 2
+    if "hour" in world:
+        values += rng.normal(0, 0.02, (count, 1))
+    if "modes" in world:
+        values += np.log(2) * ((rng.random((count, columns)) < 0.3) & half)
+    if "lasting" in world:
+        state = rng.normal(size=(count, columns))
+        for i in range(1, count):
+            state[i] = 0.8 * state[i - 1] + 0.6 * state[i]
+        values += np.log(2) * ((state > 0.52) & half)
+    if "drift" in world:
+        values += np.cumsum(rng.normal(0, 0.05, (count, columns)), axis=0)
+    if "tails" in world:
+        values += np.log1p(0.02 * rng.pareto(1.5, (count, columns)))
+    return values
+
+
+def _arms(
+    seed: int, pairs: int, columns: int, world: str, cv: float, by_turns: bool = True
+) -> tuple[Table, Table]:
+    """Two arms that are the same: by turns, a coin for each pair; else the one after the other."""
+    rng = np.random.default_rng([seed, pairs, columns, len(world)])
+    slots = _slots(rng, pairs, columns, world, cv)
+    if not by_turns:
+        return slots[:pairs], slots[pairs:]
+    both = slots.reshape(pairs, 2, columns)
+    coin = rng.integers(0, 2, pairs)
+    return both[np.arange(pairs), coin], both[np.arange(pairs), 1 - coin]
+
+
+_WORLDS = ("hour", "hour modes", "lasting", "drift", "drift modes tails")
+
+
+def test_equal_arms_are_called_different_in_one_comparison_of_a_hundred() -> None:
+    """150 comparisons of 40 test cases, at 1 % each: 7 or more have a probability of 0.002 (binomial)."""
+    alarms = sum(
+        compare_arms(*_arms(seed, 8, 40, world, 0.03), seed=seed).p.min() <= _ALARM
+        for world in _WORLDS
+        for seed in range(30)
+    )
+    assert alarms < 7
+
+
+def test_the_same_test_is_worthless_without_turns() -> None:
+    """The design carries the promise, not the formula: a drift between the arms is found as a difference."""
+    alarms = sum(
+        compare_arms(*_arms(seed, 8, 40, "drift", 0.01, by_turns=False), seed=seed).p.min() <= _ALARM
+        for seed in range(20)
+    )
+    assert alarms > 10
+
+
+@pytest.mark.parametrize(
+    ("world", "cv", "pairs", "effect", "least"),
+    [("", 0.01, 8, 0.05, 0.9), ("", 0.03, 12, 0.10, 0.8), ("modes", 0.01, 14, 0.05, 0.8)],
+)
+def test_a_slow_down_is_found(world: str, cv: float, pairs: int, effect: float, least: float) -> None:
+    """The powers of 100 test cases that the method was designed for are 100, 90 and 90 %."""
+    found, inside, rounds, slowed = 0, 0, 8, 5
+    truth = np.where(np.arange(100) < slowed, np.log1p(effect), 0.0)
+    for seed in range(rounds):
+        first, second = _arms(seed, pairs, 100, world, cv)
+        said = compare_arms(first, second + truth, seed=seed)
+        found += int((said.p[:slowed] <= _ALARM).sum())
+        inside += int(((said.low <= truth) & (truth <= said.high)).all())
+    assert found >= least * rounds * slowed
+    assert inside >= rounds - 1
+
+
+@pytest.mark.parametrize("effect", [0.3, 1.0])
+def test_a_large_difference_is_not_taken_for_modes(effect: float) -> None:
+    """Each arm is then a cluster of its own, which no look at the values alone tells from a mode."""
+    first, second = _arms(1, 10, 20, "", 0.02)
+    second = second.copy()
+    second[:, :3] += np.log1p(effect)
+    said = compare_arms(first, second)
+    assert (said.p[:3] <= _ALARM).all()
+    np.testing.assert_allclose(np.exp(said.estimate[:3]), 1 + effect, rtol=0.03)
+    assert (said.low[:3] > 0.5 * np.log1p(effect)).all()
+
+
+def test_a_difference_that_is_not_significant_is_not_hidden_by_modes() -> None:
+    """Four pairs cannot have a p of 1 %; the estimate must still be the difference that is there."""
+    first, second = _arms(2, 4, 3, "", 0.01)
+    said = compare_arms(first, second + np.log(1.5))
+    assert (said.p > _ALARM).all()
+    np.testing.assert_allclose(said.estimate, np.log(1.5), atol=0.05)
+
+
+def test_modes_are_taken_off_without_knowing_the_arms() -> None:
+    values = np.array([0.0, 0.01, 0.70, 0.71, np.nan, -0.01])
+    left = level_modes(values, 1.25)
+    assert np.isnan(left[4])
+    np.testing.assert_allclose(left[np.isfinite(left)], [0.0, 0.01, -0.005, 0.005, -0.01], atol=1e-12)
+    assert modes_of(values, 1.25) == 2
+    assert modes_of(values, np.inf) == 1
+
+
+def test_launches_that_are_missing_are_left_out_in_pairs() -> None:
+    first, second = _arms(3, 10, 4, "", 0.01)
+    first, second = first.copy(), second + 0.2
+    first[2, 0] = second[5, 0] = np.nan
+    first[:, 3] = np.nan
+    said = compare_arms(first, second)
+    assert said.pairs.tolist() == [8, 10, 10, 0]
+    np.testing.assert_allclose(said.estimate[:3], 0.2, atol=0.02)
+    assert np.isnan(said.estimate[3])
+    assert said.p[3] == 1.0
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (4,)])
+def test_too_little_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="two pairs"):
+        compare_arms(np.zeros(shape), np.zeros(shape))
+
+
+def test_all_swaps_or_two_thousand() -> None:
+    """The least p that there can be: 1 of 2^(n-1), or of 2000."""
+    for pairs, least in ((8, 1 / 128), (10, 1 / 512), (20, 1 / 2000)):
+        first, second = _arms(4, pairs, 2, "", 0.001)
+        assert compare_arms(first, second + 1.0).p == pytest.approx(least)
+
+
+def test_sittings_allow_for_what_an_hour_adds() -> None:
+    """Each sitting is off by 3 %, as a machine is from one hour to the next: 1 % alarms of 60 comparisons."""
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        hours = rng.normal(0, 0.03, (2, 1, 20))
+        first, second = (hour + rng.normal(0, 0.02, (10, 20)) for hour in hours)
+        alarms += int(compare_sittings(first, second).p.min() <= _ALARM)
+    assert alarms <= 4
+    first, second = rng.normal(0, 0.02, (10, 20)), rng.normal(0.7, 0.02, (10, 20))
+    assert (compare_sittings(first, second).p <= _ALARM).all()
+
+
+def test_gaps_begin_with_none() -> None:
+    assert np.isinf(GAPS[0])

@@ -1,0 +1,162 @@
+"""Charts as SVG: well-formed, inside their frames, told apart without colour, whatever their texts say."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+import struct
+import xml.etree.ElementTree as ET
+import zlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from steelyard.plots.axes import (
+    MARKERS,
+    PALETTE,
+    ink_on,
+    linear_axis,
+    log_axis,
+    log_ticks,
+    names_axis,
+    shade,
+    size_axis,
+    style_of,
+)
+from steelyard.plots.chart import (
+    Axis,
+    Band,
+    Bars,
+    Boxes,
+    Chart,
+    Curve,
+    Dots,
+    Image,
+    Key,
+    Mark,
+    Shades,
+    Shape,
+    Style,
+)
+from steelyard.plots.svg import svg, swatch
+from steelyard.show.figure_groups import MOST_COLOURS
+
+BLUE = Style("#0a4a86")
+X, Y = Axis("x", 0.0, 10.0, ((0.0, "0"), (10.0, "10"))), Axis("y", 1.0, 100.0, ((10.0, "ten"),), is_log=True)
+MARKS: tuple[Mark, ...] = (
+    Curve([0, 5, 10], [1, 10, 100], BLUE, tip="a < b"),
+    Curve([0, 5, 10], [100, 10, 1], BLUE, is_step=True),
+    Band([0, 10], [1, 2], [3, 4], "#0a4a86"),
+    Dots([5], [10], BLUE, hollow=[True], tips=["<&>\"'"]),
+    Bars([0], [1], [10], [100], "#0a4a86"),
+    Boxes([0], [1], [5], [10], ["#0a4a86"], texts=["<b>"], tips=["&"]),
+    Shape(np.array([0.0, 5.0, 10.0]), np.array([1.0, 10.0, 1.0]), "#0a4a86"),
+    Image(0, 1, 10, 100, [["#ff0000", None]]),
+)
+
+
+def drawn(*marks: Mark, title: str = "") -> ET.Element:
+    return ET.fromstring(svg(Chart(title, X, Y, marks, shades=Shades(("#000000", "#ffffff"), ("<", ">")))))
+
+
+def test_every_mark_is_drawn_and_every_text_is_text() -> None:
+    root = drawn(*MARKS, title="<script>alert('x')</script>")
+    assert [one.tag for one in root.iter() if one.tag == "script"] == []
+    titles = {one.text for one in root.iter("title")}
+    assert {"a < b", "<&>\"'", "&"} <= titles
+    assert {"<b>", "<script>alert('x')</script>"} <= {one.text for one in root.iter("text")}
+
+
+def test_a_point_is_where_its_axes_say() -> None:
+    """The middle of a linear and of a logarithmic axis is the middle of the frame."""
+    root = drawn(Dots([5], [10], BLUE))
+    inner = root.find("svg")
+    assert inner is not None
+    (dot,) = inner.iter("circle")
+    assert float(dot.attrib["cx"]) == pytest.approx(float(inner.attrib["width"]) / 2, abs=0.1)
+    assert float(dot.attrib["cy"]) == pytest.approx(float(inner.attrib["height"]) / 2, abs=0.1)
+
+
+def test_a_step_holds_the_height_of_the_next_point() -> None:
+    """The share at or above a time is that of the next time that was seen."""
+    root = drawn(Curve([0, 10], [100, 1], BLUE, is_step=True))
+    inner = root.find("svg")
+    assert inner is not None
+    (path,) = inner.iter("path")
+    assert re.fullmatch(r"M0 0V[\d.]+H[\d.]+", path.attrib["d"])
+
+
+def test_values_outside_an_axis_are_numbers_still() -> None:
+    text = svg(Chart("", X, Y, (Curve([-1e9, 1e9], [0.0, 1e30], BLUE), Dots([0], [0.0], BLUE))))
+    assert "nan" not in text
+    assert "inf" not in text
+
+
+def test_an_image_is_a_png_of_its_cells() -> None:
+    href = next(one.attrib["href"] for one in drawn(MARKS[-1]).iter("image"))
+    data = base64.b64decode(href.removeprefix("data:image/png;base64,"))
+    assert struct.unpack(">II", data[16:24]) == (2, 1)
+    packed = data[data.index(b"IDAT") + 4 : data.index(b"IEND") - 8]
+    assert zlib.decompress(packed) == b"\0" + bytes.fromhex("ff0000ff00000000")
+
+
+def test_labels_do_not_stand_in_each_other() -> None:
+    ticks = tuple((float(i), f"label {i}") for i in range(40))
+    root = ET.fromstring(svg(Chart("", Axis("", 0, 39, ticks), Y, ())))
+    places = [float(one.attrib["x"]) for one in root.iter("text") if (one.text or "").startswith("label")]
+    assert 1 < len(places) < 40
+    assert min(b - a for a, b in pairwise(places)) > 6 * len("label 1")
+
+
+def test_long_names_are_cut_and_told_to_the_pointer() -> None:
+    name = "a name that is much longer than there is any room for beside a picture of half a page"
+    root = ET.fromstring(svg(Chart("", X, names_axis("", [name], 1), ())))
+    (label,) = [one for one in root.iter("text") if (one.text or "").startswith("a name")]
+    assert (label.text or "").endswith("…")
+    assert [one.text for one in label.iter("title")] == [name]
+
+
+def luminance(colour: str) -> float:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_lines_are_told_apart_in_grey() -> None:
+    """Any two differ in their markers, or else by a fifth of all greys."""
+    styles = [style_of(i) for i in range(MOST_COLOURS)]
+    assert len(PALETTE) == len(MARKERS) == MOST_COLOURS <= 10
+    for i, one in enumerate(styles):
+        for other in styles[:i]:
+            apart = abs(luminance(one.colour) - luminance(other.colour))
+            assert one.marker != other.marker or apart > 0.2 * 255
+    assert style_of(0, "nonblocking").dash != style_of(0, "persistent").dash
+
+
+@pytest.mark.parametrize("is_even", [True, False])
+def test_shades_rise_or_fall_in_grey(is_even: bool) -> None:
+    greys = [luminance(shade(i / 20, is_even)) for i in range(21)]
+    assert greys in (sorted(greys), sorted(greys, reverse=True))
+    assert (ink_on("#ffffff"), ink_on("#000000")) == ("#1c1c1c", "#ffffff")
+
+
+def test_axes_hold_their_values_and_have_round_ticks() -> None:
+    axis = log_axis("time", [150.0, 9e5], "{:g}".format)
+    assert axis.low < 150 < 9e5 < axis.high
+    assert [text for _, text in axis.ticks] == ["100", "1000", "10000", "100000", "1e+06"] or len(
+        axis.ticks
+    ) > 3
+    assert all(axis.low <= tick <= axis.high for tick, _ in axis.ticks)
+    assert [tick for tick, _ in linear_axis("", 0.0, 1.0).ticks] == pytest.approx(
+        [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    )
+    assert [text for _, text in size_axis([0, 8, 64]).ticks] == ["0 B", "8 B", "64 B"]
+    assert len(log_ticks(1.0, 1.01, "{:g}".format)) >= 1
+    assert math.isclose(float(log_axis("", [], "{:g}".format).place(1.0)), 0.5)
+
+
+def test_a_swatch_looks_like_its_line() -> None:
+    root = ET.fromstring(swatch(Key("x", Style("#0a4a86", "7 4", "square"))))
+    assert root.find("path[@stroke-dasharray='7 4']") is not None
+    assert len(root.findall("path")) == 2

@@ -1,0 +1,166 @@
+"""Sheets as text, on terminals of several widths and in pipes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from steelyard.show.sheet import BAD, WARN, Line, Sheet, number, remark, without_empty, words
+from steelyard.show.terminal import Paper, paper_of, prose_text, sheet_text, spell
+
+SHEET = Sheet(
+    "mpi.pingpong",
+    "one way, half the round trip",
+    (words("method"), number("bytes"), number("time", strong=True), number("±"), number("p99"), remark()),
+    (
+        Line(("batch", "8 B", "154 ns", "3 %", "201 ns", "")),
+        Line(("batch", "64 KiB", "7.11 us", "10 %", "9.80 us", "not converged"), WARN),
+        Line(("batch", "1 MiB", "87.1 us", "1 %", "131 us", "83 % of the time; 17 %: 131 us"), WARN),
+        Line(("epoch", "1 MiB", "failed in 3 of 10 launches: wrong data on rank 1, byte 17 is 3"), BAD),
+        Line(("epoch", "4 MiB", "187 us", "1 %", "-", "")),
+    ),
+    ("The first note.",),
+    grouped=1,
+)
+NUMBERS = ("154 ns", "7.11 us", "87.1 us", "187 us", "8 B", "64 KiB", "9.80 us", "10 %")
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 160])
+def test_numbers_are_whole_at_any_width(width: int) -> None:
+    text = sheet_text(SHEET, Paper(width, is_pipe=False))
+    for number_ in NUMBERS:
+        assert number_ in text
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 160])
+def test_no_line_is_longer_than_the_terminal(width: int) -> None:
+    lines = sheet_text(SHEET, Paper(width, is_pipe=False)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_terminal_is_told_a_group_once() -> None:
+    text = sheet_text(SHEET, Paper(80, is_pipe=False))
+    assert text == (
+        "mpi.pingpong: one way, half the round trip\n"
+        "method   bytes     time     ±      p99\n"
+        "batch      8 B   154 ns   3 %   201 ns\n"
+        "        64 KiB  7.11 us  10 %  9.80 us  not converged\n"
+        "         1 MiB  87.1 us   1 %   131 us  83 % of the time; 17 %: 131 us\n"
+        "epoch    1 MiB  failed in 3 of 10 launches: wrong data on rank 1, byte 17 is 3\n"
+        "         4 MiB   187 us   1 %        -\n"
+        "The first note.\n"
+    )
+
+
+def test_a_remark_stands_below_where_there_is_no_room() -> None:
+    lines = sheet_text(SHEET, Paper(50, is_pipe=False)).splitlines()
+    assert "    not converged" in lines
+    assert "    83 % of the time; 17 %: 131 us" in lines
+    assert "" not in lines
+
+
+def test_a_pipe_has_fields() -> None:
+    """What `grep -v '^#' | awk '{print $1, $2, $3}'` sees."""
+    text = sheet_text(SHEET, Paper())
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert [line.split()[:3] for line in lines] == [
+        ["batch", "8B", "154ns"],
+        ["batch", "64KiB", "7.11us"],
+        ["batch", "1MiB", "87.1us"],
+        ["epoch", "1MiB", "failed"],
+        ["epoch", "4MiB", "187us"],
+    ]
+    assert lines[4].split() == ["epoch", "4MiB", "187us", "1%", "-"]
+    assert lines[2].endswith("  83 % of the time; 17 %: 131 us")
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "# mpi.pingpong: one way, half the round trip",
+        "# method  bytes    time    ±     p99",
+        "# The first note.",
+    ]
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_a_pipe_is_as_wide_as_columns_says() -> None:
+    text = sheet_text(SHEET, Paper(52))
+    assert len(text.splitlines()) == 8
+    assert max(map(len, text.splitlines())) <= 52
+    assert "batch      1MiB  87.1us   1%   131us  83 % of the t…" in text
+    narrow = sheet_text(SHEET, Paper(10))
+    assert "batch      1MiB  87.1us   1%   131us  …" in narrow
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "±"), ("latin-1", "±"), ("ascii", "+-")])
+def test_a_terminal_without_a_letter_is_spelled_to(encoding: str, mark: str) -> None:
+    text = sheet_text(SHEET, Paper(80, is_pipe=False, encoding=encoding))
+    assert text.splitlines()[1].split() == ["method", "bytes", "time", mark, "p99"]
+    text.encode(encoding)
+    sheet_text(SHEET, Paper(52, encoding=encoding)).encode(encoding)
+
+
+def test_every_letter_is_spelled_somehow() -> None:
+    assert spell("± × µ … − → ≤ ≥ – ∞ 数", "ascii") == "+- x u ... - -> <= >= - inf ?"
+    assert spell("± × µ … −", "latin-1") == "± × µ ... -"
+
+
+def test_colours_are_for_terminals() -> None:
+    assert "\x1b" not in sheet_text(SHEET, Paper(80, is_pipe=False))
+    coloured = sheet_text(SHEET, Paper(80, is_pipe=False, has_colour=True))
+    assert "\x1b[1mmpi.pingpong: one way, half the round trip\x1b[0m\n" in coloured
+    assert "\x1b[33mnot converged\x1b[0m" in coloured
+    assert "\x1b[1m 154 ns\x1b[0m" in coloured
+
+
+class _Tty(io.StringIO):
+    encoding = "latin-1"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_a_stream_is() -> None:
+    assert paper_of(_Tty(), {}, 110) == Paper(110, False, True, "latin-1")
+    assert paper_of(_Tty(), {"NO_COLOR": "1"}, 110) == Paper(110, False, False, "latin-1")
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    assert paper_of(pipe, {}, 80) == Paper(None, True, False, "utf-8")
+    assert paper_of(pipe, {"COLUMNS": "72"}, 80) == Paper(72, True, False, "utf-8")
+    assert paper_of(pipe, {"COLUMNS": "wide"}, 80) == Paper(None, True, False, "utf-8")
+
+
+def test_prose_is_wrapped_and_is_no_line_of_a_table() -> None:
+    assert prose_text("one two three", Paper(8, is_pipe=False)) == "one two\nthree\n"
+    assert prose_text("one two three", Paper()) == "# one two three\n"
+
+
+def test_a_column_that_says_nothing_is_left_out() -> None:
+    sheet = Sheet(
+        "t",
+        "",
+        (words("what"), number("time"), number("p99"), remark()),
+        (Line(("a", "1 ns", "-", "")), Line(("b", "failed"), BAD)),
+        grouped=1,
+    )
+    kept = without_empty(sheet)
+    assert [column.name for column in kept.columns] == ["what", "time"]
+    assert [line.cells for line in kept.lines] == [("a", "1 ns"), ("b", "failed")]
+
+
+def test_a_sheet_without_lines_is_a_heading() -> None:
+    assert sheet_text(Sheet("t", "", (number("time"),), ()), Paper()) == "# t\n# time\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [((number("a"),), ()), ((number("a"),), ("1", "2")), ((remark(), number("a")), ("", "1"))],
+)
+def test_a_sheet_that_cannot_be_is_refused(columns: tuple[object, ...], cells: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError):
+        Sheet("t", "", columns, (Line(cells),))  # type: ignore[arg-type]
+
+
+def test_what_is_foreign_moves_no_cursor() -> None:
+    sheet = Sheet("a\x1b[2Jb", "", (words("what"), remark()), (Line(("c\x1b]0;title\x07", "d\x1b[31m")),))
+    assert "\x1b" not in sheet_text(sheet, Paper(80, is_pipe=False, has_colour=False))
+    assert "\\x1b[2J" in sheet_text(sheet, Paper(80, is_pipe=False))
+    assert "\x1b" not in prose_text("e\x1b[2J", Paper())

@@ -221,6 +221,33 @@ def test_a_signal_ends_it_with_its_own_code(number: signal.Signals, orphans: Orp
     assert (tmp_path / "out" / "results.json").is_file()
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_meets_a_destructor_is_not_forgotten(number: signal.Signals, code: int) -> None:
+    program = f"""
+import os, time
+import steelyard.cli.main
+from steelyard.cli import start
+
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), {int(number)})
+        for _ in range(1000): pass
+
+def command():
+    with start.stopped_by_exception():
+        try:
+            Dying()
+            time.sleep(60)
+        except KeyboardInterrupt:
+            raise SystemExit(3)
+
+steelyard.cli.main.main = command
+start.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
 def _await_launch(folder: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from types import FrameType
 
 _STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
+_MOMENT_S = 0.01  # longer than a destructor takes
 _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGINT, _stop_at_once)
-    sys.unraisablehook = _say_unraisable
+    sys.unraisablehook = _raise_again
     _open_closed_streams()
     from steelyard.cli.main import main as run_command_line
 
@@ -62,11 +63,18 @@ def _exit_by_signal(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _say_unraisable(what: sys.UnraisableHookArgs) -> None:
-    """An interruption that met a destructor, which Python would tell of and then forget."""
-    if isinstance(what.exc_value, KeyboardInterrupt):
-        _stop_at_once(signal.SIGINT, None)
-    sys.__unraisablehook__(what)
+def _raise_again(what: sys.UnraisableHookArgs) -> None:
+    """Raise an interruption that met a destructor once more, a moment later: Python tells of it and forgets it."""
+    interruption = what.exc_value
+    if not isinstance(interruption, KeyboardInterrupt | SystemExit):
+        sys.__unraisablehook__(what)
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise interruption
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, _MOMENT_S)
 
 
 def _open_closed_streams() -> None:

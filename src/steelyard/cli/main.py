@@ -22,6 +22,9 @@ _COMMANDS = {
     "show": Command("show", "ShowOptions", "show", "results as tables"),
     "report": Command("show", "ReportOptions", "report", "results as one HTML file that opens offline"),
     "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
+    "check": Command(
+        "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
+    ),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {

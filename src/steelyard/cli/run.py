@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -28,6 +28,12 @@ from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import PlannedOp
 from steelyard.system.machine import read_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.base.diagnostic import Diagnostic
+    from steelyard.show.overview import ReadFolder
 
 EXAMPLES = {
     "run": (
@@ -289,8 +295,10 @@ def planned(options: RunOptions) -> Plan:
     return plan
 
 
-def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
-    """Measure what is not finished, and show all; the ways in which points ended."""
+def measure(
+    plan: Plan, folder: Path, *, retry_failed: bool = False
+) -> tuple[ReadFolder, Sequence[Diagnostic]]:
+    """Measure a plan into a folder, with a bar on stderr; what the folder then says, and what is doubtful."""
     from steelyard.cli.progress import listening
 
     machine = read_machine()
@@ -306,15 +314,22 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
         for note in lock.notes:
             tell(f"note: {note}")
         try:
-            again = options.retry is not None
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
-                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=again)
+                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=retry_failed)
         finally:
-            from steelyard.export.formats import Export, results_document, write_results
+            from steelyard.export.formats import Export, write_results
 
             results, found = read_results(folder)
             write_results(Export(folder, results.rows, found))
+    return results, found
+
+
+def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
+    """Measure what is not finished, and show all; the ways in which points ended."""
+    results, found = measure(plan, folder, retry_failed=options.retry is not None)
     if options.json:
+        from steelyard.export.formats import Export, results_document
+
         say_json(results_document(Export(folder, results.rows, found)))
     else:
         print_results([results])

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
-from steelyard.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.compare.verdicts import CaseVerdict
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(found: Verdicts, strict: bool) -> bytes:
+def junit_xml(title: str, points: Sequence[CaseVerdict], strict: bool) -> bytes:
     """The verdicts as JUnit: slower fails, cannot tell is skipped, or fails where `strict`."""
-    failed = [one for one in found.points if _fails(one, strict)]
-    skipped = [one for one in found.points if one.verdict == CANNOT_TELL and not strict]
-    cases = "".join(_case(one, strict) for one in found.points)
-    counts = f'tests="{len(found.points)}" failures="{len(failed)}" skipped="{len(skipped)}"'
-    name = _attribute(f"steelyard compare {' '.join(found.arms)}")
+    failed = [one for one in points if _fails(one, strict)]
+    skipped = [one for one in points if one.verdict == CANNOT_TELL and not strict]
+    cases = "".join(_case(one, strict) for one in points)
+    counts = f'tests="{len(points)}" failures="{len(failed)}" skipped="{len(skipped)}"'
+    name = _attribute(title)
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name={name} {counts}>\n{cases}</testsuite>\n'
     return text.encode()
 

@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Round trips in a chain, and chains of either length: where the mean jitter is a fifth of a message's time,
@@ -47,6 +48,6 @@ int one_way(const struct team *team, const struct clock *clock, int rank, double
         err = err ? err : chain(team, clock, rank, SHORTER, &shorter[i]);
     }
     if (!err)
-        *ns = (median(longer) - median(shorter)) / (2 * (LONGER - SHORTER));
+        *ns = fmax(0, median(longer) - median(shorter)) / (2 * (LONGER - SHORTER));
     return err ? err : team_bcast(team, ns, sizeof *ns);
 }

@@ -7,10 +7,21 @@ import shutil
 import signal
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+
+# The same examples each time, however slow the machine: no test fails by chance.
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("repeatable")
 
 # A shell without job control starts what runs in the background with SIGINT ignored, and that is inherited:
 # tests that interrupt a program would wait in vain. A handler, unlike SIG_IGN, is not inherited.

@@ -96,7 +96,7 @@ def plain_lines(lines: Iterable[Sequence[str]]) -> tuple[Line, ...]:
 
 
 def without_empty(sheet: Sheet) -> Sheet:
-    """The sheet without columns in which no line says anything, for which a cell that spans them does not count."""
+    """The sheet without columns in which no line says anything; a cell that spans them does not count."""
     count = len(sheet.columns)
     spans = any(len(line.cells) < count for line in sheet.lines)
     kept = [

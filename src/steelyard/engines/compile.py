@@ -21,7 +21,7 @@ from steelyard.system.process import run, signals_as_exceptions
 
 Kind = Literal["mpi", "solo", "simgrid", "common"]
 _SECONDS = 600.0  # for one file: far more than any takes
-# Of a processor of 2022, for all files together.
+# For all files together, of a processor of 2022.
 _CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "simgrid": 24.0}
 
 

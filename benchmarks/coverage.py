@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/coverage.py [--rounds 1000]
 
-Tables as Markdown: intervals inside one launch, intervals over launches, and modes. Each world is simulated with
-a truth that is known; the code that is run is the one that makes the numbers of the results.
+Tables as Markdown: intervals inside one launch, intervals over launches, and modes. Each world is simulated
+with a truth that is known; the code that is run is the one that makes the numbers of the results.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ def _name(row: Row, among: Sequence[Row]) -> str:
 
 
 def valued(rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
-    """Rows of ops other than the instrument's own with a positive median, and that median."""
+    """Rows of ops other than the instrument's own with a positive time, and that time."""
     for row in rows:
-        if row.median is not None and row.median > 0 and not row.op.startswith(INSTRUMENT):
-            yield row, row.median
+        if row.time is not None and row.time > 0 and not row.op.startswith(INSTRUMENT):
+            yield row, row.time
 
 
 def mpi_name(job: Job) -> str:

@@ -72,7 +72,7 @@ def is_stream(op: str) -> bool:
 
 def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
     """The least and the greatest ratio of times in their intervals; None where one has none."""
-    ends = (layer.ci_low, layer.ci_high, mpi.ci_low, mpi.ci_high)
+    ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
     if any(end is None or end <= 0 for end in ends):
         return None
     low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
@@ -81,7 +81,7 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
 
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
     """For each row of MPI that has a layer beside it, in their order."""
-    good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
+    good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
     found = (_efficiency(row, good) for row in good if row.op in _OPS)
     return tuple(one for one in found if one is not None)
 
@@ -103,7 +103,7 @@ def _efficiency(mpi: Row, rows: Sequence[Row]) -> Efficiency | None:
         mpi=mpi.mpi,
         params=mpi.params,
         placement=mpi.placement,
-        mpi_ns=mpi.median or 0.0,
+        mpi_ns=mpi.time or 0.0,
         floor=best.op if best else None,
         efficiency=best.ratio if best else None,
         low=best.low if best else None,
@@ -129,5 +129,5 @@ def _stand_ins(mpi: Row) -> tuple[str, ...]:
 
 def _ratio(layer: Row, mpi: Row) -> LayerRatio:
     low, high = ratio_interval(layer, mpi) or (None, None)
-    time = layer.median or 0.0
-    return LayerRatio(layer.op, layer.params, time, time / (mpi.median or 1.0), low, high)
+    time = layer.time or 0.0
+    return LayerRatio(layer.op, layer.params, time, time / (mpi.time or 1.0), low, high)

@@ -62,14 +62,18 @@ def _line(one: NightVerdict, margin: float) -> Line:
 def _remark(one: NightVerdict) -> str:
     parts = [one.why]
     if one.verdict == CANNOT_TELL and not one.why and one.confirmed is None:
-        parts.append(
-            f"about {one.nights_needed} nights would tell" if one.nights_needed else "nights differ by more"
-        )
+        parts.append(_more_nights(one))
     if one.confirmed is not None:
         parts.append("confirmed" if one.confirmed else "not confirmed")
     elif one.suspected:
         parts.append("suspected, not confirmed" if one.verdict in (SLOWER, FASTER, LITTLE) else "suspected")
     return ", ".join(part for part in parts if part)
+
+
+def _more_nights(one: NightVerdict) -> str:
+    if one.nights_needed is None:
+        return "nights differ by more"
+    return f"about {one.nights_needed} nights would tell" if one.nights_needed > one.nights else ""
 
 
 def _notes(found: Checked) -> Iterator[str]:

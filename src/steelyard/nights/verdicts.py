@@ -301,10 +301,9 @@ def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Ques
     if verdict != CANNOT_TELL or why:
         return None
     family = max(1, int(np.isfinite(screened.estimate).sum()))
-    needed = nights_needed(
+    return nights_needed(
         float(screened.scatter[column]), math.log1p(asked.margin), asked.false_alarm / family
     )
-    return needed if needed is not None and needed > screened.nights[column] else None
 
 
 def _level_change(

@@ -7,7 +7,7 @@ Nights are put into random orders, the same ones in all series, and the largest 
 makes the p of each hold for the whole family (Westfall and Young, Resampling-Based Multiple Testing, 1993).
 What was cut is cut again, as Matteson and James do (JASA 109, 2014). Nights that follow each other are alike,
 which such orders would take for a change: so what the night before tells of a night is taken off first
-(Robbins, Lund, Gallagher and Lu, JASA 106, 2011).
+(Robbins, Gallagher, Lund and Aue, Journal of Time Series Analysis 32, 2011).
 """
 
 from __future__ import annotations

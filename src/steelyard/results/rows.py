@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from steelyard.base.plural import plural
-from steelyard.records.campaign_file import Placement
-from steelyard.records.schema import Point
+from steelyard.records.campaign_file import Placement, PlannedOp
+from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
@@ -33,8 +35,8 @@ def results(folder: Path) -> tuple[Row, ...]:
 
 def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
-    named = _named(measured)
-    sized = {name for name, op in measured.campaign.ops.items() if op.sized}
+    named, ops = _named(measured), measured.campaign.ops
+    sized = {name for name, op in ops.items() if op.sized}
     sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
     seen: dict[str, list[Interference]] = {}
     for file in measured.files:
@@ -42,7 +44,8 @@ def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     rows = []
     for point in measured.points:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
-        rows.append(_row(point, level, named, point.plan.op in sized, disturbed))
+        op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
+        rows.append(_row(point, level, named, op, disturbed))
     return with_overheads(tuple(rows), level)
 
 
@@ -54,18 +57,25 @@ def _named(measured: Measured) -> frozenset[str]:
     return frozenset({*axes, "params"} if measured.campaign.points else ())
 
 
-def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool, disturbed: bool) -> Row:
+def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedOp, disturbed: bool) -> Row:
     """One point: what its launches have in common, and the numbers of those that went well."""
     plan, cells = point.plan, point.cells
     status, why = _status(cells)
     good = [cell for cell in cells if cell.status == "ok"]
     seen = next((cell.point for cell in cells if cell.point), None)
+    kind = seen or op
     common: dict[str, Any] = {
         "point": plan.point,
         "op": plan.op,
         "method": seen.method if seen else plan.method,
         "bytes": plan.bytes,
-        "sized": sized,
+        "sized": op.sized,
+        "base": kind.base or plan.op,
+        "form": kind.form or BLOCKING,
+        "role": kind.role or CALL,
+        "layer": kind.layer,
+        "nature": seen.nature if seen else None,
+        "bound": seen.bound if seen else None,
         "ranks": plan.ranks,
         "threads": plan.threads,
         "thread_level": plan.thread_level,
@@ -80,7 +90,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
         "env": plan.env,
         "reference_point": plan.reference,
         "transport": _transport(cells) if plan.mpi else None,
-        "headline": _headline(seen),
+        "headline": HEADLINES.get(kind.role or "", "time"),
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
@@ -93,13 +103,6 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
         return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
     one = combine(good, level, disturbed)
     return Row(**common, **_numbers(one), launches=_launches(cells, one))
-
-
-def _headline(seen: Point | None) -> str:
-    """What its table is about; of records that tell no role: operations where they are counted."""
-    if seen is None:
-        return "time"
-    return "operations" if seen.role is None and seen.work else HEADLINES.get(seen.role or "", "time")
 
 
 def _numbers(one: Combined) -> dict[str, Any]:

@@ -1,0 +1,8 @@
+"""The words by which an engine says what an op and a method are; docs/internals/op.md explains them."""
+
+BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"  # forms
+CALL, LATENCY, BANDWIDTH, COLLECTIVE, KERNEL = "call", "latency", "bandwidth", "collective", "kernel"  # roles
+PATTERN, NOISE, WORK, INSTRUMENT, FAULT = "pattern", "noise", "work", "instrument", "fault"
+COPY, SHARED_MEMORY, PIPE, NETWORK, MPI = "copy", "shared memory", "pipe", "network", "mpi"  # layers
+LAYERS = (COPY, SHARED_MEMORY, PIPE, NETWORK, MPI)  # the lowest first
+LOWER, UPPER = "lower", "upper"  # bounds

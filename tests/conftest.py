@@ -23,10 +23,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("repeatable")
 
-# A shell without job control starts what runs in the background with SIGINT ignored, and that is inherited:
-# tests that interrupt a program would wait in vain. A handler, unlike SIG_IGN, is not inherited.
+# A shell without job control starts background work with SIGINT ignored, and nohup ignores SIGHUP.
+# That is inherited, so tests that interrupt a program would wait in vain. A handler is not inherited.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -221,7 +221,9 @@ def test_a_signal_ends_it_with_its_own_code(number: signal.Signals, orphans: Orp
     assert (tmp_path / "out" / "results.json").is_file()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 3), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_a_signal_that_meets_a_destructor_is_not_forgotten(number: signal.Signals, code: int) -> None:
     program = f"""
 import os, time

@@ -43,3 +43,47 @@ def row_launch(number: int, median: float, communication_ns: float | None = None
         drift=False,
         communication_ns=communication_ns,
     )
+
+
+def made_row(**keys: object) -> Row:
+    """A row of a broadcast that is as it should be, but for the keys."""
+    values: dict[str, object] = {
+        "point": 0,
+        "op": "mpi.bcast",
+        "method": "epoch",
+        "bytes": 8,
+        "sized": True,
+        "ranks": 4,
+        "threads": 1,
+        "params": {},
+        "placement": "0|1|2|3",
+        "mpi": "mpich",
+        "launch_count": 5,
+        "count": 100,
+        "rejected": 0,
+        "median": 1000.0,
+        "ci_low": 990.0,
+        "ci_high": 1010.0,
+        "ci_level": 0.95,
+        "flag": "SETTLED",
+    }
+    return flat_row(**(values | keys))
+
+
+def made_launch(number: int, **keys: Any) -> RowLaunch:
+    """A launch of it that converged, but for the keys."""
+    usual: dict[str, Any] = {
+        "launch": number,
+        "status": "ok",
+        "why": None,
+        "flag": "SETTLED",
+        "count": 100,
+        "rejected": 0,
+        "reps": 1,
+        "median": 1000.0,
+        "ci_low": 990.0,
+        "ci_high": 1010.0,
+        "lag1": 0.0,
+        "drift": False,
+    }
+    return RowLaunch(**(usual | keys))

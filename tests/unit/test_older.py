@@ -36,7 +36,7 @@ def test_forms_by_name(op: str, base: str, form: str) -> None:
         ("mpi.bandwidth", "bandwidth", "mpi"),
         ("mpi.bibandwidth", "bandwidth", None),
         ("mpi.mt.message_rate", "rate", None),
-        ("mpi.pattern.pair", "pattern", None),
+        ("mpi.pattern.matching", "pattern", None),
         ("npb.cg", "kernel", None),
         ("noise.ftq", "noise", None),
         ("self.spin", "instrument", None),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from flat_rows import flat_row
+from flat_rows import made_launch as launch
+from flat_rows import made_row as row
 from steelyard.results.facets import RowPath
 from steelyard.results.facets.modes import RowMode
-from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row import Row
 from steelyard.show.method_words import shared_nature
 from steelyard.show.row_words import (
     bandwidth_words,
@@ -23,46 +22,8 @@ from steelyard.show.row_words import (
 from steelyard.show.words import half_words, interval_words, relative_words
 
 
-def row(**keys: object) -> Row:
-    values: dict[str, object] = {
-        "point": 0,
-        "op": "mpi.bcast",
-        "method": "epoch",
-        "bytes": 8,
-        "sized": True,
-        "ranks": 4,
-        "threads": 1,
-        "params": {},
-        "placement": "0|1|2|3",
-        "mpi": "mpich",
-        "launch_count": 5,
-        "count": 100,
-        "rejected": 0,
-        "median": 1000.0,
-        "ci_low": 990.0,
-        "ci_high": 1010.0,
-        "ci_level": 0.95,
-        "flag": "SETTLED",
-    }
-    return flat_row(**(values | keys))
-
-
-def launch(number: int, **keys: Any) -> RowLaunch:
-    usual: dict[str, Any] = {
-        "launch": number,
-        "status": "ok",
-        "why": None,
-        "flag": "SETTLED",
-        "count": 100,
-        "rejected": 0,
-        "reps": 1,
-        "median": 1000.0,
-        "ci_low": 990.0,
-        "ci_high": 1010.0,
-        "lag1": 0.0,
-        "drift": False,
-    }
-    return RowLaunch(**(usual | keys))
+def said(row: Row, launches: int = 0) -> str:
+    return "; ".join(one.text for one in remarks(row, launches))
 
 
 LOST = launch(2, status="failed", why="hang: no sample for 20 s", median=None)
@@ -89,8 +50,12 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),
         ({"flags": ("TIME", "DRIFT")}, "time limit; drifts"),
-        ({"yields_per_op": 2.3}, "2.3 yields/op"),
+        ({"yields_per_op": 2.3}, "2.3 calls of sched_yield per operation"),
         ({"yields_per_op": 0.001}, ""),
+        ({"ci_high": 1660.0}, "noisy: 5 launches are too few"),
+        ({"ci_high": 1660.0, "launch_count": 10}, "noisy: launches differ"),
+        ({"ci_high": 1660.0, "launch_count": 1}, ""),
+        ({"ci_high": 1240.0}, ""),
         ({"method": "bounds", "low_ns": 126.0}, "at least 126 ns"),
         ({"low_ns": 126.0}, ""),
         (
@@ -112,12 +77,12 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
     ],
 )
 def test_what_is_odd_with_a_row(keys: dict[str, object], text: str) -> None:
-    assert remarks(row(**keys)) == text
+    assert said(row(**keys)) == text
 
 
 def test_a_row_that_rests_on_fewer_launches_says_so() -> None:
-    assert remarks(row(launch_count=3), launches=10) == "3 of 10 launches"
-    assert remarks(row(launch_count=10), launches=10) == ""
+    assert said(row(launch_count=3), launches=10) == "3 of 10 launches"
+    assert said(row(launch_count=10), launches=10) == ""
 
 
 @pytest.mark.parametrize(

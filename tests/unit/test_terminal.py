@@ -142,8 +142,22 @@ def test_a_column_that_says_nothing_is_left_out() -> None:
         grouped=1,
     )
     kept = without_empty(sheet)
-    assert [column.name for column in kept.columns] == ["what", "time"]
-    assert [line.cells for line in kept.lines] == [("a", "1 ns"), ("b", "failed")]
+    assert [column.name for column in kept.columns] == ["what", "time", ""]
+    assert [line.cells for line in kept.lines] == [("a", "1 ns", ""), ("b", "failed")]
+
+
+def test_why_all_failed_keeps_its_blanks_in_a_pipe() -> None:
+    columns = (number("bytes"), number("time"), number("±"), remark())
+    sheet = without_empty(Sheet("t", "", columns, (Line(("1 KiB", "failed: no record for 4 s"), BAD),)))
+    assert sheet_text(sheet, Paper()).splitlines()[-1].split() == [
+        "1KiB",
+        "failed:",
+        "no",
+        "record",
+        "for",
+        "4",
+        "s",
+    ]
 
 
 def test_a_sheet_without_lines_is_a_heading() -> None:

@@ -64,7 +64,7 @@ def _exit_by_signal(number: int, _frame: FrameType | None) -> None:
 
 
 def _raise_again(what: sys.UnraisableHookArgs) -> None:
-    """Raise an interruption that met a destructor once more, a moment later: Python tells of it and forgets it."""
+    """Raise an interruption that met a destructor, which Python reports and forgets, again a moment later."""
     interruption = what.exc_value
     if not isinstance(interruption, KeyboardInterrupt | SystemExit):
         sys.__unraisablehook__(what)

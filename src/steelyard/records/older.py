@@ -22,13 +22,13 @@ _COLLECTIVES = {
 # Names of ops -> their role and their layer; the first that fits.
 _ROLES: tuple[tuple[str, str, str | None], ...] = (
     ("mpi.overlap.*", "overlap", None),
+    *((f"mpi.{name}.*", "pattern", None) for name in ("pattern", "halo", "mt.pattern")),
     ("mpi.pingpong", "latency", "mpi"),
     ("mpi.bandwidth", "bandwidth", "mpi"),
     ("mpi.*bandwidth*", "bandwidth", None),
     ("mpi.*message_rate", "rate", None),
     *((f"mpi.*{name}", "latency", None) for name in ("pingpong*", "pingping", "sendrecv*", "matching")),
     *((f"mpi.{name}", "latency", None) for name in ("self", "part.send", "mt.serve", "mt.short")),
-    *((f"mpi.{name}.*", "pattern", None) for name in ("pattern", "halo", "mt.pattern")),
     *((f"{name}.*", "kernel", None) for name in ("npb", "app")),
     ("noise.*", "noise", None),
     ("self.work", "work", None),
@@ -77,20 +77,22 @@ def op_kind(op: str) -> OpKind:
     """`mpi.iallreduce` is the nonblocking form of `mpi.allreduce`, a collective; all else has one form."""
     prefix, dot, name = op.rpartition(".")
     base, form = op, BLOCKING
-    if name.endswith("_init") and name.removesuffix("_init") in _COLLECTIVES:
-        base, form = prefix + dot + name.removesuffix("_init"), PERSISTENT
-    elif name.startswith("i") and name[1:] in _COLLECTIVES:
-        base, form = prefix + dot + name[1:], NONBLOCKING
+    for own, of in ((name.removesuffix("_init"), PERSISTENT), (name.removeprefix("i"), NONBLOCKING)):
+        if own != name and _is_collective(prefix + dot + own):
+            base, form = prefix + dot + own, of
     found = next(((role, layer) for names, role, layer in _ROLES if fnmatchcase(op, names)), None)
-    is_collective = base.rpartition(".")[2] in _COLLECTIVES
-    return OpKind(base, form, *(found or (COLLECTIVE if is_collective else CALL, None)))
+    return OpKind(base, form, *(found or (COLLECTIVE if _is_collective(base) else CALL, None)))
+
+
+def _is_collective(base: str) -> bool:
+    return base.startswith("mpi.") and base.rpartition(".")[2] in _COLLECTIVES
 
 
 def method_kind(method: str, op: str, ranks: int) -> tuple[str | None, str | None]:
     """The nature of a method's number for an op on so many ranks, and which bound it is."""
     nature, of_collectives, bound = _METHODS.get(method, (None, False, None))
-    is_collective = op_kind(op).base.rpartition(".")[2] in _COLLECTIVES
-    return (nature if ranks > 1 and (is_collective or not of_collectives) else None), bound
+    is_told = ranks > 1 and (_is_collective(op_kind(op).base) or not of_collectives)
+    return (nature if is_told else None), bound
 
 
 def completed(point: Point) -> Point:

@@ -131,7 +131,7 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
         "threads": count_fact("thread", row.threads),
         "thread level": _given("thread level", row.thread_level or "", "thread level "),
         **_set_facts("omp", row.omp),
-        **_set_facts("env", row.env),
+        **_set_facts("env", {name: "unset" if value == "-" else value for name, value in row.env.items()}),
         "placement": Fact("placement", placed, f"placement {placed}", is_usual=row.placed is None),
         **param_facts({key: value for key, value in row.params.items() if key in told}),
         "method": Fact("method", row.method, f"method {row.method}", is_usual="method" not in row.asked),
@@ -152,7 +152,10 @@ def param_facts(params: Params, is_usual: bool = False) -> dict[str, Fact]:
 
 
 def _set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
-    return {f"{what} {name}": Fact(name, value, f"{name}={value}") for name, value in values.items()}
+    return {
+        f"{what} {name}": Fact(name, value, f"{name} unset" if value == "unset" else f"{name}={value}")
+        for name, value in values.items()
+    }
 
 
 def _given(heading: str, value: str, before: str = "") -> Fact:

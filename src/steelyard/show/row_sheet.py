@@ -21,6 +21,7 @@ from steelyard.show.method_words import shared_nature
 from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
 from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
 from steelyard.show.row_words import failed_words, remarks
+from steelyard.show.shared_remarks import Remarks, told_once
 from steelyard.show.sheet import (
     BAD,
     NOTHING,
@@ -83,10 +84,17 @@ class RowTable:
         """Does any row say what it takes beyond its reference? That has a column of its own."""
         return any(row.get(Beyond).corrected is not None for row in self.rows)
 
-    @property
-    def launches(self) -> int:
-        """How many the rows rest on that rest on most."""
-        return max(row.launch_count for row in self.rows)
+    @cached_property
+    def remarks(self) -> Remarks:
+        """What is odd with each row, and what most rows of a rival share."""
+        folders = [item.folder for item in self.items if item.row.status != SKIPPED]
+        most: dict[str, int] = {}
+        for row, folder in zip(self.rows, folders, strict=True):
+            most[folder] = max(row.launch_count, most.get(folder, 0))
+        found = [remarks(row, most[folder]) for row, folder in zip(self.rows, folders, strict=True)]
+        owners = self.rivals.of if self.rivals else [""] * len(self.rows)
+        starts = (cell.start for item in self.items for cell in item.point.cells if cell.start)
+        return told_once(self.rows, found, owners, any(start.yield_ != "real" for start in starts))
 
     def axes(self, without: Collection[str] = ()) -> list[Axis]:
         """What rows differ in beside their sizes."""
@@ -117,7 +125,7 @@ def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
         for i in sorted(members, key=lambda i: rivals.names.index(rivals.of[i])) if rivals else members:
             first = (*key, rivals.of[i]) if rivals else key
             extra = ratio_cells(ratios.get(rivals.of[i])) if rivals else ()
-            lines.append(_line(table.rows[i], first, columns, extra, table.launches))
+            lines.append(_line(table.rows[i], first, columns, extra, table.remarks.texts[i]))
     sheet = Sheet(
         table.title,
         _explained(table),
@@ -147,7 +155,7 @@ def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
             for column in headline
         ]
         ratio = _ratios(table, rivals, members).get(rivals.names[1])
-        said = {name: remarks(row, table.launches) for name, row in rows.items()}
+        said = {rivals.of[i]: table.remarks.texts[i] for i in members}
         is_bad = any(row.status == "failed" for row in rows.values())
         tone = BAD if is_bad else WARN if any(said.values()) else PLAIN
         lines.append(Line((*key, *cells, *ratio_cells(ratio), _of_both(said)), tone))
@@ -190,11 +198,10 @@ def _ratios(table: RowTable, rivals: Rivals | None, members: Sequence[int]) -> d
     return ratios_to_first(rows, rivals, is_rate=table.headline != "time")
 
 
-def _line(row: Row, first: Key, columns: Sequence[RowColumn], extra: tuple[str, ...], launches: int) -> Line:
+def _line(row: Row, first: Key, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
     """What tells a row apart, and its numbers; or what went wrong in their place."""
     if row.median is None:
         return Line((*first, failed_words(row)), BAD)
-    said = remarks(row, launches)
     tone = BAD if row.status == "failed" else WARN if said else PLAIN
     return Line((*first, *(column.cell(row) for column in columns), *extra, said), tone)
 
@@ -230,8 +237,8 @@ def _explained(table: RowTable) -> str:
 
 
 def _notes(table: RowTable, rivals: Rivals | None) -> tuple[str, ...]:
-    """What the numbers of each method are, where there are several; of folders, what their ratio is not."""
+    """What the numbers of several methods are, what most rows share; of folders, what their ratio is not."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
-    notes = told if len(natures) > 1 else ()
+    notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes

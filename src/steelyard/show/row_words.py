@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Windows
 from steelyard.results.row import Row
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
-from steelyard.show.words import half_words, interval_words
+from steelyard.show.words import half_of, half_words, interval_words
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
 OFTEN = 0.9  # a rank that is last in more of the samples is named
 SAME_MODE = 1.22  # the median is in a mode where their ratio is less: modes are a factor of 1.5 apart
+NOISY = 0.25  # half an interval relative to its value, above which the value says little
+FEW = 6  # launches: with fewer the interval is Student's t, and wide by their number alone
 FLAG_WORDS = {"UNSETTLED": "not converged", "TIME": "time limit"}
+OTHER = ""  # a remark that has nothing in common with those of other rows
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A few words on what is odd with a row; rows whose remarks are of one `kind` may say it once."""
+
+    kind: str
+    text: str
 
 
 def value_words(row: Row) -> str:
@@ -54,38 +66,39 @@ def rate_half_words(row: Row) -> str:
     return half_words(1 / row.median, 1 / row.ci_high, 1 / row.ci_low)
 
 
-def remarks(row: Row, launches: int = 0) -> str:
-    """What is wrong or odd with a row, in a few words; nothing of one that is as it should be.
+def remarks(row: Row, launches: int = 0) -> tuple[Remark, ...]:
+    """What is wrong or odd with a row, in a few words each; nothing of one that is as it should be.
 
     `launches` is how many its neighbours rest on: a row that rests on fewer says so.
     """
-    return "; ".join(_remarks(row, launches))
+    return tuple(_remarks(row, launches))
 
 
-def _remarks(row: Row, launches: int) -> Iterator[str]:
+def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     if row.status == "failed":
-        yield failed_words(row)
+        yield Remark(OTHER, failed_words(row))
     elif row.why:
-        yield row.why
+        yield Remark(OTHER, row.why)
     if row.median is None:
         return
-    yield from (_flag_words(row, flag) for flag in row.flags if flag in FLAG_WORDS)
+    yield from (Remark(flag, _flag_words(row, flag)) for flag in row.flags if flag in FLAG_WORDS)
     yield from _mode_words(row)
     if "DRIFT" in row.flags:
-        yield "drifts"
+        yield Remark("drift", "drifts")
     if 0 < row.launch_count < launches and row.status == "ok":
-        yield f"{row.launch_count} of {launches} launches"
+        yield Remark("fewer", f"{row.launch_count} of {launches} launches")
+    yield from _noisy_words(row)
     low, asked, ranks = row.get(Windows).low_ns, row.get(RuleQuantile), row.get(Ranks)
     if bound_sign(row) == AT_MOST and low is not None:
-        yield f"at least {format_time(low)}"
+        yield Remark(OTHER, f"at least {format_time(low)}")
     if asked.quantile is not None and asked.quantile_value is not None:
         interval = interval_words(asked.quantile_low, asked.quantile_high)
-        yield f"p{100 * asked.quantile:g} {format_time(asked.quantile_value)} ({interval})"
+        yield Remark(OTHER, f"p{100 * asked.quantile:g} {format_time(asked.quantile_value)} ({interval})")
     if (ranks.yields_per_op or 0) >= YIELDS:
-        yield f"{ranks.yields_per_op:.3g} yields/op"
+        yield Remark("yields", f"{ranks.yields_per_op:.3g} calls of sched_yield per operation")
     seen = ranks.slowest_share if row.ranks > 2 and sees_ranks(row) else None
     if seen is not None and seen > OFTEN:
-        yield f"rank {ranks.slowest_rank} last in {100 * seen:.0f} %"
+        yield Remark(OTHER, f"rank {ranks.slowest_rank} last in {100 * seen:.0f} %")
 
 
 def failed_words(row: Row) -> str:
@@ -96,14 +109,30 @@ def failed_words(row: Row) -> str:
     return f"failed{some}: {reasons}"
 
 
+def ended_by(row: Row, flag: str) -> tuple[int, int]:
+    """In how many launches a limit ended a row, and how many there are; (0, 0) where that is not known."""
+    good = [one for one in row.launches if one.status == "ok"]
+    return sum(1 for one in good if one.flag == flag), len(good)
+
+
 def _flag_words(row: Row, flag: str) -> str:
     """`not converged`, `time limit in 3 of 10 launches`."""
-    good = [one for one in row.launches if one.status == "ok"]
-    count = sum(1 for one in good if one.flag == flag)
-    return FLAG_WORDS[flag] + (f" in {count} of {len(good)} launches" if 0 < count < len(good) else "")
+    count, launches = ended_by(row, flag)
+    return FLAG_WORDS[flag] + (f" in {count} of {launches} launches" if 0 < count < launches else "")
 
 
-def _mode_words(row: Row) -> Iterator[str]:
+def _noisy_words(row: Row) -> Iterator[Remark]:
+    """`noisy: 3 launches are too few` where ± is so wide that the number says little."""
+    half = half_of(row.median, row.ci_low, row.ci_high)
+    if half is None or half <= NOISY or row.launch_count < 2:
+        return
+    if row.launch_count < FEW:
+        yield Remark("few", f"noisy: {row.launch_count} launches are too few")
+    elif "NOISY" not in row.flags:
+        yield Remark("differ", "noisy: launches differ")
+
+
+def _mode_words(row: Row) -> Iterator[Remark]:
     """`83 % of the time; 17 %: 131 us`, of a median in no mode all modes; or how many samples were slow."""
     modes, median = row.get(Modes).modes, row.median or 0.0
     slow = row.get(Samples).slow_share
@@ -111,13 +140,16 @@ def _mode_words(row: Row) -> Iterator[str]:
         return
     if len(modes) < 2:
         if slow is not None:
-            yield f"{100 * slow:.0f} % of samples over 3 x the median"
+            yield Remark("slow", f"{100 * slow:.0f} % of samples over 3 x the median")
         return
     own = [mode for mode in modes if mode.value < SAME_MODE * median and median < SAME_MODE * mode.value]
     others = [mode for mode in modes if mode not in own]
     told = ", ".join(f"{100 * mode.share:.0f} %: {format_time(mode.value)}" for mode in others)
-    yield (
-        f"{100 * sum(mode.share for mode in own):.0f} % of the time; {told}" if own else f"of the time {told}"
+    yield Remark(
+        OTHER,
+        f"{100 * sum(mode.share for mode in own):.0f} % of the time; {told}"
+        if own
+        else f"of the time {told}",
     )
 
 

@@ -96,16 +96,23 @@ def plain_lines(lines: Iterable[Sequence[str]]) -> tuple[Line, ...]:
 
 
 def without_empty(sheet: Sheet) -> Sheet:
-    """The sheet without columns in which no line says anything."""
+    """The sheet without columns in which no line says anything; a cell that spans them does not count."""
+    count = len(sheet.columns)
+    spans = any(len(line.cells) < count for line in sheet.lines)
     kept = [
         i
-        for i in range(len(sheet.columns))
-        if any(len(line.cells) > i and line.cells[i] not in ("", NOTHING) for line in sheet.lines)
+        for i, column in enumerate(sheet.columns)
+        if (spans and column.kind == REMARK) or any(_says(line, i, count) for line in sheet.lines)
     ]
     columns = tuple(sheet.columns[i] for i in kept)
-    lines = tuple(Line(_kept(line, kept, len(sheet.columns)), line.tone) for line in sheet.lines)
+    lines = tuple(Line(_kept(line, kept, count), line.tone) for line in sheet.lines)
     grouped = sum(1 for i in kept if i < sheet.grouped)
     return Sheet(sheet.title, sheet.explained, columns, lines, sheet.notes, grouped)
+
+
+def _says(line: Line, i: int, count: int) -> bool:
+    own = len(line.cells) if len(line.cells) == count else len(line.cells) - 1
+    return i < own and line.cells[i] not in ("", NOTHING)
 
 
 def _kept(line: Line, kept: list[int], count: int) -> tuple[str, ...]:

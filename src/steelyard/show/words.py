@@ -117,12 +117,19 @@ def relative_words(row: Row) -> str:
     return f"−{_figures(below)} +{_figures(above)} %"
 
 
-def half_words(value: float | None, low: float | None, high: float | None) -> str:
-    """Half of an interval, the larger side, relative to its value: `3 %`; a dash without one."""
+def half_of(value: float | None, low: float | None, high: float | None) -> float | None:
+    """Half of an interval, the larger side, relative to its value; None without one."""
     if value is None or low is None or high is None or value <= 0:
+        return None
+    return max(value - low, high - value) / value
+
+
+def half_words(value: float | None, low: float | None, high: float | None) -> str:
+    """The same in words, `3 %`; a dash without one."""
+    half = half_of(value, low, high)
+    if half is None:
         return NOTHING
-    half = 100 * max(value - low, high - value) / value
-    return "> 10x" if half > _SAYS_NOTHING else f"{_figures(half)} %"
+    return "> 10x" if 100 * half > _SAYS_NOTHING else f"{_figures(100 * half)} %"
 
 
 def _figures(percent: float) -> str:

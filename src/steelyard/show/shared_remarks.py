@@ -1,0 +1,121 @@
+"""Remarks that most rows of a table share: they are said once, in a note below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.cpulist import cpu_set
+from steelyard.results.facets import Ranks, Samples
+from steelyard.results.row import Row
+from steelyard.show.row_words import NOISY, Remark, ended_by
+
+LEAST = 3  # rows that share a remark before it is said once
+MOST = 0.5  # ... and the fraction of the rows that they must be
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """`texts`: what is odd with each row alone; `notes`: what many have in common, a sentence each."""
+
+    texts: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def told_once(
+    rows: Sequence[Row],
+    found: Sequence[Sequence[Remark]],
+    owners: Sequence[str],
+    is_what_if: bool = False,
+) -> Remarks:
+    """The remarks `found` of each row, those that most rows of an owner share taken out into notes.
+
+    `owners` names the rival that each row is of, such as an MPI; the empty text where there are none.
+    `is_what_if`: sched_yield did nothing in some launch, so that nobody need be told to try that.
+    """
+    left = [list(remarks) for remarks in found]
+    notes = []
+
+    def take(own: Sequence[int], kind: str) -> list[Row]:
+        """The rows of `own` that have a remark of that kind, which they lose."""
+        having = [i for i in own if any(one.kind == kind for one in left[i])]
+        for i in having:
+            left[i] = [one for one in left[i] if one.kind != kind]
+        return [rows[i] for i in having]
+
+    for owner in dict.fromkeys(owners):
+        own = [i for i, name in enumerate(owners) if name == owner]
+        for kind, words in _SHARED.items():
+            count = sum(1 for i in own if any(one.kind == kind for one in found[i]))
+            if count >= LEAST and count > MOST * len(own):
+                where = "all rows" if count == len(own) else f"{count} of {len(own)} rows"
+                sentence = words(take(own, kind), where)
+                notes.append(f"{owner}: {sentence}" if owner else sentence[0].upper() + sentence[1:])
+        if yielding := take(own, "yields"):
+            notes.append(_yields(yielding, is_what_if))
+    return Remarks(
+        tuple("; ".join(one.text for one in each) for each in left), tuple(f"{note}." for note in notes)
+    )
+
+
+def _ended(flag: str, limit: str) -> Callable[[Sequence[Row], str], str]:
+    def words(rows: Sequence[Row], where: str) -> str:
+        known = [pair for row in rows if (pair := ended_by(row, flag))[0]]
+        totals = {total for _, total in known}
+        if len(totals) != 1 or len(known) < len(rows):
+            return f"the {limit} limit ended launches in {where}"
+        counts = [count for count, _ in known]
+        if min(counts) == max(totals):
+            return f"the {limit} limit ended all launches in {where}"
+        return f"the {limit} limit ended {_span(counts, str)} of {totals.pop()} launches in {where}"
+
+    return words
+
+
+def _slow(rows: Sequence[Row], where: str) -> str:
+    shares = [100 * (row.get(Samples).slow_share or 0) for row in rows]
+    return f"{_span(shares, lambda share: f'{share:.0f}')} % of samples took over 3 x the median in {where}"
+
+
+def _fewer(rows: Sequence[Row], where: str) -> str:
+    return f"{_span([row.launch_count for row in rows], str)} launches were measured in {where}"
+
+
+def _few(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.launch_count for row in rows], str)
+    return (
+        f"± is above {100 * NOISY:.0f} % in {where}: {counts} launches are too few, --launches 10 adds more"
+    )
+
+
+def _differ(_: Sequence[Row], where: str) -> str:
+    return f"launches differ, and ± is above {100 * NOISY:.0f} %, in {where}"
+
+
+def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
+    counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], lambda count: f"{count:.3g}")
+    who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
+    words = f"{who} calls sched_yield {counts} times per operation here, by all ranks together"
+    return words if is_what_if or not all(map(_has_cpus, rows)) else f"{words}: try --yield none"
+
+
+def _has_cpus(row: Row) -> bool:
+    """Whether no rank must yield its CPU to another one."""
+    cpus = [cpu_set(text) for text in (row.placement or "").split("|")]
+    return len(frozenset().union(*cpus)) >= row.ranks
+
+
+def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
+    """`3`, or `1 to 3`."""
+    return " to ".join(dict.fromkeys((words(min(values)), words(max(values)))))
+
+
+# Kind of a remark -> what is said of the rows that have it, and of how many of all those are.
+_SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
+    "TIME": _ended("TIME", "time"),
+    "UNSETTLED": _ended("UNSETTLED", "sample"),
+    "slow": _slow,
+    "fewer": _fewer,
+    "few": _few,
+    "differ": _differ,
+}

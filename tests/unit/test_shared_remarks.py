@@ -1,0 +1,80 @@
+"""What most rows of a table share is said once, below it; what few have stays in their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from flat_rows import made_launch as launch
+from flat_rows import made_row as row
+from steelyard.results.row import Row
+from steelyard.show.row_words import remarks
+from steelyard.show.shared_remarks import Remarks, told_once
+
+
+def told(rows: Sequence[Row], owners: Sequence[str] = (), launches: int = 0) -> Remarks:
+    return told_once(rows, [remarks(one, launches) for one in rows], owners or [""] * len(rows))
+
+
+def limited(count: int, flag: str = "TIME", **keys: Any) -> Row:
+    """A row of 6 launches, of which a limit ended some."""
+    launches = tuple(launch(i, flag=flag if i <= count else "SETTLED") for i in range(1, 7))
+    return row(flags=(flag,), launches=launches, launch_count=6, **keys)
+
+
+WIDE = {"ci_high": 1660.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        ([limited(1), limited(3), limited(2)], "The time limit ended 1 to 3 of 6 launches in all rows."),
+        ([limited(6)] * 3 + [row()], "The time limit ended all launches in 3 of 4 rows."),
+        ([limited(2, "UNSETTLED")] * 3, "The sample limit ended 2 of 6 launches in all rows."),
+        (
+            [row(flags=("NOISY",), slow_share=share) for share in (0.1, 0.3, 0.2)],
+            "10 to 30 % of samples took over 3 x the median in all rows.",
+        ),
+        (
+            [row(**WIDE)] * 3 + [row()] * 2,
+            "± is above 25 % in 3 of 5 rows: 5 launches are too few, --launches 10 adds more.",
+        ),
+        ([row(launch_count=9, **WIDE)] * 3, "Launches differ, and ± is above 25 %, in all rows."),
+    ],
+)
+def test_what_most_rows_share_is_a_note(rows: list[Row], note: str) -> None:
+    found = told(rows)
+    assert found.notes == (note,)
+    assert not any(found.texts)
+
+
+def test_what_few_rows_have_stays_in_them() -> None:
+    found = told([limited(1), limited(1), *[row()] * 3])
+    assert found.notes == ()
+    assert found.texts == ("time limit in 1 of 6 launches",) * 2 + ("",) * 3
+
+
+def test_a_single_row_keeps_its_remark() -> None:
+    assert told([limited(1)]).texts == ("time limit in 1 of 6 launches",)
+
+
+def test_each_rival_has_its_own_note() -> None:
+    found = told([limited(1), row()] * 3, ["a", "b"] * 3)
+    assert found.notes == ("a: the time limit ended 1 of 6 launches in all rows.",)
+
+
+def test_rows_with_fewer_launches_are_counted() -> None:
+    found = told([row(launch_count=2)] * 3 + [row(launch_count=3)] * 3, ["a"] * 3 + ["b"] * 3, launches=3)
+    assert found.notes == ("a: 2 launches were measured in all rows.",)
+
+
+@pytest.mark.parametrize(
+    ("placement", "advice"), [("0|1|2|3", ": try --yield none"), ("0-1|0-1|0-1|0-1", ""), (None, "")]
+)
+def test_yielding_is_of_the_library_and_said_once(placement: str | None, advice: str) -> None:
+    rows = [row(yields_per_op=count, mpi="mpich-5.0.2", placement=placement) for count in (3.4, 17.0)]
+    found = told(rows, ["mpich-5.0.2"] * 2)
+    sentence = "mpich-5.0.2 calls sched_yield 3.4 to 17 times per operation here, by all ranks together"
+    assert found == Remarks(("", ""), (f"{sentence}{advice}.",))

@@ -14,7 +14,8 @@ from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
-from steelyard.export.formats import Export, results_document
+from steelyard.export.exported import Results
+from steelyard.export.formats import results_document
 from steelyard.models.efficiency import efficiencies, ratio_interval
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import needs_mpi, resolve
@@ -153,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_results_hold_it(folder: Path) -> None:
     rows = rows_of(load(folder))
-    found = results_document(Export(folder, rows))["floor"]
+    found = results_document(Results(folder, rows))["floor"]
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]

@@ -2,7 +2,8 @@
 
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"  # forms
 CALL, LATENCY, BANDWIDTH, COLLECTIVE, KERNEL = "call", "latency", "bandwidth", "collective", "kernel"  # roles
-PATTERN, NOISE, WORK, INSTRUMENT, FAULT = "pattern", "noise", "work", "instrument", "fault"
+RATE, PATTERN, NOISE, WORK = "rate", "pattern", "noise", "work"
+INSTRUMENT, FAULT = "instrument", "fault"
 COPY, SHARED_MEMORY, PIPE, NETWORK, MPI = "copy", "shared memory", "pipe", "network", "mpi"  # layers
 LAYERS = (COPY, SHARED_MEMORY, PIPE, NETWORK, MPI)  # the lowest first
 LOWER, UPPER = "lower", "upper"  # bounds

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from steelyard.base.plural import plural
 from steelyard.records.campaign_file import Placement, PlannedOp
-from steelyard.records.kinds import BLOCKING, CALL
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
+from steelyard.records.schema import Point
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
@@ -24,7 +25,7 @@ from steelyard.stats import drifts
 from steelyard.stats.interval import Blocks
 
 # The role of an op -> what a table of it is about, where that is not its time.
-HEADLINES = {"bandwidth": "bandwidth", "rate": "messages", "kernel": "operations"}
+HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
 
@@ -90,7 +91,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "env": plan.env,
         "reference_point": plan.reference,
         "transport": _transport(cells) if plan.mpi else None,
-        "headline": HEADLINES.get(kind.role or "", "time"),
+        "headline": _headline(seen) if seen else "time",
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
@@ -103,6 +104,12 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
     one = combine(good, level, disturbed)
     return Row(**common, **_numbers(one), launches=_launches(cells, one))
+
+
+def _headline(seen: Point) -> str:
+    """What its table is about; its time where nothing is counted that a rate could be made of."""
+    is_counted = seen.moved_bytes > 0 if seen.role == BANDWIDTH else seen.work > 0
+    return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
 def _numbers(one: Combined) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def row_launch(number: int, median: float, communication_ns: float | None = None
         count=10,
         rejected=0,
         reps=1,
+        time=median,
         median=median,
         ci_low=None,
         ci_high=None,

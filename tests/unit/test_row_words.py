@@ -42,10 +42,14 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ),
         ({"flags": ("TIME",), "launches": (launch(1, flag="TIME"),)}, "time limit"),
         ({"flags": ("NOISY",), "modes": MODES}, "83 % of the time; 17 %: 1.50 us"),
-        ({"flags": ("NOISY",), "modes": MODES, "median": 1240.0}, "17 % of the time; 83 %: 1.00 us"),
+        ({"flags": ("NOISY",), "modes": MODES, "typical_mode": 1}, "17 % of the time; 83 %: 1.00 us"),
         (
-            {"flags": ("NOISY",), "modes": (RowMode(1e2, 0.5), RowMode(1e4, 0.5))},
-            "of the time 50 %: 100 ns, 50 %: 10.0 us",
+            {
+                "flags": ("NOISY",),
+                "launch_count": 4,
+                "modes": (RowMode(1e2, 0.5, launches=2), RowMode(1e4, 0.5, launches=2)),
+            },
+            "50 % of launches; 50 %: 10.0 us",
         ),
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),

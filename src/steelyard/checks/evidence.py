@@ -53,10 +53,10 @@ def _name(row: Row, among: Sequence[Row]) -> str:
 
 
 def valued(rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
-    """Rows with a positive median, and it; not the instrument's own: an empty loop may be next to nothing."""
+    """Rows with a positive time, and it; not the instrument's own: an empty loop may be next to nothing."""
     for row in rows:
-        if row.median is not None and row.median > 0 and row.role != INSTRUMENT:
-            yield row, row.median
+        if row.time is not None and row.time > 0 and row.role != INSTRUMENT:
+            yield row, row.time
 
 
 def mpi_name(job: Job) -> str:

@@ -61,7 +61,7 @@ class Efficiency(Struct, frozen=True):
 
 def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
     """The least and the greatest ratio of times in their intervals; None where one has none."""
-    ends = (layer.ci_low, layer.ci_high, mpi.ci_low, mpi.ci_high)
+    ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
     if any(end is None or end <= 0 for end in ends):
         return None
     low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
@@ -70,7 +70,7 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
 
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
     """For each row of MPI that has a layer beside it, in their order."""
-    good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
+    good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
     below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
     found = (_efficiency(row, below) for row in good if row.layer == MPI)
     return tuple(one for one in found if one is not None)
@@ -91,7 +91,7 @@ def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
         mpi=mpi.mpi,
         params=mpi.params,
         placement=mpi.placement,
-        mpi_ns=mpi.median or 0.0,
+        mpi_ns=mpi.time or 0.0,
         floor=best.op if best else None,
         efficiency=best.ratio if best else None,
         low=best.low if best else None,
@@ -117,5 +117,5 @@ def _stand_in(mpi: Row) -> str:
 
 def _ratio(layer: Row, mpi: Row) -> LayerRatio:
     low, high = ratio_interval(layer, mpi) or (None, None)
-    time = layer.median or 0.0
-    return LayerRatio(layer.op, layer.params, time, time / (mpi.median or 1.0), low, high)
+    time = layer.time or 0.0
+    return LayerRatio(layer.op, layer.params, time, time / (mpi.time or 1.0), low, high)

@@ -228,11 +228,11 @@ def _is_alike(tcp: Row, row: Row) -> bool:
 def _figure(row: Row, mpi: str | None, unit: str) -> TestValue:
     """A row in a unit: the time itself, or what is done in it."""
     if unit == "us":
-        low, high = (None if end is None else end / 1e3 for end in (row.ci_low, row.ci_high))
-        return TestValue(mpi, (row.median or 0.0) / 1e3, low, high)
+        low, high = (None if end is None else end / 1e3 for end in (row.time_low, row.time_high))
+        return TestValue(mpi, (row.time or 0.0) / 1e3, low, high)
     rate = row.get(Rate).mops if unit == "Mop/s" else (row.get(Rate).bandwidth or 0.0) / 1e6
-    done = (rate or 0.0) * (row.median or 0.0)  # what a time that the rate is of has in it
-    ends = (row.ci_high, row.ci_low)
+    done = (rate or 0.0) * (row.time or 0.0)  # what a time that the rate is of has in it
+    ends = (row.time_high, row.time_low)
     low, high = (done / end if end is not None and end > 0 else None for end in ends)
     return TestValue(mpi, rate or 0.0, low, high)
 

@@ -92,13 +92,13 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
     cells: dict[tuple[object, ...], FloatArray] = {}
     for row in rows:
         is_pair, is_shift = {"a", "b"} <= row.params.keys(), "d" in row.params
-        if row.role != PATTERN or not (is_pair or is_shift) or row.status != "ok" or row.median is None:
+        if row.role != PATTERN or not (is_pair or is_shift) or row.status != "ok" or row.time is None:
             continue
         rest = {key: value for key, value in row.params.items() if key not in ("d", "a", "b")}
         key = (row.op, row.method, row.bytes, row.ranks, row.mpi, format_values(rest))
         ns = cells.setdefault(key, np.full((row.ranks, row.ranks), np.nan))
         if is_pair:
-            ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.median
+            ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.time
         elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians

@@ -44,7 +44,7 @@ def line_style(line: FigureLine) -> Style:
 def point_words(row: Row, label: str) -> str:
     """What the pointer reads at a point."""
     size = format_bytes(row.bytes) if row.bytes else ""
-    interval = interval_words(row.ci_low, row.ci_high, row.median)
+    interval = interval_words(row.time_low, row.time_high, row.time)
     words = [", ".join(part for part in (label, size) if part), f"{value_words(row)} ({interval})"]
     words += [f"p99 {time_words(row.get(Samples).p99)}"] if row.get(Samples).p99 is not None else []
     words += [bandwidth_words(row)] if row.get(Rate).bandwidth else []

@@ -54,9 +54,7 @@ _TAILS = (
     "The fraction of the samples that took so long or longer, both axes logarithmic: a curve that reaches "
     "far to the right before it falls has slow calls, and says how many."
 )
-_LAUNCHES = (
-    "The median of each launch over the median of all launches; dots in clusters are modes between launches."
-)
+_LAUNCHES = "The median of each launch over the time of its row; dots in clusters are modes between launches."
 _RANKS = (
     "The fraction of the samples in which each rank finished last, and its own median over the middle "
     "rank's; darker is later, and slower. Beyond 64 ranks, neighbours share a cell."
@@ -186,7 +184,7 @@ def _others(group: FigureGroup) -> Sheet | None:
         for item in line.items
         if item.row.role == COLLECTIVE and item.row.get(Ranks).osu and item.row.get(Ranks).imb
     )
-    columns = ("what", "bytes", "median", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
+    columns = ("what", "bytes", "time", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
     return plain_sheet("", columns, lines, ("what",)) if lines else None
 
 

@@ -118,6 +118,10 @@ def _numbers(one: Combined) -> dict[str, Any]:
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
     flags = _flags(one.launches, len(one.modes), slow, _drifts(one))
     return {
+        "time": one.time.value,
+        "time_low": finite(one.time.low),
+        "time_high": finite(one.time.high),
+        "time_level": one.time.level,
         "median": one.estimate.value,
         "ci_low": finite(one.estimate.low),
         "ci_high": finite(one.estimate.high),
@@ -137,15 +141,25 @@ def _drifts(one: Combined) -> list[bool]:
 def _launches(cells: tuple[PointLaunch, ...], one: Combined) -> tuple[RowLaunch, ...]:
     """What each launch says, those without numbers too."""
     tails = one.tails or (None,) * len(one.launches)
+    times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
     told = {
-        id(cell): (blocks, drift, tail)
-        for cell, blocks, drift, tail in zip(one.launches, one.blocks, _drifts(one), tails, strict=True)
+        id(cell): said
+        for cell, *said in zip(one.launches, one.blocks, _drifts(one), times, tails, strict=True)
     }
-    return tuple(_launch(cell, *told.get(id(cell), (None, False, None))) for cell in cells)
+    return tuple(_launch(cell, *told.get(id(cell), (None, False))) for cell in cells)
 
 
-def _launch(cell: PointLaunch, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
-    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
+def _launch(
+    cell: PointLaunch,
+    blocks: Blocks | None,
+    drift: bool,
+    time: float | None = None,
+    tail: Blocks | None = None,
+) -> RowLaunch:
+    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's.
+
+    `time` is its level in the mode that the row is headed by.
+    """
     estimate = blocks.estimate if blocks else None
     share = communication_share(cell.phases)
     return RowLaunch(
@@ -157,6 +171,7 @@ def _launch(cell: PointLaunch, blocks: Blocks | None, drift: bool, tail: Blocks 
         rejected=cell.rejected,
         reps=cell.point.reps if cell.point else None,
         warm_up_reps=cell.point.warm_up_reps if cell.point else None,
+        time=time,
         median=estimate.value if estimate else None,
         ci_low=finite(estimate.low) if estimate else None,
         ci_high=finite(estimate.high) if estimate else None,

@@ -19,11 +19,11 @@ AT_MOST, AT_LEAST = "≤", "≥"
 def _synchronised_words(row: Row) -> Iterator[str]:
     """`466 – 480 ns ±23 ns`: from the last start, from the first, and what sample and clocks leave open."""
     windows, error = row.get(Windows), row.get(ClockError).error_ns
-    if row.median is not None and windows.low_ns is not None and error is not None:
-        least = min(windows.low_ns, row.median)
-        low, high = format_time(least), format_time(row.median)
-        took = high if low == high else interval_words(least, row.median)
-        if error <= MOST_ERROR * row.median:
+    if row.time is not None and windows.low_ns is not None and error is not None:
+        least = min(windows.low_ns, row.time)
+        low, high = format_time(least), format_time(row.time)
+        took = high if low == high else interval_words(least, row.time)
+        if error <= MOST_ERROR * row.time:
             took += f" ±{format_time(error)}"
         yield took
     else:
@@ -50,7 +50,7 @@ def _message_words(row: Row) -> Iterator[str]:
         there, back = map(format_time, messages.ways)
         yield f"there {there}, back {back}"
     yield from _clock_words(row)
-    if cost and row.median is not None and cost >= LEAST_PAID * row.median:
+    if cost and row.time is not None and cost >= LEAST_PAID * row.time:
         yield f"the clock costs {format_time(cost)} a message, subtracted"
 
 
@@ -63,10 +63,10 @@ def _path_words(row: Row) -> Iterator[str]:
 
 def _bounds_words(row: Row) -> Iterator[str]:
     """`at least 126 ns, at most 1.18 us`."""
-    if row.median is not None:
+    if row.time is not None:
         low = row.get(Windows).low_ns
         least = f"at least {format_time(low)}, " if low is not None else ""
-        yield f"{least}at most {format_time(row.median)}"
+        yield f"{least}at most {format_time(row.time)}"
 
 
 def method_details(row: Row) -> Iterator[str]:

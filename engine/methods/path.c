@@ -19,11 +19,12 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "core/estimate.h"
+#include "core/one_way.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_WARM_UP = 20, CALLS = 3, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
+enum { LEAST_WARM_UP = 20, CALLS = 3, GUARD_NS = 2000 };
 
 enum side { LATE, OBSERVER };
 
@@ -179,30 +180,6 @@ static int observe(struct bench *b, struct observation *o)
     return err;
 }
 
-/* What a message between rank 0 and another takes one way: half of the shortest round trip. On all ranks. */
-static int one_way(const struct bench *b, int rank, double *ns)
-{
-    const struct team *team = b->team;
-    char token = 0;
-    double least = INFINITY;
-    int err = 0;
-    for (int i = 0; rank != 0 && i < DISCARDED + EXCHANGES && !err; ++i) {
-        int64_t start = clock_now(b->clock);
-        if (team->rank == 0)
-            err = team_send(team, rank, &token, sizeof token);
-        if (!err && team->rank == rank) {
-            err = team_recv(team, 0, &token, sizeof token);
-            err = err ? err : team_send(team, 0, &token, sizeof token);
-        }
-        if (!err && team->rank == 0)
-            err = team_recv(team, rank, &token, sizeof token);
-        if (i >= DISCARDED)
-            least = fmin(least, (double)(clock_now(b->clock) - start));
-    }
-    *ns = rank == 0 ? 0 : (least - b->clock->cost_ns) / 2;
-    return err ? err : team_bcast(team, ns, sizeof *ns);
-}
-
 static double median_of_calls(double took[CALLS])
 {
     qsort(took, CALLS, sizeof took[0], num_compare_doubles);
@@ -252,7 +229,7 @@ static int loop_one(struct bench *b, double *median_ns)
         err = observe(b, &o);
         took[i] = (double)(o.stop_ns - o.start_ns);
     }
-    err = err ? err : one_way(b, path_of(b)->observer, &way);
+    err = err ? err : one_way(b->team, b->clock, path_of(b)->observer, &way);
     *median_ns = median_of_calls(took) - way;
     ++path_of(b)->loops;
     b->warm_up_reps += CALLS;
@@ -308,8 +285,8 @@ static int warm_up(struct bench *b)
 
 static int finish(struct bench *b)
 {
-    int err = one_way(b, path_of(b)->late, &path_of(b)->late_ns);
-    return err ? err : one_way(b, path_of(b)->observer, &path_of(b)->observer_ns);
+    int err = one_way(b->team, b->clock, path_of(b)->late, &path_of(b)->late_ns);
+    return err ? err : one_way(b->team, b->clock, path_of(b)->observer, &path_of(b)->observer_ns);
 }
 
 static const struct group root = {0, 1};

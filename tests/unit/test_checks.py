@@ -135,7 +135,7 @@ def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: A
     assert (error.clock_error_ns, error.clock_bound_ns) == (50.0, 2010.0)
     evidence = {one.name: one.evidence for one in diagnostics(measured, rows)}
     assert ("closed-clocks" in evidence) == found
-    assert not found or "clocks ±50.0 ns, for certain ±2.01 us" in evidence["closed-clocks"]
+    assert not found or "clocks ±50.0 ns, guaranteed ±2.01 us" in evidence["closed-clocks"]
 
 
 def test_yield_none_is_a_what_if(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ Line = Mapping[str, Any]
 
 # Columns whose names in results.json leave out the unit.
 _NS = (
+    *("time", "time_low", "time_high"),
     *("median", "ci_low", "ci_high", "min", "p5", "p90", "p95", "p99", "p99_low", "p99_high", "max", "mean"),
     *("quantile_value", "quantile_low", "quantile_high", "overhead", "clock_tick", "corrected"),
     *("corrected_low", "corrected_high", "rank_medians", "modes", "phases", "ways", "pairs", "osu"),

@@ -22,8 +22,8 @@ from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 from steelyard.system.process import run
 
-# Each MPI_Allreduce takes 0.5 ms longer, a thousand times what it takes. One rank waits for nobody: where many others
-# want the cores, the scheduler makes two ranks wait for each other for longer than that.
+# Each MPI_Allreduce takes 0.5 ms longer, a thousand times what it takes. One rank waits for nobody: where
+# many others want the cores, the scheduler makes two ranks wait for each other for longer than that.
 _SLOW = """
 #include <mpi.h>
 #include <time.h>

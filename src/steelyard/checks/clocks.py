@@ -50,7 +50,7 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    told = [f"{name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    told = [f"clock {name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
     return sentences([*told, *_wild_clocks(seen)])
 
 
@@ -136,7 +136,7 @@ def dear_clock(seen: Evidence) -> str | None:
     NOTE,
     "Clocks were compared over paths that may be asymmetric",
     why="A message that takes longer one way than back shifts a clock by half the difference. No exchange "
-    "of messages can see that, nor can the closure, which states the error. Only the bound is certain.",
+    "of messages can see that, nor can the closure, which states the error. Only the bound is guaranteed.",
     remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
 )
 def closed_clocks(seen: Evidence) -> str | None:
@@ -151,5 +151,5 @@ def closed_clocks(seen: Evidence) -> str | None:
 
 def _clock_words(row: Row) -> str:
     error = row.get(ClockError)
-    stated, certain = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
-    return f"clocks ±{stated}, for certain ±{certain}"
+    stated, bound = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
+    return f"stated error ±{stated}, guaranteed bound ±{bound}"

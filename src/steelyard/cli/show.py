@@ -48,8 +48,8 @@ def show(options: ShowOptions) -> None:
         print(FORMATS["csv"](Export(folder, results.rows, found)).decode(), end="")  # noqa: T201
     else:
         print_results([results for results, _ in read])
-        for _, found in read:
-            tell_diagnostics(found)
+        for results, found in read:
+            tell_diagnostics(found, results.name if len(read) > 1 else "")
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,9 @@ def print_like(names: Sequence[str], rows: Sequence[Row]) -> None:
         print_sheet(sheet)
 
 
-def tell_diagnostics(found: Sequence[Diagnostic]) -> None:
-    """What the checks have found, on stderr; notes are in the report alone."""
+def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
+    """What the checks have found, on stderr, in folder `where` of several; notes are in the report alone."""
     from steelyard.show.diagnostics import diagnostic_text
 
-    for paragraph in diagnostic_text(found, err().width):
+    for paragraph in diagnostic_text(found, err().width, where=where):
         tell(paragraph)

@@ -9,6 +9,8 @@ from msgspec import Struct
 from steelyard.records.campaign_file import Placement
 from steelyard.records.schema import Params
 
+NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
+
 
 class Facet(Struct, frozen=True, kw_only=True):
     """Columns of a row that belong together: a kind of row has them, others do not.

@@ -9,7 +9,10 @@ from steelyard.results.facets import Ranks, Rate, Samples
 from steelyard.results.row import Row
 from steelyard.show.sheet import NOTHING, Line, Sheet, number
 
-_NOTE = "Times are means, as theirs; bandwidth is at our median."
+_NOTE = (
+    "Times are means, as theirs, in which slow samples weigh more than in our medians; bandwidth is at our "
+    "median."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,21 @@ def test_show(steelyard: Steelyard, mine: Path) -> None:
     assert (flat["op"], flat["status"], float(flat["median"])) == ("self.empty", "ok", row["median"])
 
 
+def test_several_folders_are_one_document(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
+    assert len(steelyard("show", mine, mine, "--json").document) == 2
+    lines = list(csv.DictReader(io.StringIO(steelyard("show", mine, mine, "--csv").out)))
+    assert [line["folder"] for line in lines] == [str(mine), str(mine)]
+    said = steelyard("export", mine, "--to", "csv", "--out", tmp_path / "rows.csv")
+    assert (said.code, said.out, said.err) == (0, "", "")
+    assert (tmp_path / "rows.csv").read_text() == steelyard("show", mine, "--csv").out
+
+
+def test_run_to_a_format_prints_nothing_else(steelyard: Steelyard, tmp_path: Path) -> None:
+    said = steelyard("run", "self.empty", *FIXED, "--out", tmp_path / "o", "--to", "csv")
+    assert said.out == (tmp_path / "o" / "results.csv").read_text()
+    assert "results: " in said.err
+
+
 def test_report(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
     said = steelyard("report", mine, "-o", tmp_path / "r.html")
     assert (said.code, said.err, said.out) == (0, "", f"{tmp_path / 'r.html'}\n")
@@ -245,7 +260,7 @@ def test_show_has_what_another_suite_would_print(steelyard: Steelyard, tmp_path:
     said = steelyard("show", folder, "--like", "osu_latency")
     assert said.code == 0
     assert "osu_latency, as it would print it" in said.out
-    assert re.search(r"^ +8 +0\.[45]\d$", said.out, re.MULTILINE)
+    assert re.search(r"^ +8 +0\.[45]\d\b", said.out, re.MULTILINE)
     assert "no row is of osu_bw" in steelyard("show", folder, "--like", "osu_bw").err
     assert steelyard("show", folder, "--like", "nothing").code == 2
 

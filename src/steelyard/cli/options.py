@@ -26,7 +26,7 @@ class _Options(Protocol):
     def __init__(self, **given: Any) -> None: ...
 
 
-_TYPE = re.compile(r" +<[^>]*>| +\[(x>=\d+|required)\]|; x>=\d+")  # as typer tells it
+_TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer tells it
 _WHOLE = "\u2011"  # a hyphen at which no line ends
 Names = Callable[[], Mapping[str, Sequence[str]]]
 Options = TypeVar("Options", bound=_Options)

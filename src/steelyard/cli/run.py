@@ -17,16 +17,24 @@ from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
-from steelyard.cli.console import err, say_aside, say_json, tell
+from steelyard.cli.console import err, say_aside, tell
+from steelyard.cli.export import check_format, write_export
 from steelyard.cli.options import JsonFlag, listed, one_of
-from steelyard.cli.show import print_like, print_results, read_results, tell_diagnostics
+from steelyard.cli.show import (
+    exported,
+    print_like,
+    print_results,
+    read_results,
+    tell_diagnostics,
+    their_tests,
+)
 from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import PlannedOp
+from steelyard.records.campaign_file import PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
 EXAMPLES = {
@@ -227,6 +235,13 @@ class RunOptions:
     retry: Annotated[
         str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
     ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="print on stdout what 'steelyard export --to FORMAT' writes, and nothing else there",
+        ),
+    ] = None
     json: JsonFlag = False
 
 
@@ -247,6 +262,10 @@ def known_names() -> dict[str, tuple[str, ...]]:
 def run(options: RunOptions) -> None:
     """Measure; a results folder that is there already is resumed."""
     plan = planned(options)
+    if options.json and options.to not in (None, "json"):
+        raise InputError(f"--json is --to json; leave it or --to {options.to} out")
+    if options.to is not None:
+        check_format(options.to, listed(options.like))
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
@@ -299,9 +318,13 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     check_launches(plan, points, setup)  # before anything is written
-    ops = {name: PlannedOp(op.summary, op.sized) for name, op in setup.ops.all.items()}
+    ops = {
+        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer)
+        for name, op in setup.ops.all.items()
+    }
+    methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
     command = ("steelyard", *map(visible, sys.argv[1:]))
-    campaign = open_folder(folder, plan, points, machine, topology, ops, command)
+    campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
     with locked(folder) as lock:
         for note in lock.notes:
             tell(f"note: {note}")
@@ -310,17 +333,20 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
                 run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=again)
         finally:
-            from steelyard.export.formats import Export, results_document, write_results
+            from steelyard.export.exported import Export
+            from steelyard.export.formats import write_results
 
             results, found = read_results(folder)
-            write_results(Export(folder, results.rows, found))
-    if options.json:
-        say_json(results_document(Export(folder, results.rows, found)))
+            write_results(exported(results, found))
+    to = "json" if options.json else options.to
+    like = listed(options.like)
+    if to is not None:
+        write_export(to, Export((exported(results, found),), their_tests(like)))
     else:
         print_results([results])
-        print_like(listed(options.like), results.rows)
+        print_like(like, results.rows)
     tell_diagnostics(found)
-    line = tell if options.json else say_aside
+    line = say_aside if to is None else tell
     line(f"results: {folder}")
     from steelyard.report import write_report  # the answer comes first
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -36,6 +36,12 @@ from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.base.diagnostic import Diagnostic
+    from steelyard.show.overview import ReadFolder
 
 EXAMPLES = {
     "run": (
@@ -308,8 +314,10 @@ def planned(options: RunOptions) -> Plan:
     return plan
 
 
-def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
-    """Measure what is not finished, and show all; the ways in which points ended."""
+def measure(
+    plan: Plan, folder: Path, *, retry_failed: bool = False
+) -> tuple[ReadFolder, Sequence[Diagnostic]]:
+    """Measure a plan into a folder, with a bar on stderr; what the folder then says, and what is doubtful."""
     from steelyard.cli.progress import listening
 
     machine = read_machine()
@@ -329,18 +337,24 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
         for note in lock.notes:
             tell(f"note: {note}")
         try:
-            again = options.retry is not None
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
-                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=again)
+                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=retry_failed)
         finally:
-            from steelyard.export.exported import Export
             from steelyard.export.formats import write_results
 
             results, found = read_results(folder)
             write_results(exported(results, found))
+    return results, found
+
+
+def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
+    """Measure what is not finished, and show all; the ways in which points ended."""
+    results, found = measure(plan, folder, retry_failed=options.retry is not None)
     to = "json" if options.json else options.to
     like = listed(options.like)
     if to is not None:
+        from steelyard.export.exported import Export
+
         write_export(to, Export((exported(results, found),), their_tests(like)))
     else:
         print_results([results])

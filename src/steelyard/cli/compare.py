@@ -33,18 +33,27 @@ EXAMPLES = {
 class CompareOptions:
     """The options of `steelyard compare`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="one folder with --by, or several")]
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="one folder with --by, or several")]
     by: Annotated[
         str | None,
-        typer.Option(help="within one folder: mpi, placement, param.NAME, omp.NAME"),
+        typer.Option(metavar="FACTOR", help="within one folder: mpi, placement, param.NAME, omp.NAME"),
     ] = None
-    least: Annotated[float, typer.Option(help="the least difference that matters, in per cent")] = 2.0
-    margin: Annotated[float, typer.Option(help="the difference that may be ignored, in per cent")] = 5.0
+    least: Annotated[
+        float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
+    ] = 2.0
+    margin: Annotated[
+        float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
+    ] = 5.0
     false_alarm: Annotated[
-        float, typer.Option(help="comparisons of equals that may say slower or faster, in per cent")
+        float,
+        typer.Option(
+            metavar="PERCENT", help="comparisons of equals that may say slower or faster, in per cent"
+        ),
     ] = 1.0
     strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
-    junit: Annotated[Path | None, typer.Option(help="write the verdicts as JUnit XML, too")] = None
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")
+    ] = None
     json: JsonFlag = False
 
 

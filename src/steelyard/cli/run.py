@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "run": (
         "steelyard run mpi.pingpong --bytes 0,8,1Ki..4Mi",
-        "steelyard run mpi.allreduce mpi.bcast -n 2,4 --mpi openmpi,mpich --time-budget 5m",
+        "steelyard run mpi.allreduce -n 2,4 --mpi openmpi,mpich --time-budget 5m",
         "steelyard run --like osu_latency",
         "steelyard run quick",
         "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
@@ -99,12 +99,12 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="how ranks start and what is timed: epoch, batch, barrier, ack, ...; default: the op's own",
+            help="how ranks start and what is timed; default: the op's own",
         ),
     ] = None
     rule: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="when a test case ends: median, quantile, fixed; default: median"),
+        typer.Option(metavar="NAME", help="when a test case ends; default: median"),
     ] = None
     threads: Annotated[
         str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
@@ -188,7 +188,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="a timer, sound or not: tsc, monotonic, ...; default: the best that all ranks find sound",
+            help="a timer, sound or not; default: the best that all ranks find sound",
         ),
     ] = None
     sync: Annotated[
@@ -284,7 +284,7 @@ def run(options: RunOptions) -> None:
     if "failed" in ended:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
-        tell("steelyard: nothing was measured; the table says why")
+        tell("steelyard: nothing was measured; the lines above say why")
     if "failed" in ended or "ok" not in ended:
         raise typer.Exit(MeasurementError.exit_code)
 
@@ -369,3 +369,19 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
 
 
 NAMES = {"run": known_names}
+_COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
+ELSEWHERE = {
+    "run": {
+        "-np": "the number of ranks is -n 4, or several: -n 2,4",
+        "-m": "sizes are --bytes 1..1Ki",
+        "-i": _COUNT,
+        "-iter": _COUNT,
+        "-x": "warm-up ends when samples no longer become faster",
+        "-W": "the window of a bandwidth test is --param window=64",
+        "-t": "the number of threads is --threads 2",
+        "-f": "the report has all columns; --like osu_allreduce prints OSU's",
+        "-c": "each answer is always checked",
+        "-npmin": "the numbers of ranks are -n 2,4",
+        "-msglog": "sizes are --bytes 0,1..4Mi",
+    }
+}

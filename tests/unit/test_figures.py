@@ -63,7 +63,7 @@ def test_svg_is_a_file_of_its_own(figures: dict[str, Figure]) -> None:
 
 def test_png_is_as_wide_as_a_column_and_pdf_is_one(figures: dict[str, Figure]) -> None:
     pytest.importorskip("matplotlib")
-    for figure in figures.values():
+    for figure in (figures["mpi.pingpong-time"], figures["mpi.barrier-ratio"]):
         png = FIGURE_FORMATS["png"](figure)
         assert png.startswith(b"\x89PNG")
         (width,) = struct.unpack(">I", png[16:20])

@@ -11,6 +11,8 @@ from steelyard.records.campaign_file import Placement
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.schema import Params
 
+NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
+
 
 class Facet(Struct, frozen=True, kw_only=True):
     """Columns of a row that belong together: a kind of row has them, others do not.
@@ -28,6 +30,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 
     `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
+    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say.
     """
 
     launch: int
@@ -49,6 +52,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     quantile_high: float | None = None
     quantile_lag1: float | None = None
     communication_ns: float | None = None
+    began_unix_ns: int | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
-from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drifts
@@ -182,6 +182,7 @@ def _launch(
         quantile_high=finite(tail.estimate.high) if tail else None,
         quantile_lag1=tail.lag1 if tail else None,
         communication_ns=None if estimate is None or share is None else share * estimate.value,
+        began_unix_ns=(cell.start.start_unix_ns or None) if cell.start else None,
     )
 
 
@@ -194,7 +195,7 @@ def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
         return "failed", _reasons(failed, len(cells))
     if skipped:
         return ("ok" if done else "skipped"), _reasons(skipped, len(cells))
-    return ("ok", None) if done else ("skipped", "not measured yet; run the same command again to resume")
+    return ("ok", None) if done else ("skipped", NOT_YET)
 
 
 def _reasons(cells: list[PointLaunch], total: int) -> str:

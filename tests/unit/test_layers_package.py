@@ -33,8 +33,8 @@ _MAY_IMPORT: dict[str, str] = {
     "models": "base records stats results",
     "show": "base records stats results models",
     "checks": "base records stats results models show",
-    "plots": "base records stats results models show",
-    "report": "base records stats results models show checks plots",
+    "plots": "base records stats results models show compare",
+    "report": "base records stats results models show checks compare plots",
     "export": "base records stats results models show",
     "compare": "base records stats results models show",
     # on top

@@ -341,36 +341,44 @@ static void describe(const struct bench *b, struct json *j)
     json_close(j, '}');
 }
 
-#define PATH_METHOD(begins, text)                                                                            \
-    .summary = text, .nature = "a lower bound", .bound = BOUND_LOWER, .suits = {[OP_COLLECTIVE] = true},     \
-    .at_root = true, .least_ranks = 2, .size = sizeof(struct path), .value = value, .describe = describe,    \
-    .begin = begins, .observe = observe
+#define PATH_METHOD(begins)                                                                                  \
+    .suits = {[OP_COLLECTIVE] = true}, .at_root = true, .least_ranks = 2, .size = sizeof(struct path),       \
+    .value = value, .describe = describe, .begin = begins, .observe = observe
+#define BELOW .nature = "a lower bound", .bound = BOUND_LOWER
 
 const struct method method_ack = {
     .name = "ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
-    PATH_METHOD(begin_ack, "a call until the slowest rank's acknowledgement; every rank is tried; no common "
-                           "clock; a lower bound"),
+    .summary = "a call until the slowest rank's acknowledgement, whose own time is subtracted; every rank is "
+               "tried; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_ack),
 };
 
 const struct method method_bisected_ack = {
     .name = "bisected-ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
-    PATH_METHOD(begin_bisected_ack,
-                "ack that finds the slowest rank by halving; no common clock; a lower bound"),
+    .summary =
+        "a call until the slowest rank's acknowledgement, whose own time is subtracted; the rank is found "
+        "by halving; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_bisected_ack),
 };
 
 const struct method method_trigger = {
     .name = "trigger",
     .flows = {[FLOW_IN] = true},
-    PATH_METHOD(begin_trigger,
-                "a call from the instant that the last rank may start; no common clock; a lower bound"),
+    .summary = "a call from the instant that the last rank may start; the message that lets it start is "
+               "subtracted, and the rank is found by halving; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_trigger),
 };
 
 const struct method method_trigger_ack = {
     .name = "trigger-ack",
     .flows = {[FLOW_UP] = true, [FLOW_ALL] = true},
-    PATH_METHOD(
-        begin_trigger_ack,
-        "a call from one rank's trigger to another's acknowledgement; no common clock; a lower bound"),
+    .summary = "a call from one rank's trigger to another's acknowledgement, both subtracted; halving finds "
+               "the rank that reports, then the one that starts last; no common clock; no bound",
+    .nature = "the time along one path",
+    PATH_METHOD(begin_trigger_ack),
 };

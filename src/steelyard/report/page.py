@@ -16,7 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
-from steelyard.models.ratios import Ratio, folder_ratios, mpi_ratios
+from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import answers, interval_level, outcome_words, place_words, title_words
 from steelyard.report.blocks import MOST_OPEN, shown_lines
@@ -82,7 +82,7 @@ def render_report(folders: Sequence[Folder]) -> str:
     rows = [row for folder in folders for row in folder.rows]
     items = shown_items(folders)
     groups = group_items(items)
-    ratios = _ratios(folders)
+    ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     summaries = op_summaries(folders)
     sections = [
@@ -117,15 +117,6 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
-
-
-def _ratios(folders: Sequence[Folder]) -> dict[int, Ratio]:
-    """Those of folders if there are several, else those of the MPIs of the one; by `id(row)`."""
-    if len(folders) > 1:
-        found = folder_ratios({folder.name: folder.rows for folder in folders})
-    else:
-        found = mpi_ratios(folders[0].rows)
-    return {id(ratio.row): ratio for ratio in found}
 
 
 def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:

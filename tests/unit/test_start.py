@@ -29,7 +29,5 @@ def _wrapped(message: str) -> ImportError:
         (ImportError("No module named 'x'"), False),
     ],
 )
-def test_a_library_that_finds_no_room_is_told_from_one_that_is_missing(
-    error: ImportError, lacks: bool
-) -> None:
+def test_a_library_without_room_is_told_from_a_missing_one(error: ImportError, lacks: bool) -> None:
     assert _lacks_memory(error) == lacks

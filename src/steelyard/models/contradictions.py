@@ -12,7 +12,8 @@ from itertools import product
 from msgspec import Struct
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import ClockError, Watched, Windows
+from steelyard.records.kinds import LOWER, UPPER
+from steelyard.results.facets import ClockError, Windows
 from steelyard.results.row import Row
 
 SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound
@@ -67,9 +68,9 @@ def _contradiction(estimate: Row, other: Row) -> str | None:
     )
     most, least = latency + error + SLACK * latency, low - error - SLACK * latency
     said = f"{estimate.method} says {format_time(latency)} ±{format_time(error)}"
-    if other.get(Watched).path is not None and (other.time_low or 0.0) > most:
+    if other.bound == LOWER and (other.time_low or 0.0) > most:
         return f"{said}, {other.method} at least {format_time(other.time_low or 0.0)}"
-    if other.method != "bounds":
+    if other.bound != UPPER:
         return None
     if (other.get(Windows).low_ns or 0.0) > most:
         return f"{said}, calls back to back take {format_time(other.get(Windows).low_ns or 0.0)} each"

@@ -9,9 +9,10 @@ import numpy as np
 
 from steelyard.base.units import format_bytes
 from steelyard.plots.chart import Axis, Style
+from steelyard.records.kinds import NONBLOCKING, PERSISTENT
 from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
-from steelyard.show.figure_groups import MOST_COLOURS, NONBLOCKING, PERSISTENT, FigureGroup, FigureLine
+from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, FigureLine
 from steelyard.show.row_words import bandwidth_words, value_words
 from steelyard.show.words import interval_words, time_words
 

@@ -20,7 +20,7 @@ from steelyard.plots.panels import Panel, left_out_words, panel_legend, panels_o
 from steelyard.results.facets import Modes, Rate, Windows
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import FigureGroup, FigureLine
-from steelyard.show.method_words import AT_LEAST, AT_MOST, method_words
+from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign
 
 RateOf = Callable[[Row], float | None]  # in a second; None where a row has none
 
@@ -114,7 +114,7 @@ def _places(rows: Sequence[Row], group: FigureGroup) -> list[float]:
 def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> Dots:
     """Marks at medians; those that did not converge are hollow."""
     style = line_style(line)
-    pointing = POINTING.get(method_words(rows[0]).sign) if rows else None
+    pointing = POINTING.get(bound_sign(rows[0])) if rows else None
     return Dots(
         x,
         y,
@@ -126,7 +126,7 @@ def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Seque
 
 def lower_bound(row: Row) -> float | None:
     """What a point takes at least, where its method is one of bounds and can say it."""
-    return row.get(Windows).low_ns if method_words(row).sign == AT_MOST else None
+    return row.get(Windows).low_ns if bound_sign(row) == AT_MOST else None
 
 
 def bandwidth_charts(group: FigureGroup) -> list[Chart]:

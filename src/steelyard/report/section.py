@@ -26,13 +26,13 @@ from steelyard.plots import (
 )
 from steelyard.plots.chart import HALF, THIRD
 from steelyard.plots.panels import FEW_PANELS
+from steelyard.records.kinds import COLLECTIVE
 from steelyard.report.blocks import Part, Section, View, plain_sheet, untitled
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable
 from steelyard.show.figure_groups import FigureGroup
 from steelyard.show.inside_sheets import core_sheets
-from steelyard.show.method_words import is_collective
 from steelyard.show.model_sheets import pair_sheet
 from steelyard.show.row_words import value_words
 from steelyard.show.sheet import Sheet
@@ -182,7 +182,7 @@ def _others(group: FigureGroup) -> Sheet | None:
         )
         for line in group.lines
         for item in line.items
-        if item.row.get(Ranks).osu and item.row.get(Ranks).imb and is_collective(item.row)
+        if item.row.role == COLLECTIVE and item.row.get(Ranks).osu and item.row.get(Ranks).imb
     )
     columns = ("what", "bytes", "time", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
     return plain_sheet("", columns, lines, ("what",)) if lines else None

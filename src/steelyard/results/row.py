@@ -8,7 +8,10 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from steelyard.records.campaign_file import Placement
+from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.schema import Params
+
+NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
 
 
 class Facet(Struct, frozen=True, kw_only=True):
@@ -71,7 +74,9 @@ class Row(Struct, frozen=True, kw_only=True):
     variables of the environment that the plan sets.
     `reference_point` is the row of the same without what is measured.
 
-    `sized` tells an op without a size from 0 bytes. All else stands in facets: `row.get(Samples).p99`.
+    `sized` tells an op without a size from 0 bytes. `base`, `form`, `role` and `layer` say what kind of op it
+    is, `nature` why the number is not simply what the operation takes, `bound` whether it is a `lower` or an
+    `upper` one: see `records.schema.Point`. All else stands in facets: `row.get(Samples).p99`.
     """
 
     point: int
@@ -79,6 +84,12 @@ class Row(Struct, frozen=True, kw_only=True):
     method: str
     bytes: int
     sized: bool = False
+    base: str = ""
+    form: str = BLOCKING
+    role: str = CALL
+    layer: str | None = None
+    nature: str | None = None
+    bound: str | None = None
     ranks: int
     threads: int
     thread_level: str | None = None

@@ -7,22 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from steelyard.base.plural import plural
-from steelyard.records.campaign_file import Placement
+from steelyard.records.campaign_file import Placement, PlannedOp
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
 from steelyard.records.schema import Point
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
-from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drifts
 from steelyard.stats.interval import Blocks, alike_p
 
 # The role of an op -> what a table of it is about, where that is not its time.
-HEADLINES = {"bandwidth": "bandwidth", "rate": "messages", "kernel": "operations"}
+HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
 
@@ -33,8 +36,8 @@ def results(folder: Path) -> tuple[Row, ...]:
 
 def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
-    named = _named(measured)
-    sized = {name for name, op in measured.campaign.ops.items() if op.sized}
+    named, ops = _named(measured), measured.campaign.ops
+    sized = {name for name, op in ops.items() if op.sized}
     sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
     seen: dict[str, list[Interference]] = {}
     for file in measured.files:
@@ -42,7 +45,8 @@ def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     rows = []
     for point in measured.points:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
-        rows.append(_row(point, level, named, point.plan.op in sized, disturbed))
+        op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
+        rows.append(_row(point, level, named, op, disturbed))
     return with_overheads(tuple(rows), level)
 
 
@@ -54,18 +58,25 @@ def _named(measured: Measured) -> frozenset[str]:
     return frozenset({*axes, "params"} if measured.campaign.points else ())
 
 
-def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool, disturbed: bool) -> Row:
+def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedOp, disturbed: bool) -> Row:
     """One point: what its launches have in common, and the numbers of those that went well."""
     plan, cells = point.plan, point.cells
     status, why = _status(cells)
     good = [cell for cell in cells if cell.status == "ok"]
     seen = next((cell.point for cell in cells if cell.point), None)
+    kind = seen or op
     common: dict[str, Any] = {
         "point": plan.point,
         "op": plan.op,
         "method": seen.method if seen else plan.method,
         "bytes": plan.bytes,
-        "sized": sized,
+        "sized": op.sized,
+        "base": kind.base or plan.op,
+        "form": kind.form or BLOCKING,
+        "role": kind.role or CALL,
+        "layer": kind.layer,
+        "nature": seen.nature if seen else None,
+        "bound": seen.bound if seen else None,
         "ranks": plan.ranks,
         "threads": plan.threads,
         "thread_level": plan.thread_level,
@@ -80,7 +91,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
         "env": plan.env,
         "reference_point": plan.reference,
         "transport": _transport(cells) if plan.mpi else None,
-        "headline": _headline(seen),
+        "headline": _headline(seen) if seen else "time",
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
@@ -95,11 +106,10 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
     return Row(**common, **_numbers(one), launches=_launches(cells, one))
 
 
-def _headline(seen: Point | None) -> str:
-    """What its table is about; of records that tell no role: operations where they are counted."""
-    if seen is None:
-        return "time"
-    return "operations" if seen.role is None and seen.work else HEADLINES.get(seen.role or "", "time")
+def _headline(seen: Point) -> str:
+    """What its table is about; its time where nothing is counted that a rate could be made of."""
+    is_counted = seen.moved_bytes > 0 if seen.role == BANDWIDTH else seen.work > 0
+    return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
 def _numbers(one: Combined) -> dict[str, Any]:
@@ -188,7 +198,7 @@ def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
         return "failed", _reasons(failed, len(cells))
     if skipped:
         return ("ok" if done else "skipped"), _reasons(skipped, len(cells))
-    return ("ok", None) if done else ("skipped", "not measured yet; run the same command again to resume")
+    return ("ok", None) if done else ("skipped", NOT_YET)
 
 
 def _reasons(cells: list[PointLaunch], total: int) -> str:

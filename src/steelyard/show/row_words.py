@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Windows
 from steelyard.results.row import Row
-from steelyard.show.method_words import AT_LEAST, AT_MOST, method_words
+from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
 from steelyard.show.words import half_of, half_words, interval_words, mode_unit
 
@@ -31,7 +31,7 @@ class Remark:
 
 def value_words(row: Row) -> str:
     """The time, `480 ns`, or `≤ 1.18 us` where it is a bound and no estimate; a dash for none."""
-    sign = method_words(row).sign
+    sign = bound_sign(row)
     if row.time is None:
         return NOTHING
     return f"{sign} {format_time(row.time)}" if sign else format_time(row.time)
@@ -39,7 +39,7 @@ def value_words(row: Row) -> str:
 
 def bandwidth_words(row: Row) -> str:
     """The bandwidth, `≥ 1.20 GB/s` where its time is an upper bound; a dash where there is none."""
-    sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(method_words(row).sign)
+    sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(bound_sign(row))
     bandwidth = row.get(Rate).bandwidth
     if bandwidth is None:
         return NOTHING
@@ -91,14 +91,14 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         yield Remark("fewer", f"{row.launch_count} of {launches} launches")
     yield from _noisy_words(row)
     low, asked, ranks = row.get(Windows).low_ns, row.get(RuleQuantile), row.get(Ranks)
-    if method_words(row).sign == AT_MOST and low is not None:
+    if bound_sign(row) == AT_MOST and low is not None:
         yield Remark(OTHER, f"at least {format_time(low)}")
     if asked.quantile is not None and asked.quantile_value is not None:
         interval = interval_words(asked.quantile_low, asked.quantile_high)
         yield Remark(OTHER, f"p{100 * asked.quantile:g} {format_time(asked.quantile_value)} ({interval})")
     if (ranks.yields_per_op or 0) >= YIELDS:
         yield Remark("yields", f"{ranks.yields_per_op:.3g} calls of sched_yield per operation")
-    seen = ranks.slowest_share if row.ranks > 2 and method_words(row).sees_ranks else None
+    seen = ranks.slowest_share if row.ranks > 2 and sees_ranks(row) else None
     if seen is not None and seen > OFTEN:
         yield Remark(OTHER, f"rank {ranks.slowest_rank} last in {100 * seen:.0f} %")
 
@@ -151,4 +151,4 @@ def _mode_words(row: Row) -> Iterator[Remark]:
 
 def details(row: Row) -> str:
     """What its method has seen beside the value: messages there and back, the path, the clocks' error."""
-    return "; ".join(method_words(row).details(row)) if row.median is not None else ""
+    return "; ".join(method_details(row)) if row.median is not None else ""

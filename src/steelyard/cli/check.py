@@ -237,7 +237,13 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
 
 def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
     """The baseline and what tonight was measured with, as arms. Raises InputError."""
+    from steelyard.plan.arms import USUAL
+
     tonight = pooled.nights[-1].settings
+    if Path(baseline).name.startswith("steelyard-"):
+        engines = {file.job.engine for file in pooled.nights[-1].measured.files if file.job.mpi}
+        theirs = engines.pop() if len(engines) == 1 else ""
+        return {"engine": (baseline, theirs if Path(theirs).is_file() else USUAL)}
     if baseline.startswith("env."):
         name, equals, value = baseline.removeprefix("env.").partition("=")
         if not equals or not name or not value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
@@ -46,6 +47,9 @@ def _remark(one: CaseVerdict) -> str:
 def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = "alternately" if found.by_turns else "at different times"
     notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    if found.apart:
+        which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
+        notes.append(f"Left out: {which}, whose arms were not measured one after the other.")
     if found.missing:
         notes.append(f"{found.missing} test cases are not in all arms.")
     notes += [f"Not compared: {why}." for why in found.refused[:_NAMED]]

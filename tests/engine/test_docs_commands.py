@@ -123,7 +123,7 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
         pytest.skip(f"{name} is what the page shows how to add: see test_docs_contributing.py")
     if name := _missing_mpi(words):
         pytest.skip(f"no {name} MPI was found")
-    for word in set(words) & _EXTRAS.keys():
+    for word in {word.rpartition(".")[2] for word in words} & _EXTRAS.keys():
         pytest.importorskip(_EXTRAS[word])
     if command.kind == "span" and len(words) == 1:  # its name, in a sentence
         words += ["--help"]

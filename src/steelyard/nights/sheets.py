@@ -161,7 +161,7 @@ def _settings(settings: Sequence[SettingChange]) -> str:
 
 
 def _range(ratios: Sequence[float]) -> str:
-    low, high = (f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1]))
+    low, high = (f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}" for ratio in (ratios[0], ratios[-1]))
     return low if low == high else f"{low} to {high}"
 
 

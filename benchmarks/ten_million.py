@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,12 +36,8 @@ def write(folder: Path, samples: int) -> None:
 def measured(words: list[str]) -> tuple[float, float, float, int]:
     """Seconds, those of CPU, largest memory in MB, and the exit code of a command; its words go nowhere."""
     began = time.monotonic()
-    pid = os.fork()
-    if pid == 0:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-            os.execvp(words[0], words)
-    _, status, used = os.wait4(pid, 0)
+    started = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(started.pid, 0)
     cpu = used.ru_utime + used.ru_stime
     return time.monotonic() - began, cpu, used.ru_maxrss / 1e3, os.waitstatus_to_exitcode(status)
 

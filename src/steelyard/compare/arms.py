@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.base.errors import InputError
 from steelyard.models.ratios import Key, key_of
@@ -39,6 +40,11 @@ def value_of(row: Row, factor: str) -> str | None:
         value = row.env.get(name)
         return None if value is None else f"{name} unset" if value == "-" else f"{name}={value}"
     raise InputError(f"'{factor}' is no factor; give {FACTORS}")
+
+
+def folder_factor(plan: Mapping[str, Any]) -> str:
+    """The factor by which the plan of a folder has arms; its MPIs where it has none."""
+    return str(next(iter(plan.get("arms") or {}), "mpi"))
 
 
 _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}

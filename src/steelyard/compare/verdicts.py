@@ -14,6 +14,7 @@ from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, 
 from steelyard.compare.arms import Rivals
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, compare_arms, modes_of
 
@@ -22,7 +23,7 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     """What is said of one test case, or of all of an op (`bytes` None): `b` against `a`.
 
     `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
-    together; `p` is adjusted for all of them.
+    together; `p` is adjusted for all of them. `what` tells it from others of its op and size: `4 ranks`.
     """
 
     op: str
@@ -39,6 +40,7 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     verdict: str
     launches_needed: int | None
     why: str
+    what: str = ""
 
 
 class Promise(Struct, frozen=True):
@@ -141,6 +143,7 @@ def _against(
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
     """`apart`: of arms by turns, the launches of each case that are left out; else None."""
     rows = [(case[0], case[k]) for case in cases]
+    labels = row_labels([row for row, _ in rows], without=("op",))
     first, second = _table(rows, 0, apart), _table(rows, 1, apart)
     level = 1 - asked.false_alarm
     ops = list(dict.fromkeys(case[0].op for case in cases))
@@ -166,8 +169,8 @@ def _against(
             )
         )
     points = [
-        _verdict(row, other, names, said)
-        for (row, other), said in zip(rows, answers[: len(rows)], strict=True)
+        _verdict(row, other, names, said, labels.label(j))
+        for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))
     ]
     of_ops = [
         _verdict(rows[mine[0]][0], None, names, said)
@@ -201,7 +204,9 @@ def _table(
     return np.array([[column.get(launch, math.nan) for column in medians] for launch in launches])
 
 
-def _verdict(row: Row, other: Row | None, names: tuple[str, str], said: Answer) -> CaseVerdict:
+def _verdict(
+    row: Row, other: Row | None, names: tuple[str, str], said: Answer, what: str = ""
+) -> CaseVerdict:
     return CaseVerdict(
         op=row.op,
         bytes=row.bytes if other else None,
@@ -217,4 +222,5 @@ def _verdict(row: Row, other: Row | None, names: tuple[str, str], said: Answer) 
         verdict=said.verdict,
         launches_needed=said.launches_needed,
         why=said.why,
+        what=what,
     )

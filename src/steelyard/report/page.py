@@ -18,8 +18,16 @@ from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
-from steelyard.report.answers import answers, interval_level, outcome_words, place_words, title_words
+from steelyard.report.answers import (
+    MOST_NAMED,
+    answers,
+    interval_level,
+    outcome_words,
+    place_words,
+    title_words,
+)
 from steelyard.report.blocks import MOST_OPEN, shown_lines
+from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -96,15 +104,19 @@ def render_report(folders: Sequence[Folder]) -> str:
     pictures = [
         one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
     ]
-    sections = [*layer_sections(items), *pictures, *sections]
+    verdicts = comparison(folders)
+    sections = [*comparison_section(verdicts), *layer_sections(items), *pictures, *sections]
     return _template().render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
         folders=folders,
         places=_places(folders),
         several=several,
-        answers=[*answers(groups, ratios), *_outcomes(folders)],
-        overview=_overview(groups, ratios),
+        answers=[
+            *(comparison_sentences(verdicts, MOST_NAMED) or answers(groups, ratios)),
+            *_outcomes(folders),
+        ],
+        overview=_overview(groups, ratios) if verdicts is None else None,
         findings=_findings(folders),
         sections=sections,
         level=interval_level(rows),

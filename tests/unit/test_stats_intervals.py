@@ -304,7 +304,7 @@ def test_levels_are_those_of_the_signed_rank_tables(count: int, level: float) ->
 
 def test_the_centre_of_few_and_of_odd_differences() -> None:
     assert difference_interval([1.0, 3.0]).value == 2.0
-    known = difference_interval([1.0, 2.0, 3.0, 4.0, 5.0, 60.0])  # Walsh averages: their median is 3.5
+    known = difference_interval([1.0, 60.0, 2.0, 5.0, 3.0, 4.0])  # Walsh averages: their median is 3.5
     assert (known.value, known.low, known.high) == (3.5, 1.0, 60.0)
     with pytest.raises(ValueError, match="at least two"):
         difference_interval([1.0])
@@ -332,4 +332,4 @@ def test_differences_cover_zero(
     rng = np.random.default_rng(launches)
     found = [difference_interval((draw(rng, launches) - draw(rng, launches)).tolist()) for _ in range(1500)]
     share = float(np.mean([one.low <= 0 <= one.high for one in found]))
-    assert 0.92 <= share <= (0.98 if launches > 3 or draw is _normal else 1.0)
+    assert 0.92 <= share <= (0.99 if launches > 3 or draw is _normal else 1.0)

@@ -60,6 +60,16 @@ _TOO_MANY = str(len(read_machine().cores) + 1)
 # Command, and what its one sentence on stderr says: what, where, what to do.
 _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.emty", ("no op 'self.emty'", "did you mean 'self.empty'?", "'steelyard list'")),
+    ("export mine --to word", ("--to takes no 'word'", "give json, csv")),
+    ("export mine --to osu", ("OSU prints no test of what 'mine' holds (self.empty)", "give --to csv")),
+    ("export mine --to csv --out a-file/x", ("'a-file/x' cannot be written", "give --out another place")),
+    ("export nowhere --to csv", ("there is no results folder 'nowhere'", "steelyard run")),
+    ("export foreign --to csv", ("foreign holds no records", "give a folder that steelyard run wrote")),
+    ("export old --to osu", ("has format 2, not 1", "use the steelyard that wrote it")),
+    ("run self.empty --to word", ("--to takes no 'word'", "give json, csv")),
+    ("run self.empty --to csv --json", ("--json is --to json", "leave it or --to csv out")),
+    ("run --like osu_ibcast --to osu", ("--to osu cannot say osu_ibcast", "give --to csv")),
+    ("run --like PingPong --to osu", ("--to osu cannot say PingPong", "give --to imb or csv")),
     ("run omp.barrier --threads many", ("'many' is not a number of threads", "write")),
     (f"run omp.barrier --threads {_TOO_MANY}", ("threads are more than the", "add --oversubscribe")),
     ("run self.empty --bytes 8", ("self.empty has no size", "leave --bytes out")),

@@ -29,16 +29,19 @@ from steelyard.system.process import run
 
 _MAIN = """
 #include <stdio.h>
+#include "base/version.h"
 #include "team/team.h"
 int main(void)
 {
-    printf("{\\"engine\\":\\"%s\\",\\"version\\":\\"%s\\",", team_kind(), STEELYARD_VERSION);
+    printf("{\\"engine\\":\\"%s\\",\\"version\\":\\"%s\\",", team_kind(), version());
     puts("\\"ops\\":[],\\"methods\\":[],\\"stop_rules\\":[]}");
     return 0;
 }
 """
 _FILES = {
     "main.c": _MAIN,
+    "base/version.h": "const char *version(void);",
+    "base/version.c": '#include "base/version.h"\nconst char *version(void) { return STEELYARD_VERSION; }',
     "team/team.h": "const char *team_kind(void);",
     "team/team_solo.c": '#include "team/team.h"\nconst char *team_kind(void) { return "solo"; }',
     "team/team_mpi.c": '#include "team/team.h"\n#include <mpi.h>\n'
@@ -59,6 +62,7 @@ def toy(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     shutil.copy(engine_folder() / "build.json", folder)
     monkeypatch.setattr(module, "engine_folder", lambda: folder)
     monkeypatch.setattr(module, "scripts_folder", lambda: tmp_path / "bin")
+    monkeypatch.setattr(module, "_installed_folder", lambda: tmp_path / "installed")
     return folder
 
 
@@ -67,8 +71,9 @@ def _names(folder: Path, kind: Kind) -> set[str]:
 
 
 def test_each_engine_has_its_sources(toy: Path) -> None:
-    assert _names(toy, "solo") == {"main.c", "team/team_solo.c"}
-    assert _names(toy, "mpi") == set(_FILES) - {"team/team_solo.c", "team/team.h"}
+    assert _names(toy, "common") == {"base/version.c"}
+    assert _names(toy, "solo") == {"main.c", "base/version.c", "team/team_solo.c"}
+    assert _names(toy, "mpi") == {name for name in _FILES if name.endswith(".c")} - {"team/team_solo.c"}
 
 
 def test_the_solo_engine_is_built_once(toy: Path, own_cache: Path, compiler: str) -> None:
@@ -93,8 +98,10 @@ def test_a_build_is_announced_once_and_leaves_the_engine_and_its_log(
     said: list[str] = []
     engine = solo_engine(said.append)
     solo_engine(said.append)
-    assert len(said) == 1
-    assert re.fullmatch(r"building the engine for what needs no MPI \(once, about \d+ s\)", said[0])
+    told = ("what all engines have in common", "the engine for what needs no MPI")
+    assert len(said) == len(told)
+    for line, what in zip(said, told, strict=True):
+        assert re.fullmatch(rf"building {what} \(once, about \d+ s\)", line)
     assert _kept(engine) == {"steelyard-solo", "build.log", "sha256", ".lock"}
 
 
@@ -102,9 +109,73 @@ def _kept(engine: Engine) -> set[str]:
     return {path.name for path in Path(engine.path).parent.iterdir()}
 
 
+def _wrapper(folder: Path, compiler: str) -> str:
+    """An mpicc around this compiler, with an MPI that has a header and no library."""
+    folder.mkdir(exist_ok=True)
+    (folder / "mpi.h").write_text("enum { MPI_VERSION = 4 };\n")
+    shows = f'[ "$1" = -show ] && {{ echo {compiler} -I{folder}; exit; }}'
+    return str(script(folder / "mpicc", f'{shows}\nexec {compiler} -I{folder} "$@"'))
+
+
+def test_what_engines_have_in_common_is_compiled_once(
+    toy: Path, tmp_path: Path, own_cache: Path, compiler: str
+) -> None:
+    said: list[str] = []
+    solo_engine(said.append)
+    (common,) = own_cache.glob("engines/*/common.o")
+    built = common.stat().st_mtime_ns
+    for name in ("one", "other"):
+        wrapper = _wrapper(tmp_path / name, compiler)
+        assert describe(mpi_engine(_mpi(abi=False, mpicc=wrapper), said.append)).engine == "mpi"
+    assert [line.partition(" (")[0] for line in said] == [
+        "building what all engines have in common",
+        "building the engine for what needs no MPI",
+        *["building the engine for mpich-5.0.2"] * 2,
+    ]
+    assert common.stat().st_mtime_ns == built
+    logs = [path.read_text() for path in own_cache.glob("engines/*/build.log")]
+    assert sorted(log.count("base/version.c") for log in logs) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("option", ["-m64", "-O1", "-fno-plt"])
+def test_a_wrapper_that_changes_code_has_a_common_part_of_its_own(
+    toy: Path, tmp_path: Path, own_cache: Path, compiler: str, option: str
+) -> None:
+    if run([compiler, option, "-x", "c", "-c", os.devnull, "-o", tmp_path / "o"], timeout=60).code != 0:
+        pytest.skip(f"{compiler} has no {option} here")
+    solo_engine()
+    mpi_engine(_mpi(abi=False, mpicc=_wrapper(tmp_path / "mpi", f"{compiler} {option}")))
+    assert len([*own_cache.glob("engines/*/common.o")]) == 2
+
+
+# Who compiled the common part at installation, and when -> is it used?
+@pytest.mark.parametrize(
+    ("version", "later_s", "used"),
+    [("{name} {release}", 0, True), ("gcc {release}\nmore", 0, True), ("gcc 2.95", 0, False),
+     ("{name} {release}", 1, False)],
+)  # fmt: skip
+def test_the_common_part_of_the_installation_is_used_where_it_is_the_same(
+    toy: Path, tmp_path: Path, own_cache: Path, compiler: str, version: str, later_s: int, used: bool
+) -> None:
+    made = Path(solo_engine().path)
+    first = run([compiler, "--version"], timeout=60).out.partition("\n")[0]
+    name, _, release = first.partition(" ")
+    (common,) = own_cache.glob("engines/*/common.o")
+    (tmp_path / "installed").mkdir()
+    shutil.move(common, tmp_path / "installed")
+    (tmp_path / "installed" / "common.txt").write_text(version.format(name=name, release=release) + "\n")
+    (tmp_path / "bin").mkdir()
+    prebuilt = Path(shutil.copy(made, tmp_path / "bin" / "steelyard-solo"))
+    later = prebuilt.stat().st_mtime_ns + later_s * 10**9
+    os.utime(toy / "main.c", ns=(later, later))
+    wrapper = _wrapper(tmp_path / "mpi", compiler)
+    assert describe(mpi_engine(_mpi(abi=False, mpicc=wrapper))).engine == "mpi"
+    assert [*own_cache.glob("engines/*/common.o")] == ([] if used else [common])
+
+
 # A compiler that waits for a second one to have begun: a build that starts one after the other fails.
 _WAITS = """
-case "$*" in *--version*) exec cc --version;; *" -c "*) ;; *) exec cc "$@";; esac
+case "$*" in *--version*) exec cc --version;; *base/*) exec cc "$@";; *" -c "*) ;; *) exec cc "$@";; esac
 touch {folder}/began.$$
 for i in $(seq 200); do [ $(ls {folder} | wc -l) -ge 2 ] && exec cc "$@"; sleep 0.1; done
 exit 1
@@ -242,10 +313,16 @@ def _say_nothing(engine: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_cut, _replace_by_a_folder, _say_nothing, Path.unlink])
-def test_a_damaged_engine_is_built_again(toy: Path, compiler: str, damage: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize("of_common", [False, True])
+def test_a_damaged_engine_is_built_again(
+    toy: Path, own_cache: Path, compiler: str, damage: Callable[[Path], object], of_common: bool
+) -> None:
     path = Path(solo_engine().path)
     whole = path.read_bytes()
     damage(path)
+    if of_common:
+        (common,) = own_cache.glob("engines/*/common.o")
+        damage(common)
     assert solo_engine().path == str(path)
     assert path.read_bytes() == whole
     assert describe(solo_engine()).engine == "solo"

@@ -32,10 +32,11 @@ _NEW = """
 import sys
 from pathlib import Path
 from make_records import FakePoint, steady, write_folder
-from steelyard.export.formats import FORMATS, Export
+from steelyard.export.exported import Export, Results
+from steelyard.export.formats import FORMATS
 from steelyard.results.rows import results
 folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
-sys.stdout.buffer.write(FORMATS["jsonl"](Export(folder, results(folder))))
+sys.stdout.buffer.write(FORMATS["jsonl"](Export((Results(folder, results(folder)),))))
 """
 
 

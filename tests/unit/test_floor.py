@@ -14,10 +14,12 @@ from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
-from steelyard.export.formats import Export, results_document
+from steelyard.export.exported import Results
+from steelyard.export.formats import results_document
 from steelyard.models.efficiency import efficiencies, ratio_interval
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import needs_mpi, resolve
+from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report import write_report
 from steelyard.results.load import load
 from steelyard.results.row import Row
@@ -152,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_results_hold_it(folder: Path) -> None:
     rows = rows_of(load(folder))
-    found = results_document(Export(folder, rows))["floor"]
+    found = results_document(Results(folder, rows))["floor"]
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]
@@ -167,12 +169,12 @@ def test_the_report_draws_all_layers_in_one_picture(folder: Path) -> None:
     assert '<h2 id="s1">Layers under MPI</h2>' in page
     measured = load(folder)
     items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
-    group = layer_group(items, streams=False)
+    group = layer_group(items, LATENCY)
     assert group is not None
     assert [line.label for line in group.lines] == ["shm.flag", "sock.tcp", "mpi.pingpong mpich-4.0.2"]
     assert group.sizes == (8, 1024)
-    assert layer_group(items, streams=True) is None
-    assert layer_group(items[:1], streams=False) is None
+    assert layer_group(items, BANDWIDTH) is None
+    assert layer_group(items[:1], LATENCY) is None
 
 
 # ---- which engine ------------------------------------------------------------------------------------------

@@ -35,8 +35,9 @@ _MAY_IMPORT: dict[str, str] = {
     "checks": "base records stats results models show",
     "plots": "base records stats results models show",
     "report": "base records stats results models show checks plots",
-    "export": "base records stats results models checks",
+    "export": "base records stats results models show",
     "compare": "base records stats results models show",
+    "nights": "base records stats results models show compare plots",
     # on top
     "validate": "base records stats system engines results",
     "cli": "*",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from flat_rows import flat_row
+from steelyard.models.theirs import Theirs
 from steelyard.results.row import Row
-from steelyard.show.like_sheet import Theirs, like_sheets
+from steelyard.show.like_sheet import like_sheets
 
 _FIXED: dict[str, Any] = {
     "method": "epoch", "threads": 1, "placement": None, "mpi": "mpich", "launch_count": 1,
@@ -56,10 +57,10 @@ def test_a_collective_has_the_least_and_the_greatest_of_the_ranks() -> None:
     )
 
 
-def test_a_bandwidth_is_in_millions_of_bytes_a_second() -> None:
-    row = _row("mpi.bandwidth", 8, bandwidth=12.5e9, headline="bandwidth")
+def test_a_bandwidth_is_in_millions_of_bytes_a_second_at_the_mean() -> None:
+    row = _row("mpi.bandwidth", 8, median=1.0, mean=2.0, bandwidth=12.5e9, headline="bandwidth")
     found = _cells(Theirs(_OSU, "osu_bw", "mpi.bandwidth", {}), row)
-    assert found == (["Size", "Bandwidth (MB/s)"], [("8", "12500.00")])
+    assert found == (["Size", "Bandwidth (MB/s)"], [("8", "6250.00")])
 
 
 def test_only_rows_of_the_test_that_were_measured_are_in_it() -> None:

@@ -18,7 +18,7 @@ from steelyard.records.schema import End, Params
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.show.overview import ReadFolder, folder_names, overview_text
-from steelyard.show.row_words import value_words
+from steelyard.show.row_words import bandwidth_words, value_words
 from steelyard.show.terminal import Paper
 
 HANG = End(point=0, status="failed", why="hang: no sample for 20 s")
@@ -106,8 +106,9 @@ def test_every_number_of_a_shipped_plan_is_whole(tmp_path: Path, name: str, mpis
     piped = [field for fields in lines_of(pipe) for field in fields]
     for row in folder.rows:
         if row.median is not None:
-            assert value_words(row) in terminal
-            assert "".join(value_words(row).split()) in piped
+            told = bandwidth_words(row) if row.headline == "bandwidth" else value_words(row)
+            assert told in terminal
+            assert "".join(told.split()) in piped
         if row.sized:
             assert format_bytes(row.bytes) in terminal
     assert "…" not in terminal
@@ -144,7 +145,7 @@ def test_a_parameter_that_the_plan_sets_is_told_and_one_that_differs_is_a_column
     ]
     text = overview_text([made(tmp_path, points)], PIPE)
     assert "send=isend" in text.splitlines()[0]
-    assert text.splitlines()[3].split()[:4] == ["#", "window", "bytes", "time"]
+    assert text.splitlines()[3].split()[:4] == ["#", "window", "bytes", "bandwidth"]
     assert [fields[:2] for fields in lines_of(text)] == [
         ["1", "8B"],
         ["1", "64B"],
@@ -173,6 +174,28 @@ def test_a_skipped_point_makes_no_parameter_differ(tmp_path: Path) -> None:
     assert [line.split()[:2] for line in text.splitlines()[4:7]] == [["8", "B"], ["16", "B"], ["32", "B"]]
     assert "align" not in text
     assert "mpi.allreduce 4 B with openmpi-4.1.4: skipped: needs MPI 4.0" in text
+
+
+def test_sizes_that_are_skipped_for_several_reasons_are_named(tmp_path: Path) -> None:
+    reasons = {1: "2147483648 bytes are more than 2147483647", 2: "too large"}
+    points = [
+        FakePoint("mpi.bcast", steady(500.0), bytes=n, mpi=A, ends={1: renew(ABSENT, why=why)})
+        for n, why in reasons.items()
+    ]
+    text = overview_text([made(tmp_path, points, launches=1)], Paper(200, is_pipe=False))
+    for size, why in reasons.items():
+        assert f"mpi.bcast {size} B with {A}: skipped: {why}" in text
+
+
+def test_what_is_not_measured_yet_is_counted_and_can_be_resumed(tmp_path: Path) -> None:
+    folder = made(tmp_path, pingpongs(A))
+    for records in (folder.measured.folder / "records").iterdir():
+        lines = records.read_text().splitlines(keepends=True)
+        records.write_text("".join(line for line in lines if '"point":2' not in line))
+    text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
+    resumes = f"the same command with --out {folder.measured.folder} resumes"
+    assert f"1 of 3 test cases is not measured yet: {resumes}" in text
+    assert "skipped" not in text
 
 
 def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:

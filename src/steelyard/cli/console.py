@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.show.terminal import ERRORS, MARK, Paper, paper_of, sheet_text
 
@@ -84,9 +85,17 @@ def print_laid_out(text: str) -> None:
 
 def say_aside(text: str) -> None:
     """A line beside tables on stdout: in a pipe it begins with `#`, as all that is no line of a table."""
-    say(f"{MARK}{text}" if paper().is_pipe else text)
+    say(f"{MARK}{text}".rstrip() if paper().is_pipe else text)
 
 
 def say_json(document: object) -> None:
     """One JSON document on stdout."""
     say(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
+
+
+def say_bytes(data: bytes) -> None:
+    """A file on stdout, byte by byte. Raises InputError for a terminal and what is no text."""
+    if b"\0" in data and sys.stdout.isatty():
+        raise InputError("this format is no text; give --out FILE, or write into a pipe")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_json, tell
-from steelyard.cli.options import JsonFlag
-from steelyard.plan.other_suites import SUITES
+from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
+from steelyard.cli.options import JsonFlag, listed
+from steelyard.plan.other_suites import SUITES, find_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.base.diagnostic import Diagnostic
+    from steelyard.export.exported import Results
+    from steelyard.models.theirs import Theirs
     from steelyard.results.row import Row
     from steelyard.show.overview import ReadFolder
 
@@ -25,40 +27,43 @@ if TYPE_CHECKING:
 class ShowOptions:
     """The options of `steelyard show`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="results folders; all are compared with the first")
+    ]
+    like: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="below, what tests such as osu_latency would have printed"),
+    ] = None
     json: JsonFlag = False
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False
 
 
 def show(options: ShowOptions) -> None:
     """Show the results as tables; those of several folders side by side."""
-    from steelyard.export.formats import FORMATS, Export, results_document
-    from steelyard.show.overview import folder_names
+    from steelyard.export.exported import Export
+    from steelyard.export.formats import FORMATS
 
-    if len(options.folders) > 1 and (options.json or options.csv):
-        raise InputError("--json and --csv take one folder; give the folders one after the other")
-    read = [
-        read_results(_results_folder(folder), name)
-        for folder, name in zip(options.folders, folder_names(options.folders), strict=True)
-    ]
-    folder, (results, found) = options.folders[0], read[0]
-    if options.json:
-        say_json(results_document(Export(folder, results.rows, found)))
-    elif options.csv:
-        print(FORMATS["csv"](Export(folder, results.rows, found)).decode(), end="")  # noqa: T201
-    else:
-        print_results([results for results, _ in read])
-        for _, found in read:
-            tell_diagnostics(found)
+    read = read_all(options.folders)
+    if options.json or options.csv:
+        say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
+        return
+    print_results([results for results, _ in read])
+    for results, _ in read:
+        print_like(listed(options.like), results.rows, results.name)
+    for results, found in read:
+        tell_diagnostics(found, results.name)
 
 
 @dataclass(frozen=True)
 class ReportOptions:
     """The options of `steelyard report`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="results folders; all are compared with the first")
+    ]
     output: Annotated[
-        Path | None, typer.Option("-o", help="the HTML file; report.html in the first folder")
+        Path | None,
+        typer.Option("-o", metavar="FILE", help="the HTML file; default: report.html in the first folder"),
     ] = None
 
 
@@ -67,7 +72,7 @@ def report(options: ReportOptions) -> None:
     from steelyard.report import write_report
 
     for folder in options.folders:
-        _results_folder(folder)
+        _check_folder(folder)
     path = options.output or options.folders[0] / "report.html"
     try:
         write_report(options.folders, path)
@@ -76,10 +81,26 @@ def report(options: ReportOptions) -> None:
     say(str(path))
 
 
-def _results_folder(folder: Path) -> Path:
+def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
-    return folder
+
+
+def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:
+    """What several folders' records come to, each with a name where they are several. Raises InputError."""
+    from steelyard.show.overview import folder_names
+
+    for folder in folders:
+        _check_folder(folder)
+    names = folder_names(folders) if len(folders) > 1 else [""]
+    return [read_results(folder, name) for folder, name in zip(folders, names, strict=True)]
+
+
+def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
+    """A folder that was read, as formats take it."""
+    from steelyard.export.exported import Results
+
+    return Results(read.measured.folder, read.rows, found, read.name)
 
 
 def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
@@ -102,25 +123,41 @@ def print_results(folders: Sequence[ReadFolder]) -> None:
     print_laid_out(text if paper().is_pipe else f"{text}\n")
 
 
-def print_like(names: Sequence[str], rows: Sequence[Row]) -> None:
-    """What tests of other suites would have printed, on stdout."""
-    from steelyard.show.like_sheet import Theirs, like_sheets
+def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
+    """The tests of other suites that have these names, in whatever case; all where there are none."""
+    from steelyard.models.theirs import Theirs
 
-    theirs = [
+    wanted = [name.lower() for name in names]
+    rows = [(suite, row) for suite, tests in SUITES.items() for row in tests]
+    found = [
         Theirs(suite, row.name, row.op, row.params)
-        for name in names
-        for suite, tests in SUITES.items()
-        for row in tests
-        if row.name.lower() == name.lower()
+        for suite, row in rows
+        if not wanted or row.name.lower() in wanted
     ]
-    for sheet in like_sheets(theirs, rows):
-        say()
-        print_sheet(sheet)
+    return tuple(sorted(found, key=lambda test: wanted.index(test.name.lower()) if wanted else 0))
 
 
-def tell_diagnostics(found: Sequence[Diagnostic]) -> None:
-    """What the checks have found, on stderr; notes are in the report alone."""
+def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> None:
+    """What tests of other suites would have printed, on stdout, of the rows in folder `where` of several.
+
+    Raises InputError for a test that nobody knows.
+    """
+    from steelyard.show.like_sheet import like_sheets
+
+    for name in names:
+        find_like(name)
+    sheets = list(like_sheets(their_tests(names), rows)) if names else []
+    for sheet in sheets:
+        about = f"{where}, {sheet.explained}" if where else sheet.explained
+        print_sheet(replace(sheet, explained=about))
+        say_aside("")
+    if names and not sheets:
+        tell(f"no row is of {' or '.join(names)}, as far as its columns are known")
+
+
+def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
+    """What the checks have found, on stderr, in folder `where` of several; notes are in the report alone."""
     from steelyard.show.diagnostics import diagnostic_text
 
-    for paragraph in diagnostic_text(found, err().width):
+    for paragraph in diagnostic_text(found, err().width, where=where):
         tell(paragraph)

@@ -2,6 +2,7 @@
 
 `steelyard-mpi`, built at installation, runs with every MPI that has the standard ABI (MPI-5). Any other MPI
 gets an engine of its own from the same sources with the same flags, which engine/build.json says for both.
+What all engines of a compiler have in common, most of them, is compiled once, at installation or on demand.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import platform
 import re
 import shlex
 import shutil
+import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +30,7 @@ from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_fo
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
+_CODE_OPTIONS = ("-O", "-f", "-m", "--sysroot=")
 
 Tell = Callable[[str], None]
 
@@ -45,7 +48,9 @@ def solo_engine(tell: Tell = lambda _: None) -> Engine:
 
     Raises InputError when it can be neither found nor built.
     """
-    path = _prebuilt("solo") or _built("solo", _compiler(), {}, "what needs no MPI", tell)
+    path = _prebuilt("solo") or _built(
+        "solo", shlex.split(_compiler()), dict(os.environ), "the engine for what needs no MPI", tell
+    )
     return Engine(str(path), "solo", None)
 
 
@@ -74,7 +79,8 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
                 f"{mpi.name} has no mpicc beside {mpi.mpiexec}, so no engine can be built for it; "
                 "install its development package (libopenmpi-dev, libmpich-dev)"
             )
-        path = _built("mpi", mpi.mpicc, mpi_environment(mpi), mpi.name, tell)
+        environment = os.environ | mpi_environment(mpi)
+        path = _built("mpi", [mpi.mpicc], environment, f"the engine for {mpi.name}", tell)
     return Engine(str(path), "mpi", mpi)
 
 
@@ -86,7 +92,8 @@ def simulated_engine(tell: Tell = lambda _: None) -> Engine:
                 f"there is no {program} on PATH, so nothing can be simulated; install SimGrid "
                 "(on Debian and Ubuntu: apt install libsimgrid-dev g++)"
             )
-    return Engine(str(_built("simgrid", "smpicc", {}, "SimGrid", tell)), "simgrid", None)
+    path = _built("simgrid", ["smpicc"], dict(os.environ), "the engine for SimGrid", tell)
+    return Engine(str(path), "simgrid", None)
 
 
 def engine_environment(engine: Engine) -> dict[str, str]:
@@ -140,6 +147,28 @@ def _prebuilt(kind: Kind) -> Path | None:
     return path
 
 
+def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
+    """What engines have in common, where this compiler compiled it at installation."""
+    path = _installed_folder() / "common.o"
+    if len(compiler) > 1 or not path.is_file() or _prebuilt("solo") is None:
+        return None
+    by = path.with_suffix(".txt").read_text(errors="replace")
+    return path if _release(by) == _release(_version(compiler[0], dict(os.environ))) else None
+
+
+def _installed_folder() -> Path:
+    return Path(sysconfig.get_path("platlib"), "steelyard", "_engine")
+
+
+def _version(compiler: str, environment: dict[str, str]) -> str:
+    return run([compiler, "--version"], env=environment, timeout=60).out
+
+
+def _release(version: str) -> str:
+    """What a compiler says of itself, whatever name it was called by."""
+    return version.partition("\n")[0].partition(" ")[2]
+
+
 def _compiler() -> str:
     for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
         if name and shutil.which(name.split()[0]):
@@ -147,12 +176,10 @@ def _compiler() -> str:
     raise InputError("there is no C compiler to build the engine with; install gcc or set CC")
 
 
-def _built(kind: Kind, compiler: str, extra: dict[str, str], whose: str, tell: Tell) -> Path:
-    """The engine that this compiler builds, from the cache or anew. Raises InputError."""
+def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], what: str, tell: Tell) -> Path:
+    """What this compiler makes, from the cache or anew; `tell` hears of it as `what`. Raises InputError."""
     folder = engine_folder()
-    environment = os.environ | extra
-    words = shlex.split(compiler) if kind == "solo" else [compiler]
-    home = _home(kind, words, environment)
+    home = _home(kind, compiler, environment)
     path = _kept(home, kind)
     if _is_whole(path):
         return path
@@ -162,15 +189,27 @@ def _built(kind: Kind, compiler: str, extra: dict[str, str], whose: str, tell: T
             shutil.rmtree(left, ignore_errors=True)
         if _is_whole(path):
             return path
-        tell(f"building the engine for {whose} (once, about {build_seconds()} s)")
+        common = _common(kind, compiler, environment, tell)
+        tell(f"building {what} (once, about {build_seconds(kind)} s)")
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
             new = Path(temporary) / path.name  # built aside and moved into place
-            build_engine(build_commands(folder, kind, words, new), environment, home / "build.log")
+            commands = build_commands(folder, kind, compiler, new, common)
+            build_engine(commands, environment, home / "build.log")
             if path.is_dir():
                 shutil.rmtree(path)
             write_whole(_digest_file(path), _digest(new))
             new.replace(path)
     return path
+
+
+def _common(kind: Kind, compiler: Sequence[str], environment: dict[str, str], tell: Tell) -> Path | None:
+    """The object that an engine of this kind is linked with; None for one that compiles all."""
+    if kind in ("common", "simgrid"):
+        return None
+    beneath = compiler if kind == "solo" else _beneath(_shown(compiler[0], environment))
+    return _prebuilt_common(beneath) or _built(
+        "common", beneath, environment, "what all engines have in common", tell
+    )
 
 
 def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path:
@@ -179,19 +218,20 @@ def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> P
 
 
 def _kept(home: Path, kind: Kind) -> Path:
-    return home / ("steelyard-solo" if kind == "solo" else "steelyard-mpi")
+    return home / {"common": "common.o", "solo": "steelyard-solo"}.get(kind, "steelyard-mpi")
 
 
-def _is_whole(engine: Path) -> bool:
-    """Is there an engine as it was built? A file that a full disk or a fault has damaged is built anew."""
+def _is_whole(built: Path) -> bool:
+    """Is it there as it was built? A file that a full disk or a fault has damaged is built anew."""
+    may = os.R_OK if built.suffix == ".o" else os.X_OK
     try:
-        return os.access(engine, os.X_OK) and _digest(engine) == _digest_file(engine).read_bytes()
+        return os.access(built, may) and _digest(built) == _digest_file(built).read_bytes()
     except OSError:
         return False
 
 
-def _digest_file(engine: Path) -> Path:
-    return engine.with_name("sha256")
+def _digest_file(built: Path) -> Path:
+    return built.with_name("sha256")
 
 
 def _digest(file: Path) -> bytes:
@@ -208,26 +248,37 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
     def add(text: str | bytes) -> None:
         digest.update((text.encode() if isinstance(text, str) else text) + b"\0")
 
-    for part in (kind, __version__, platform.machine(), os.path.realpath(located), *compiler):
+    named = compiler[1:] if kind == "common" else compiler  # MPIs call one compiler by several names
+    for part in (kind, __version__, platform.machine(), os.path.realpath(located), *named):
         add(part)
     for file in _hashed_files(folder):
         add(str(file.relative_to(folder)))
         add(file.read_bytes())
     underlying = compiler[0]
-    if kind != "solo":
-        show = run([compiler[0], "-show"], env=environment, timeout=60).out
-        words = shlex.split(show)
-        underlying = words[0] if words else "cc"
+    if kind in ("mpi", "simgrid"):
+        words = _shown(compiler[0], environment)
+        underlying = _beneath(words)[0]
         if shutil.which(underlying) is None:
             raise InputError(
                 f"{compiler[0]} needs a C compiler, '{underlying}', and there is none; install gcc"
             )
-        add(show)
+        for word in words:
+            add(word)
         for library in _libraries(words):
             stat = library.stat()
             add(f"{library} {stat.st_size} {stat.st_mtime_ns}")
-    add(run([underlying, "--version"], env=environment, timeout=60).out)
+    add(_release(_version(underlying, environment)))
     return digest.hexdigest()[:16]
+
+
+def _shown(wrapper: str, environment: dict[str, str]) -> list[str]:
+    """The words of the command that a compiler wrapper of an MPI stands for."""
+    return shlex.split(run([wrapper, "-show"], env=environment, timeout=60).out)
+
+
+def _beneath(words: Sequence[str]) -> list[str]:
+    """The C compiler that a wrapper calls, with those of its options that change code which knows no MPI."""
+    return [*(words[:1] or ["cc"]), *(word for word in words[1:] if word.startswith(_CODE_OPTIONS))]
 
 
 def _hashed_files(folder: Path) -> list[Path]:

@@ -1,4 +1,8 @@
-"""An engine from its sources, by the flags of engine/build.json: a compiler on each core, then the linker."""
+"""An engine from its sources, by the flags of engine/build.json: a compiler on each core, then the linker.
+
+Most sources know no MPI and not which engine they are in. They are one object, `common`, for all engines of a
+compiler; the simulator compiles them in its own way.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,19 @@ from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.system.process import run, signals_as_exceptions
 
-Kind = Literal["mpi", "solo", "simgrid"]
+Kind = Literal["mpi", "solo", "simgrid", "common"]
 _SECONDS = 600.0  # for one file: far more than any takes
-_BUILD_CPU_SECONDS = 18.0  # of a processor of 2022, for all files together
+# For all files together, of a processor of 2022.
+_CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "simgrid": 24.0}
 
 
 class Build(msgspec.Struct, frozen=True):
-    """engine/build.json: which sources are not in which engine (patterns), the flags of all."""
+    """engine/build.json: which sources are not in which engine (patterns), the flags of all.
 
+    `not_common` is in both engines, which have it each for itself.
+    """
+
+    not_common: tuple[str, ...]
     not_in_solo: tuple[str, ...]
     not_in_mpi: tuple[str, ...]
     compile: tuple[str, ...]
@@ -42,34 +51,46 @@ def read_build(folder: Path) -> Build:
 
 
 def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """The C files of an engine, sorted: all but those of the other kind."""
+    """The C files of an engine, or those in common, sorted: all but those of the other kind."""
     build = read_build(folder)
-    patterns = build.not_in_solo if kind == "solo" else build.not_in_mpi
-    others = {path for pattern in patterns for path in folder.glob(pattern)}
+    not_in_mpi, not_in_solo = build.not_in_mpi, build.not_in_solo
+    patterns = {"solo": not_in_solo, "common": (*not_in_mpi, *not_in_solo, *build.not_common)}
+    others = {path for pattern in patterns.get(kind, not_in_mpi) for path in folder.glob(pattern)}
     return tuple(sorted(path for path in folder.rglob("*.c") if path not in others))
 
 
-def build_commands(folder: Path, kind: Kind, compiler: Sequence[str], output: Path) -> Commands:
-    """How an engine is built; object files lie beside `output`. The largest source comes first."""
+def build_commands(
+    folder: Path, kind: Kind, compiler: Sequence[str], output: Path, common: Path | None = None
+) -> Commands:
+    """How an engine is built, with the object `common` where it is given, or that object itself.
+
+    Object files lie beside `output`. The largest source comes first.
+    """
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
-    if kind != "solo":
+    if kind in ("mpi", "simgrid"):
         definitions.append("-DSTEELYARD_MPI=1")
     flags = (*compiler, *build.compile, *definitions, f"-I{folder}")
-    sources = sorted(engine_sources(folder, kind), key=lambda path: -path.stat().st_size)
+    there = set(engine_sources(folder, "common")) if common else set[Path]()
+    sources = [path for path in engine_sources(folder, kind) if path not in there]
+    sources.sort(key=lambda path: -path.stat().st_size)
     objects = {
         path: str(output.parent / f"{'-'.join(path.relative_to(folder).with_suffix('').parts)}.o")
         for path in sources
     }
+    parts = (*objects.values(), *([str(common)] if common else []))
+    if kind == "common":
+        link = (*compiler, "-r", "-nostdlib", *parts, "-o", str(output))
+    else:
+        link = (*compiler, *build.compile, *parts, "-o", str(output), *build.link)
     return Commands(
-        compile=tuple((*flags, "-c", str(path), "-o", name) for path, name in objects.items()),
-        link=(*compiler, *build.compile, *objects.values(), "-o", str(output), *build.link),
+        compile=tuple((*flags, "-c", str(path), "-o", name) for path, name in objects.items()), link=link
     )
 
 
-def build_seconds() -> int:
-    """About how long an engine takes to build here."""
-    return max(1, round(_BUILD_CPU_SECONDS / _cores()))
+def build_seconds(kind: Kind) -> int:
+    """About how long a build takes here."""
+    return max(1, round(_CPU_SECONDS[kind] / _cores()))
 
 
 def build_engine(commands: Commands, environment: Mapping[str, str], log: Path) -> None:

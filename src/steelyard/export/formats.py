@@ -5,33 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from steelyard.base.files import write_whole
+from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat, row_document
+from steelyard.export.imb import IMB_TESTS, imb_text
+from steelyard.export.junit import results_xml
+from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
+from steelyard.export.osu import OSU_TESTS, osu_text
+from steelyard.export.table import parquet
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.scaling import scaling_curves
 from steelyard.records.schema import SCHEMA
-from steelyard.results.row import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What is exported: the rows of a results folder, and what the checks have found in them."""
-
-    folder: Path
-    rows: tuple[Row, ...]
-    found: Sequence[msgspec.Struct] = ()
-
-
-def results_document(what: Export) -> dict[str, Any]:
+def results_document(what: Results) -> dict[str, Any]:
     """What `--json` prints and results.json holds: the rows, and what they make together.
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
@@ -47,18 +42,27 @@ def results_document(what: Export) -> dict[str, Any]:
 
 
 def _json(what: Export) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(results_document(what)), indent=1) + b"\n"
+    """The document of a folder; of several, a list of theirs."""
+    documents = [results_document(one) for one in what.folders]
+    whole = documents[0] if len(documents) == 1 else documents
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
 
 
 def _csv(what: Export) -> bytes:
-    """Nested columns as words: `window=64`, `203.1:0.7`; launches as their medians."""
+    """Nested columns as words: `window=64`, `203.1:0.7`; launches as their medians.
+
+    The rows of several folders begin with the folder.
+    """
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*columns(), "launch_medians"], lineterminator="\n")
+    several = ["folder"] if len(what.folders) > 1 else []
+    names = [*several, *columns(), "launch_medians"]
+    writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    for row in what.rows:
-        medians = tuple(one.median for one in row.launches if one.median is not None)
-        cells = {**flat(row), "launch_medians": medians}
-        writer.writerow({name: _harmless(cell(value)) for name, value in cells.items()})
+    for one in what.folders:
+        for row in one.rows:
+            medians = tuple(launch.median for launch in row.launches if launch.median is not None)
+            cells = {"folder": str(one.folder), **flat(row), "launch_medians": medians}
+            writer.writerow({name: _harmless(cell(value)) for name, value in cells.items()})
     return text.getvalue().encode()
 
 
@@ -71,12 +75,28 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if looks_so else value
 
 
-# Name, which is the suffix of its files -> how it is made.
-FORMATS: dict[str, Callable[[Export], bytes]] = {"json": _json, "csv": _csv}
-_KEPT = ("json", "csv")  # in each results folder
+# Name, and how it is made.
+FORMATS: dict[str, Callable[[Export], bytes]] = {
+    "json": _json,
+    "csv": _csv,
+    "parquet": parquet,
+    "junit": results_xml,
+    "osu": partial(osu_text, checked=True),
+    "osu-plain": osu_text,
+    "osu-full": partial(osu_text, full=True),
+    "imb": imb_text,
+    "netpipe": netpipe_text,
+}
+# Formats of other suites, and those of their tests that they can say.
+PRINTS: dict[str, Collection[str]] = {
+    **dict.fromkeys(("osu", "osu-plain", "osu-full"), OSU_TESTS),
+    "imb": IMB_TESTS,
+    "netpipe": NETPIPE_TESTS,
+}
+_KEPT = ("json", "csv")  # in each results folder, with their names as suffixes
 
 
-def write_results(what: Export) -> None:
+def write_results(what: Results) -> None:
     """Write results.json and results.csv into the folder, each at once: a reader never sees half a file."""
     for name in _KEPT:
-        write_whole(what.folder / f"results.{name}", FORMATS[name](what))
+        write_whole(what.folder / f"results.{name}", FORMATS[name](Export((what,))))

@@ -479,4 +479,4 @@ def like_page() -> str:
 _INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/other_suites.py`.
 `steelyard run --like NAME` runs the op with the sizes of that suite; other options may be given with it. The
 *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed (`osu`
-and `imb`)."""
+and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md)."""

@@ -17,6 +17,7 @@ from steelyard.plots import (
     overlap_charts,
     scaling_charts,
 )
+from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
@@ -24,7 +25,7 @@ from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
-from steelyard.show.overview import skipped_cases
+from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.sheet import Sheet, plain_lines, words
 
 _LAYERS = (
@@ -38,12 +39,12 @@ _PAIRS = "The median time of each rank with the rank that it calls; blank: not m
 def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
     """Messages there and back, and streams, where two layers were measured."""
     found = efficiencies([item.row for item in items])
-    for streams in (False, True):
-        group = layer_group(items, streams)
+    for role, title in ((LATENCY, "Layers under MPI"), (BANDWIDTH, "Layers under MPI, streams")):
+        group = layer_group(items, role)
         if group is not None:
-            own = [one for one in found if (one.op != "mpi.pingpong") == streams]
+            own = [one for one in found if one.role == role]
             yield Section(
-                title="Layers under MPI, streams" if streams else "Layers under MPI",
+                title=title,
                 explained=_LAYERS,
                 legend=legend_of(group),
                 charts=beside([*latency_charts(group), *bandwidth_charts(group)]),
@@ -51,11 +52,12 @@ def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
             )
 
 
-def skipped_section(items: Sequence[Shown]) -> Iterator[Section]:
+def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[Section]:
     """What was not measured, and why; nothing where all was."""
     lines = plain_lines((what, f"skipped: {why}") for what, why in skipped_cases(items))
-    if lines:
-        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines),))
+    notes = tuple(f"{text}." for text in unmeasured_words(folders))
+    if lines or notes:
+        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines, notes),))
 
 
 def picture_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
 from steelyard.records.schema import Job, JobFile, Launch, Phases, Point, PointRun
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]
-
-NOISE_OPS = "noise."  # whose result is in single samples, not in their median
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class PointLaunch:
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
     `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
-    another may be off by, in ns, and `clock_bound` what that is for certain; `by_closure`: several clocks
+    another may be off by, in ns, and `clock_bound` the guaranteed bound of that; `by_closure`: several clocks
     were synchronised, and the closure found the error that they state.
     """
 
@@ -249,7 +248,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
         cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
         spun=_spun(run),
-        series=_series(run, stamps) if run.point.op.startswith(NOISE_OPS) else None,
+        series=_series(run, stamps) if run.point.role == NOISE else None,
     )
 
 

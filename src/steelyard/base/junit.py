@@ -1,0 +1,60 @@
+"""JUnit XML, which CI systems show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test case there: it fails or is skipped with a sentence, else it passed; `told` is what it says."""
+
+    classname: str
+    name: str
+    failure: str | None = None
+    skipped: str | None = None
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Test cases under a name."""
+
+    name: str
+    cases: tuple[Case, ...]
+
+
+def junit_xml(suites: Sequence[Suite]) -> bytes:
+    """One `testsuite`, or several in `testsuites`; what XML cannot hold becomes a question mark."""
+    inner = "".join(map(_suite, suites))
+    text = inner if len(suites) == 1 else f"<testsuites>\n{inner}</testsuites>\n"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
+
+
+def _suite(suite: Suite) -> str:
+    failures = sum(case.failure is not None for case in suite.cases)
+    skipped = sum(case.skipped is not None for case in suite.cases)
+    counts = f'tests="{len(suite.cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    inner = "".join(map(_case, suite.cases))
+    return f"<testsuite name={_attribute(suite.name)} {counts}>\n{inner}</testsuite>\n"
+
+
+def _case(case: Case) -> str:
+    inside = ""
+    if case.failure is not None:
+        inside = f"<failure message={_attribute(case.failure)}/>"
+    elif case.skipped is not None:
+        inside = f"<skipped message={_attribute(case.skipped)}/>"
+    if case.told:
+        inside += f"<system-out>{escape(_NOT_XML.sub('?', case.told))}</system-out>"
+    name = f"classname={_attribute(case.classname)} name={_attribute(case.name)}"
+    return f"  <testcase {name}>{inside}</testcase>\n"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("?", text))

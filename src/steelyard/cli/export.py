@@ -1,0 +1,86 @@
+"""`steelyard export`: results for other programs, as their own tools would have written them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.cli.console import say_bytes, tell
+from steelyard.cli.show import exported, read_all, their_tests
+from steelyard.plan.other_suites import find_like
+
+if TYPE_CHECKING:
+    from steelyard.export.exported import Export
+
+EXAMPLES = {
+    "export": (
+        "steelyard export results/mine --to csv --out mine.csv",
+        "steelyard export results/mine --to osu",
+        "steelyard export results/a results/b --to parquet --out both.parquet",
+    )
+}
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """The options of `steelyard export`."""
+
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="results folders")]
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="what is written")]
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="where; default: stdout")] = None
+
+
+def export(options: ExportOptions) -> None:
+    """Write results in a format of other programs."""
+    from steelyard.export.exported import Export
+
+    check_format(options.to)
+    folders = tuple(exported(*one) for one in read_all(options.folders))
+    write_export(options.to, Export(folders, their_tests()), options.out)
+
+
+def check_format(name: str, like: Sequence[str] = ()) -> None:
+    """Raises InputError for a format that is none, or that cannot say tests `like` which something is run."""
+    from steelyard.export.formats import FORMATS, PRINTS
+
+    if name not in FORMATS:
+        raise InputError(f"--to takes no '{name}'; give {', '.join(FORMATS)}")
+    for test in like:
+        if name in PRINTS and find_like(test).name not in PRINTS[name]:
+            fitting = [other for other, tests in PRINTS.items() if find_like(test).name in tests]
+            raise InputError(f"--to {name} cannot say {test}; give --to {' or '.join([*fitting, 'csv'])}")
+
+
+def write_export(name: str, what: Export, out: Path | None = None) -> None:
+    """Write the format into a file or on stdout; what a reader must know beside its numbers, on stderr."""
+    from steelyard.export.formats import FORMATS, PRINTS
+    from steelyard.export.suite_text import sentences_on
+
+    if not what.rows:
+        where = " and ".join(f"'{one.folder}'" for one in what.folders)
+        raise InputError(f"there is no test case in {where}; measure one with 'steelyard run'")
+    data = FORMATS[name](what)
+    for sentence in sentences_on(data) if name in PRINTS else ():
+        tell(f"note: {sentence}")
+    if out is None:
+        say_bytes(data)
+        return
+    try:
+        write_whole(out, data)
+    except OSError as error:
+        raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
+
+
+def _formats() -> dict[str, tuple[str, ...]]:
+    from steelyard.export.formats import FORMATS
+
+    return {"to": tuple(FORMATS)}
+
+
+NAMES = {"export": _formats}

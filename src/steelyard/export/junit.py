@@ -1,0 +1,44 @@
+"""Results as JUnit XML: a test case of ours is a test case there.
+
+What failed, or gave a wrong answer, fails; what was skipped is skipped; what did not converge has passed.
+"""
+
+from __future__ import annotations
+
+from steelyard.base.foreign import visible
+from steelyard.base.junit import Case, Suite, junit_xml
+from steelyard.export.exported import Export, Results
+from steelyard.results.row import Row
+from steelyard.show.labels import Labels, row_labels
+from steelyard.show.words import interval_words, time_words
+
+
+def results_xml(what: Export) -> bytes:
+    """A suite for each folder."""
+    return junit_xml([_suite(one) for one in what.folders])
+
+
+def _suite(one: Results) -> Suite:
+    labels = row_labels(one.rows, sizes=True)
+    cases = tuple(_case(row, labels, i) for i, row in enumerate(one.rows))
+    return Suite(f"steelyard {one.folder}", cases)
+
+
+def _case(row: Row, labels: Labels, i: int) -> Case:
+    words = labels.label(i)
+    name = words if words.startswith(row.op) else ", ".join(part for part in (row.op, words) if part)
+    why = visible(row.why or row.status)
+    if row.status == "failed":
+        return Case(row.op, name, failure=why)
+    if row.verified is False:
+        return Case(row.op, name, failure="the answers are wrong")
+    if row.status == "skipped":
+        return Case(row.op, name, skipped=why)
+    return Case(row.op, name, told=_told(row))
+
+
+def _told(row: Row) -> str:
+    if row.time is None:
+        return ""
+    interval = interval_words(row.time_low, row.time_high, row.time)
+    return f"{time_words(row.time)} ({interval}), {' '.join(row.flags)}"

@@ -1,0 +1,96 @@
+"""What the texts of other suites have in common: tables of tests, and comments on what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from steelyard import __version__
+from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes
+from steelyard.export.exported import Export, Results
+from steelyard.models.theirs import Block, blocks_of
+from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
+
+ORIGIN, LEFT_OUT = "# Measured by steelyard", "# left out: "
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """How a suite prints: its `tests`, the lines above a table, and the line of a row.
+
+    `line` gives None for a row that lacks a number of it.
+    """
+
+    suite: str
+    tests: Collection[str]
+    head: Callable[[Block], Iterable[str]]
+    line: Callable[[Block, Row], str | None]
+
+
+def suite_text(what: Export, printed: Printed) -> bytes:
+    """A table for each test, MPI and number of ranks; rows that it cannot say are comments.
+
+    Raises InputError where it can say none.
+    """
+    tests = [test for test in what.tests if test.name in printed.tests]
+    found = [(one, *blocks_of(_without_references(one.rows), tests)) for one in what.folders]
+    lines = [line for one, blocks, _ in found for block in blocks for line in _table(one, block, printed)]
+    if all(line.startswith(LEFT_OUT) for line in lines):
+        raise InputError(_nothing(what, printed.suite, is_measured=not lines))
+    ops = dict.fromkeys(row.op for *_, others in found for row in others)
+    lines += [f"{LEFT_OUT}{visible(op)}: {printed.suite} prints no such test" for op in ops]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def sentences_on(text: bytes) -> Iterator[str]:
+    """What a reader of such a text must know who looks at its numbers alone."""
+    lines = text.decode().splitlines()
+    tables = sum(line.startswith(ORIGIN) for line in lines)
+    left_out = sum(line.startswith(LEFT_OUT) for line in lines)
+    if tables > 1:
+        yield f"{tables} tables, one after the other; the line '{ORIGIN}' of each says of what it is"
+    if left_out:
+        yield f"what is left out, and why: {counted(left_out, 'comment')} '{LEFT_OUT.strip()}'"
+
+
+def _without_references(rows: Sequence[Row]) -> list[Row]:
+    """The rows without those that are measured for others alone."""
+    references = {row.reference_point for row in rows}
+    return [row for row in rows if row.point not in references]
+
+
+def _table(one: Results, block: Block, printed: Printed) -> Iterator[str]:
+    lines = [_line(block, row, printed) for row in block.rows]
+    if not all(line.startswith(LEFT_OUT) for line in lines):
+        for line in printed.head(block):
+            yield line.replace(ORIGIN, f"{ORIGIN} {_origin(one, block)}", 1)
+    yield from lines
+
+
+def _line(block: Block, row: Row, printed: Printed) -> str:
+    line = printed.line(block, row) if row.status == "ok" else None
+    if line is not None:
+        return line
+    size = f" {format_bytes(row.bytes)}" if row.sized else ""
+    why = f"{row.status}: {row.why}" if row.status != "ok" else "a number that is printed is not known"
+    return visible(f"{LEFT_OUT}{row.op}{size}, {row.mpi or 'no MPI'}, {counted(row.ranks, 'rank')}: {why}")
+
+
+def _origin(one: Results, block: Block) -> str:
+    words = [*row_labels(block.rows).common.values(), *([one.name] if one.name else [])]
+    return visible(f"{__version__}, not by the suite itself: {', '.join(words)}")
+
+
+def _nothing(what: Export, suite: str, is_measured: bool) -> str:
+    where = " and ".join(f"'{one.folder}'" for one in what.folders)
+    if not what.rows:
+        return f"there is no test case in {where}; measure one with 'steelyard run'"
+    if not is_measured:
+        return f"no test case of {where} that {suite} prints has a number; 'steelyard show' says why"
+    ops = list(dict.fromkeys(row.op for row in what.rows))
+    named = ", ".join(visible(op) for op in ops[:3]) + (", ..." if len(ops) > 3 else "")
+    return f"{suite} prints no test of what {where} holds ({named}); give --to csv or json"

@@ -1,0 +1,96 @@
+"""Which rows are a test of another suite, and the numbers that it would have printed of them.
+
+Their statistic is a mean: of a rank's repetitions, then over ranks. Ours is the mean of the same samples,
+each launch weighing alike. Numbers are None where a row has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.models.ratios import key_of
+from steelyard.results.facets import Ranks, Rate, Samples
+from steelyard.results.row import Row
+
+OSU, IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"
+_CHOSEN = ("type",)  # parameters that an option of their test chooses, too
+_HALVED = ("osu_multi_lat", "osu_latency_mp")  # they print one way, our op is there and back
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    """A test of another suite, and the rows that are about it: an op with parameters."""
+
+    suite: str
+    name: str
+    op: str
+    params: Mapping[str, float | str]
+
+    def has(self, row: Row) -> bool:
+        """Is a row of this test?"""
+        own = {name: value for name, value in self.params.items() if name not in _CHOSEN}
+        return row.op == self.op and own.items() <= dict(row.params).items()
+
+    @property
+    def scale(self) -> float:
+        """What they print of the time of our op."""
+        return 0.5 if self.name in _HALVED else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of one test that differ in nothing but their sizes, the smallest first."""
+
+    test: Theirs
+    rows: tuple[Row, ...]
+
+
+def blocks_of(rows: Sequence[Row], tests: Sequence[Theirs]) -> tuple[list[Block], list[Row]]:
+    """The rows of each test, and those that are of none, both in the order in which they come.
+
+    A row of several tests is of the one that names most of its parameters, the first of them.
+    """
+    found: dict[object, list[Row]] = {}
+    test_of: dict[object, Theirs] = {}
+    others = []
+    for row in rows:
+        its = [test for test in tests if test.has(row)]
+        if not its:
+            others.append(row)
+            continue
+        test = max(its, key=lambda one: len(one.params))
+        key = (test.name, *key_of(row, ("bytes",)))
+        test_of[key] = test
+        found.setdefault(key, []).append(row)
+    blocks = [
+        Block(test_of[key], tuple(sorted(own, key=lambda row: row.bytes))) for key, own in found.items()
+    ]
+    return blocks, others
+
+
+def mean_us(row: Row, test: Theirs) -> float | None:
+    """The mean of the ranks' own means; of an op that only some ranks time, of what is timed."""
+    ranks = rank_us(row, test, "avg")
+    if ranks is not None and row.headline == "time":
+        return ranks
+    mean = row.get(Samples).mean
+    return None if mean is None else mean * test.scale / 1e3
+
+
+def rank_us(row: Row, test: Theirs, key: str) -> float | None:
+    """`avg`, `min` or `max` of the ranks' own means."""
+    ns = row.get(Ranks).osu.get(key)
+    return None if ns is None else ns * test.scale / 1e3
+
+
+def bandwidth_mb(row: Row) -> float | None:
+    """Millions of bytes a second, at the mean, as theirs is."""
+    rate, mean = row.get(Rate).bandwidth, row.get(Samples).mean  # the rate is at the row's time
+    return None if not rate or not mean or not row.time else rate * row.time / mean / 1e6
+
+
+def repetitions(row: Row) -> int:
+    """How often the op was executed and timed, in all launches."""
+    timed = sum(one.count * (one.reps or 1) for one in row.launches if one.status == "ok")
+    return timed or row.count

@@ -1,0 +1,262 @@
+"""The formats that other programs read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flat_rows import flat_row, row_launch
+from steelyard.base.errors import InputError
+from steelyard.export.exported import Export, Results
+from steelyard.export.formats import FORMATS, PRINTS
+from steelyard.export.suite_text import sentences_on
+from steelyard.models.theirs import Theirs
+from steelyard.plan.other_suites import SUITES
+from steelyard.results.row import Row
+
+_TESTS = tuple(Theirs(suite, row.name, row.op, row.params) for suite, rows in SUITES.items() for row in rows)
+_LAUNCHES = (row_launch(1, 900.0), row_launch(2, 1000.0), row_launch(3, 1100.0))
+_WINDOW = {"kind": "window", "window": 64}
+_OWN = {"avg": 2000.0, "min": 1000.0, "max": 4000.0}
+
+
+def _row(op: str, size: int, **more: Any) -> Row:
+    usual: dict[str, Any] = {
+        "point": size,
+        "bytes": size,
+        "sized": True,
+        "ranks": 2,
+        "threads": 1,
+        "params": {},
+        "method": "batch",
+        "placement": None,
+        "mpi": "openmpi-4.1.4",
+        "launch_count": 3,
+        "count": 30,
+        "rejected": 0,
+        "median": 1000.0,
+        "mean": 1234.0,
+        "verified": True,
+        "status": "ok",
+        "why": None,
+        "launches": _LAUNCHES,
+    }
+    return flat_row(op=op, **{**usual, **more})
+
+
+def _text(to: str, *rows: Row, tests: tuple[Theirs, ...] = _TESTS) -> str:
+    return FORMATS[to](Export((Results(Path("mine"), rows),), tests)).decode()
+
+
+def _without_origin(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if "# Measured by" not in line)
+
+
+def test_osu_latency_is_theirs_letter_for_letter() -> None:
+    text = _text("osu", _row("mpi.pingpong", 1024, mean=1e6), _row("mpi.pingpong", 1, verified=False))
+    assert _without_origin(text) == (
+        "\n"
+        "# OSU MPI Latency Test v7.4\n"
+        "# Datatype: MPI_CHAR.\n"
+        "# Size       Avg Latency(us)        Validation\n"
+        "1                       1.23              Fail\n"
+        "1024                 1000.00              Pass\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("to", "row", "lines"),
+    [
+        (
+            "osu-plain",
+            _row("mpi.bandwidth", 8, time=2000.0, bandwidth=6.17e9, headline="bandwidth"),
+            ["# OSU MPI Bandwidth Test v7.4", "# Size      Bandwidth (MB/s)", "8                   10000.00"],
+        ),
+        (
+            "osu-full",
+            _row("mpi.allreduce", 8, osu=_OWN, params={"type": "float"}),
+            [
+                "# OSU MPI Allreduce Latency Test v7.4",
+                "# Datatype: MPI_FLOAT.",
+                "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
+                "8                       2.00              1.00              4.00          30",
+            ],
+        ),
+        (
+            "osu",
+            _row("mpi.barrier", 0, sized=False, osu=_OWN),
+            ["# OSU MPI Barrier Latency Test v7.4", "# Avg Latency(us)", "             2.00"],
+        ),
+        (
+            "osu-plain",
+            _row("mpi.pattern.bisection", 8, ranks=4, bandwidth=12.34e9, params=_WINDOW),
+            [
+                "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4",
+                "# [ pairs: 2 ] [ window size: 64 ]",
+                "# Size                  MB/s        Messages/s",
+                "8                   10000.00     1250000000.00",
+            ],
+        ),
+        (  # they print one way, our op is there and back
+            "osu-plain",
+            _row("mpi.pattern.bisection", 8, params={"kind": "pingpong"}),
+            ["# OSU MPI Multi Latency Test v7.4", "8                       0.62"],
+        ),
+        (
+            "imb",
+            _row("mpi.pingpong", 1024, mean=2048.0),
+            [
+                "#---------------------------------------------------",
+                "# Benchmarking PingPong ",
+                "# #processes = 2 ",
+                "#---------------------------------------------------",
+                "       #bytes #repetitions      t[usec]   Mbytes/sec",
+                "         1024           30         2.05       500.00",
+            ],
+        ),
+        (
+            "imb",
+            _row("mpi.bcast", 8, osu=_OWN),
+            [
+                "# Benchmarking Bcast ",
+                "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]",
+                "            8           30         1.00         4.00         2.00",
+            ],
+        ),
+        (
+            "imb",
+            _row("mpi.pattern.ring", 8, osu=_OWN, params={"kind": "exchange"}),
+            [
+                "# Benchmarking Exchange ",
+                "            8           30         1.00         4.00         2.00         8.00",
+            ],
+        ),
+        (
+            "imb",
+            _row("mpi.barrier", 0, sized=False, osu=_OWN),
+            [
+                " #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]",
+                "           30         1.00         4.00         2.00",
+            ],
+        ),
+        (
+            "imb",
+            _row("mpi.iallreduce", 8, osu=_OWN, params={"type": "float"}),
+            ["# Benchmarking Iallreduce_pure "],
+        ),
+        ("netpipe", _row("mpi.pingpong", 1000), ["     1000     8.000     7.273     8.889    1.00"]),
+    ],
+)  # fmt: skip
+def test_tables_have_their_lines(to: str, row: Row, lines: list[str]) -> None:
+    text = _text(to, row).splitlines()
+    assert [line for line in text if line in lines] == lines, text
+
+
+# Patterns as tools that read these texts have them: ReFrame's checks, Ramble, PerfKitBenchmarker.
+@pytest.mark.parametrize(
+    ("to", "pattern", "found"),
+    [
+        ("osu", r"^8\s+(\S+)", "1.23"),
+        ("osu", r"^(8).*Pass", "8"),
+        ("osu", r"# OSU.*Test (v[0-9\.]+)", "v7.4"),
+        ("osu-plain", r"^#\s+Size\s+(Avg Latency\(us\))\s*$", "Avg Latency(us)"),
+        ("osu-plain", r"^8\s+([0-9\.]+)\s*$", "1.23"),
+        ("imb", r"^# Benchmarking (\S+)", "PingPong"),
+        ("imb", r"# #processes = (\d+)", "2"),
+        ("imb", r"^\s+8\s+\d+\s+\d+\.\d+\s+(\d+\.\d+)$", "6.48"),
+    ],
+)
+def test_patterns_of_other_tools_find_the_numbers(to: str, pattern: str, found: str) -> None:
+    match = re.search(pattern, _text(to, _row("mpi.pingpong", 8)), re.MULTILINE)
+    assert match
+    assert match[1] == found
+
+
+def test_what_has_no_number_is_a_comment_and_nothing_hostile_is_a_line() -> None:
+    rows = (
+        _row("mpi.pingpong", 8),
+        _row("mpi.pingpong", 16, status="failed", why="hang: a\n16 0.01 Pass\x1b[2J"),
+        _row("omp.barrier", 0, sized=False, mpi=None),
+        _row("mpi.pingpong", 8, mpi="x\n8 0.01 Pass"),
+    )
+    text = _text("osu", *rows)
+    lines = text.splitlines()
+    assert [line for line in lines if not line.startswith("#") and line] == [
+        "8                       1.23              Pass",
+        "8                       1.23              Pass",
+    ]
+    assert "# left out: omp.barrier: OSU prints no such test" in lines
+    assert any("16 B" in line and "failed: hang" in line for line in lines)
+    assert "\x1b" not in text
+    assert len(list(sentences_on(text.encode()))) == 2
+
+
+def test_rows_are_of_the_test_that_says_most_of_them() -> None:
+    start = {"send": "start", "recv": "start"}
+    text = _text("osu", _row("mpi.pingpong", 1), _row("mpi.pingpong", 1, params=start))
+    assert [line for line in text.splitlines() if "OSU MPI" in line] == [
+        "# OSU MPI Latency Test v7.4",
+        "# OSU MPI Latency Persistent Test v7.4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("to", "rows", "words"),
+    [
+        (
+            "osu",
+            (_row("omp.barrier", 0),),
+            "OSU prints no test of what 'mine' holds (omp.barrier);",
+        ),
+        ("netpipe", (_row("mpi.bcast", 8, osu=_OWN),), "NetPIPE prints no test"),
+        ("osu", (_row("mpi.iallreduce", 8, osu=_OWN),), "OSU prints no test"),
+        ("imb", (_row("mpi.pingpong", 8, status="failed", why="hang"),), "has a number"),
+    ],
+)
+def test_a_format_that_can_say_nothing_says_so(to: str, rows: tuple[Row, ...], words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        _text(to, *rows)
+    assert words in str(raised.value)
+
+
+def test_every_test_that_is_printed_has_a_name_of_ours() -> None:
+    names = {row.name for rows in SUITES.values() for row in rows}
+    for tests in PRINTS.values():
+        assert set(tests) <= names
+    assert PRINTS.keys() <= FORMATS.keys()
+
+
+def test_junit_fails_what_failed_and_passes_what_did_not_converge() -> None:
+    hostile = "]]>\x00\x1b<script>&\"'"
+    text = _text(
+        "junit",
+        _row("mpi.pingpong", 8, flag="TIME", flags=("TIME",)),
+        _row("mpi.pingpong", 16, status="failed", why=hostile, median=None),
+        _row("mpi.pingpong", 32, status="skipped", why="no such call", median=None),
+        _row("mpi.pingpong", 64, verified=False),
+        _row("mpi.bcast", 8, mpi=hostile),
+    )
+    suite = ET.fromstring(text)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "2", "1")
+    cases = suite.findall("testcase")
+    assert [[child.tag for child in case] for case in cases] == [
+        *(["system-out"], ["failure"], ["skipped"], ["failure"], ["system-out"]),
+    ]
+    assert len({case.get("name") for case in cases}) == 5
+    assert "\\x00" in (cases[1][0].get("message") or "")
+
+
+def test_several_folders_are_suites_lists_and_a_column() -> None:
+    both = Export(tuple(Results(Path(name), (_row("mpi.pingpong", 8),)) for name in ("=a", "b")))
+    assert len(ET.fromstring(FORMATS["junit"](both)).findall("testsuite")) == 2
+    assert [document["out"] for document in json.loads(FORMATS["json"](both))] == ["=a", "b"]
+    lines = list(csv.DictReader(io.StringIO(FORMATS["csv"](both).decode())))
+    assert [line["folder"] for line in lines] == ["'=a", "b"]
+    assert lines[0]["median"] == "1000.0"

@@ -161,7 +161,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help="arms to compare, measured as neighbours: mpi, placement, param.NAME, omp.NAME, env.NAME",
+            help="arms to compare, as neighbours: mpi, engine, placement, param.NAME, omp.NAME, env.NAME",
         ),
     ] = None
     launches: Annotated[

@@ -78,6 +78,12 @@ def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
     return _ratios(folders, ("mpi",) if one_each else (), paired=False)
 
 
+def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Ratio]:
+    """Those of folders, by name, if there are several, else those of the MPIs of the one; by `id(row)`."""
+    found = folder_ratios(dict(folders)) if len(folders) > 1 else mpi_ratios(folders[0][1])
+    return {id(ratio.row): ratio for ratio in found}
+
+
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
     """The ratio of the times of two rows; `paired`: their launches took turns. None without positive times.
 

@@ -30,6 +30,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 
     `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
+    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say.
     """
 
     launch: int
@@ -51,6 +52,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     quantile_high: float | None = None
     quantile_lag1: float | None = None
     communication_ns: float | None = None
+    began_unix_ns: int | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):

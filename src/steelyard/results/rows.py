@@ -182,6 +182,7 @@ def _launch(
         quantile_high=finite(tail.estimate.high) if tail else None,
         quantile_lag1=tail.lag1 if tail else None,
         communication_ns=None if estimate is None or share is None else share * estimate.value,
+        began_unix_ns=(cell.start.start_unix_ns or None) if cell.start else None,
     )
 
 

@@ -18,7 +18,7 @@ from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.console import err, say_aside, tell
-from steelyard.cli.export import check_format, write_export
+from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import JsonFlag, listed, one_of
 from steelyard.cli.show import (
     exported,
@@ -352,16 +352,16 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     results, found = measure(plan, folder, retry_failed=options.retry is not None)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    if to is not None:
-        from steelyard.export.exported import Export
-
-        write_export(to, Export((exported(results, found),), their_tests(like)))
-    else:
+    if to is None:
         print_results([results])
         print_like(like, results.rows)
     tell_diagnostics(found)
     line = say_aside if to is None else tell
     line(f"results: {folder}")
+    if to is not None:
+        from steelyard.export.exported import Export
+
+        write_measured(to, Export((exported(results, found),), their_tests(like)))
     from steelyard.report import write_report  # the answer comes first
 
     line(f"report:  {write_report([folder], folder / 'report.html')}")

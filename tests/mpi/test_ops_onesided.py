@@ -1,4 +1,4 @@
-"""One-sided calls of two ranks: each way to synchronise with each way to complete, on every kind of window."""
+"""One-sided calls of two ranks: each way to synchronise and to complete, on every kind of window."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
 MPI Benchmarks 2021, SKaMPI 5, ReproMPI, MPICH's test/mpi, EPCC's OpenMP micro-benchmarks 4.0, and the suites
 of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are the suite's, methods and statistics Steelyard's.
-Of one-sided operations there are those between two ranks; GPU buffers, OpenSHMEM and file I/O are left out. tests/data/peers.toml has every test
-of theirs for MPI.
+One-sided operations are those between two ranks. GPU buffers, OpenSHMEM and file I/O are left out.
+tests/data/peers.toml has every test of theirs for MPI.
 """
 
 from __future__ import annotations

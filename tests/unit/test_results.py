@@ -17,7 +17,8 @@ from record_lines import LINES, text_of
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, results_document, write_results
-from steelyard.records.schema import End, append_records
+from steelyard.records.job_file import append_records
+from steelyard.records.schema import End
 from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Timer
 from steelyard.results.load import load
 from steelyard.results.row import Row

@@ -159,7 +159,7 @@ def test_each_system_header_has_a_user() -> None:
         ("core/run.c", "#include <mpi.h>", "includes <mpi.h>"),
         ("methods/epoch.c", '#include "ops/families.h"', "includes ops/families.h"),
         ("methods/epoch.c", '#include "launch/launch.h"', "includes launch/launch.h"),
-        ("rules/blocks.c", '#include "core/method.h"', "includes core/method.h"),
+        ("rules/median_quantile.c", '#include "core/method.h"', "includes core/method.h"),
         ("sink/jsonl.c", '#include "launch/launch.h"', "includes launch/launch.h"),
         ("launch/record.c", '#include "ops/families.h"', "includes ops/families.h"),
         ("comm/comm.c", '#include "core/op.h"', "includes core/op.h"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
-        "steelyard check --history nights --tonight nights/2026-11-23 --report check.html",
+        "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
     )
 }
@@ -148,7 +148,7 @@ def _pool(options: CheckOptions) -> Pool:
         try:
             nights[real] = read_night(folder)
         except InputError as error:
-            unread.append((str(folder), str(error).partition(";")[0]))
+            unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
         if not options.tonight.is_dir():
             raise InputError(

@@ -29,7 +29,7 @@ Several = Annotated[int, Meta(ge=1, le=_MOST)]
 Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
 Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Stamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
+Timestamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -231,8 +231,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     point: Count
     first: Count
     count: Count
-    start_ns: Stamps
-    stop_ns: Stamps
+    start_ns: Timestamps
+    stop_ns: Timestamps
     yields: list[Count] | None = None
     sync_before: Whole | None = (
         None  # index of the synchronisation before the chunk, of a synchronised method
@@ -245,7 +245,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     canary_ns: Amount | None = None
     noise: tuple[Share, ...] = ()
     cpu: tuple[Whole, ...] = ()
-    counts: dict[str, Stamps] = {}
+    counts: dict[str, Timestamps] = {}
     spun_ns: tuple[Count, ...] = ()
     spun_lost_ns: tuple[Count, ...] = ()
     spun_longest_ns: tuple[Count, ...] = ()

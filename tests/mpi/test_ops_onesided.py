@@ -67,7 +67,8 @@ def _choices() -> Iterator[str]:
 def _numbers() -> Iterator[tuple[str, str]]:
     """Operators and types that MPI defines together, each operator with its types in turn."""
     logical, bits = ("int", "long", "bool"), ("int", "byte", "short")
-    suit = dict.fromkeys(("sum", "prod"), _TYPES[:7]) | dict.fromkeys(("min", "max"), _TYPES[:6])
+    suit: dict[str, tuple[str, ...]] = {**dict.fromkeys(("sum", "prod"), _TYPES[:7])}
+    suit |= dict.fromkeys(("min", "max"), _TYPES[:6])
     suit |= dict.fromkeys(("land", "lor", "lxor"), logical) | dict.fromkeys(("band", "bor", "bxor"), bits)
     for operator in _OPERATORS:
         yield from ((operator, kind) for kind in suit.get(operator, ("double", "byte", "bool"))[:3])

@@ -13,8 +13,9 @@ from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
+from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
-from steelyard.records.schema import End, Obs, Sync, WatchedPath, append_records
+from steelyard.records.schema import End, Obs, Sync, WatchedPath
 from steelyard.results.facets import ClockError
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of

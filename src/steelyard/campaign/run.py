@@ -32,7 +32,8 @@ from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
-from steelyard.records.schema import SCHEMA, End, Job, JobFile, JobMpi, append_records
+from steelyard.records.job_file import JobFile, append_records
+from steelyard.records.schema import SCHEMA, End, Job, JobMpi
 from steelyard.system.kernel_settings import read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.records.kinds import LATENCY, MPI
+from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
@@ -75,9 +76,7 @@ def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if is_pingpong(row) and row.status == "ok" and row.mpi is not None and launch_medians(row):
-            place = row.placed.text if row.placed else None
-            key = (row.mpi, row.method, row.ranks, row.threads, place, *sorted(row.params.items()))
-            series.setdefault(key, {}).setdefault(row.bytes, row)
+            series.setdefault((row.mpi, *key_of(row, ("mpi", "bytes"))), {}).setdefault(row.bytes, row)
     best: dict[str, dict[int, Row]] = {}
     for (mpi, *_), sizes in series.items():
         if len(sizes) > len(best.get(str(mpi), ())):

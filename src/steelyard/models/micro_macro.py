@@ -25,6 +25,7 @@ from steelyard.models.loggp import (
 from steelyard.records.kinds import BANDWIDTH, KERNEL, LATENCY, MPI
 from steelyard.records.schema import Params
 from steelyard.results.facets import Inside, Rate
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, kendall
 
@@ -136,7 +137,7 @@ def macro_of(rows: Sequence[Row]) -> Macro:
     by_test: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in good:
         if row.mpi is not None and (_is_message(row) or is_kernel(row)):
-            by_test.setdefault(_key(row), {}).setdefault(row.mpi, row)
+            by_test.setdefault(key_of(row, ("mpi",)), {}).setdefault(row.mpi, row)
     tests = sorted(by_test.values(), key=_place)
     if not any(is_kernel(_any(test)) for test in tests) or all(is_kernel(_any(test)) for test in tests):
         return Macro()
@@ -160,12 +161,6 @@ def _any(test: Mapping[str, Row]) -> Row:
 
 def _times(test: Mapping[str, Row]) -> dict[str, dict[int, float]]:
     return {mpi: launch_medians(row) for mpi, row in test.items()}
-
-
-def _key(row: Row) -> tuple[object, ...]:
-    """All that rows of one test share."""
-    place = row.placed.text if row.placed else None
-    return (row.op, row.bytes, row.ranks, row.threads, place, row.method, *sorted(row.params.items()))
 
 
 def _place(test: Mapping[str, Row]) -> tuple[object, ...]:

@@ -28,6 +28,7 @@ from msgspec.structs import replace
 from steelyard.models.loggp import launch_medians
 from steelyard.records.kinds import WORK
 from steelyard.records.schema import Params
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval
 
@@ -152,7 +153,7 @@ def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
     for row in good:
         for axis in AXES if row.role != WORK else ():
             if axis in row.params:
-                groups.setdefault((axis, *_key(row, axis)), []).append(row)
+                groups.setdefault((axis, *key_of(row, (f"param.{axis}",))), []).append(row)
     return tuple(_curves(groups, alone))
 
 
@@ -187,23 +188,6 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
             points=tuple(points),
             lacks=tuple(lacks),
         )
-
-
-def _key(row: Row, axis: str) -> tuple[object, ...]:
-    """All that rows of one curve share."""
-    params = sorted((key, value) for key, value in row.params.items() if key != axis)
-    return (
-        row.op,
-        row.method,
-        row.bytes,
-        row.ranks,
-        row.threads,
-        row.thread_level,
-        row.mpi,
-        *row.omp.items(),
-        *row.env.items(),
-        *params,
-    )
 
 
 def _amount(row: Row, axis: str) -> float:

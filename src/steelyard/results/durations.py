@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
-from steelyard.records.schema import JobFile, Obs, Point, PointRun, Sync
+from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.schema import Obs, Point, Sync
 
 FloatArray = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from msgspec import structs
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
@@ -334,3 +335,12 @@ def test_suspected_test_cases_are_planned_again() -> None:
     assert engines.measure[0].engine == "mpi"
     with pytest.raises(InputError, match="holds no plan"):
         plan_again(CampaignFile(name="old", plan={}), [point], {"mpi": ("a", "b")}, 12)
+
+
+def test_what_may_be_off_is_told_as_chance(equal: Path) -> None:
+    found = _checked(equal)
+    first, *others = (structs.replace(one, suspected=False) for one in found.points)
+    assert check_sentences(structs.replace(found, points=(first, *others))) == ()
+    odd = structs.replace(first, suspected=True, verdict=CANNOT_TELL)
+    (sentence,) = check_sentences(structs.replace(found, points=(odd, *others)))
+    assert sentence == "1 test case of 3 may be off tonight, as by chance 5 % are on any night."

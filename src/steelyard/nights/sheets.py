@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
-from steelyard.nights.verdicts import Checked, LevelChange, NightVerdict, SettingChange
+from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
 from steelyard.show.sheet import (
     BAD,
     DIM,
@@ -93,7 +93,7 @@ def _notes(found: Checked) -> Iterator[str]:
 
 def check_sentences(found: Checked) -> tuple[str, ...]:
     """What the check comes to: what is slower tonight, what changed when, and what was set differently."""
-    return (*_tonight(found), *(_event(found, one) for one in events(found.changes)))
+    return (*_tonight(found), *(_event(found, one) for one in events(found.changes)), *_suspected(found))
 
 
 def _tonight(found: Checked) -> Iterator[str]:
@@ -111,6 +111,16 @@ def _tonight(found: Checked) -> Iterator[str]:
         yield f"Since the night before changed: {_settings(found.settings)}."
     elif new:
         yield "No setting that is recorded changed since the night before."
+
+
+def _suspected(found: Checked) -> Iterator[str]:
+    """How many test cases are suspected and called nothing worse: some are on any night."""
+    count = sum(one.suspected and one.verdict in (SAME, CANNOT_TELL) for one in found.points)
+    if count and all(one.confirmed is None for one in found.points):
+        yield (
+            f"{counted(count, 'test case')} of {len(found.points)} may be off tonight, as by chance "
+            f"{100 * SUSPECT:g} % are on any night."
+        )
 
 
 def events(changes: Sequence[LevelChange]) -> tuple[tuple[LevelChange, ...], ...]:

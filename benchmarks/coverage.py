@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/coverage.py [--rounds 1000]
 
-Two tables as Markdown: intervals inside one launch, and intervals over launches. Each world is simulated with
-a truth that is known; the code that is run is the one that makes the numbers of the results.
+Tables as Markdown: intervals inside one launch, intervals over launches, and modes. Each world is simulated
+with a truth that is known; the code that is run is the one that makes the numbers of the results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from steelyard.stats import block_interval, launch_interval
+from steelyard.stats import block_interval, find_modes, launch_interval, mode_interval, share_interval
 
 Series = NDArray[np.float64]
 World = Callable[[np.random.Generator, int], Series]
@@ -61,6 +61,7 @@ INSIDE: dict[str, tuple[World, float]] = {
     "regimes 70/30 x 2, 3000 samples each": (lambda rng, n: regimes(rng, n, 3000), 1.0),
 }
 LAUNCHES = (2, 3, 5, 6, 10, 20)
+MODE_LAUNCHES = (4, 5, 6, 8, 10, 15, 20)
 
 
 def _between(rng: np.random.Generator, count: int, day: float = 0.0) -> Series:
@@ -77,6 +78,35 @@ OVER: dict[str, tuple[World, float]] = {
     ),
     "a day's effect as large as a launch's": (lambda rng, n: _between(rng, n, day=0.03), 1.0),
 }
+
+
+# World -> logarithms of launch medians. With two modes the slow one has 30 % of the launches.
+SLOW = 0.3
+MODES: dict[str, tuple[World, float]] = {
+    "one mode, lognormal 3 %": (lambda rng, n: 0.03 * rng.standard_normal(n), 1.0),
+    "one mode, lognormal 30 %": (lambda rng, n: 0.3 * rng.standard_normal(n), 1.0),
+    "one mode, t with 3 degrees": (lambda rng, n: 0.1 * rng.standard_t(3, n), 1.0),
+    "one mode, Pareto 1.5": (lambda rng, n: np.log1p(0.1 * rng.pareto(1.5, n)), 1.0),
+    "70/30 x 1.3, 3 %": (lambda rng, n: _two_modes(rng, n, 1.3), 1.3),
+    "70/30 x 2, 3 %": (lambda rng, n: _two_modes(rng, n, 2.0), 2.0),
+}
+
+
+def _two_modes(rng: np.random.Generator, count: int, ratio: float) -> Series:
+    return 0.03 * rng.standard_normal(count) + math.log(ratio) * (rng.random(count) < SLOW)
+
+
+def mode_row(world: World, ratio: float, count: int, rounds: int) -> tuple[float, float, float]:
+    """Fraction of campaigns with modes; of these, where value and share of the modes hold the truth."""
+    held = []
+    for seed in range(rounds):
+        launches = np.exp(world(np.random.default_rng([seed, count]), count))
+        modes = find_modes([np.full(8, one) for one in launches])
+        if len(modes) > 1:
+            span, (low, high) = mode_interval(modes[0]), share_interval(modes[-1].shares)
+            held.append((span.low <= 1.0 <= span.high, low <= SLOW <= high))
+    value, share = np.mean(held, axis=0) if held and ratio > 1 else (math.nan, math.nan)
+    return len(held) / rounds, float(value), float(share)
 
 
 def inside_row(world: World, truth: float, count: int, rounds: int) -> tuple[float, float, float]:
@@ -106,7 +136,7 @@ def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description="how often the intervals hold the truth")
     parser.add_argument("--rounds", type=int, default=1000)
     rounds = parser.parse_args().rounds
@@ -126,6 +156,15 @@ def main() -> None:
     for name, (world, truth) in OVER.items():
         rows.append([name, *(f"{100 * over_row(world, truth, n, rounds)[0]:.0f} %" for n in LAUNCHES)])
     print(_table(["over launches", *(f"{n}" for n in LAUNCHES)], rows))
+    print()
+    rows = []
+    for name, (world, ratio) in MODES.items():
+        found = [mode_row(world, ratio, n, rounds) for n in MODE_LAUNCHES]
+        rows.append([name, *(f"{100 * one[0]:.1f} %" for one in found)])
+        if ratio > 1:
+            for place, what in enumerate(("value of the fast one holds", "share of the slow one holds"), 1):
+                rows.append([f"- {what}", *(f"{100 * one[place]:.0f} %" for one in found)])
+    print(_table(["modes found, launches", *(f"{n}" for n in MODE_LAUNCHES)], rows))
 
 
 if __name__ == "__main__":

@@ -49,9 +49,15 @@ bool method_suits(const struct method *method, const struct op *op)
            (!op->prepare || method->single);
 }
 
+/* A collective of MPI, also with work beside it. */
+static bool is_collective(const struct op *op)
+{
+    return op->role == ROLE_COLLECTIVE || (op->role == ROLE_OVERLAP && op->class == OP_COLLECTIVE);
+}
+
 const char *method_nature(const struct method *method, const struct op *op, int ranks)
 {
-    const bool holds = ranks > 1 && (!method->of_collectives || op->role == ROLE_COLLECTIVE);
+    const bool holds = ranks > 1 && (!method->of_collectives || is_collective(op));
     return holds ? method->nature : NULL;
 }
 

@@ -12,10 +12,18 @@ const char *const op_flows[OP_FLOWS] = {
 const char *const op_delay_words[OP_DELAYS] = {
     [DELAYS_NONE] = "none", [DELAYS_ONE] = "one", [DELAYS_THREADS] = "threads", [DELAYS_OTHERS] = "others"};
 
-const char *const op_roles[OP_ROLES] = {
-    [ROLE_CALL] = "call",       [ROLE_LATENCY] = "latency",       [ROLE_BANDWIDTH] = "bandwidth",
-    [ROLE_RATE] = "rate",       [ROLE_COLLECTIVE] = "collective", [ROLE_PATTERN] = "pattern",
-    [ROLE_OVERLAP] = "overlap", [ROLE_KERNEL] = "kernel",         [ROLE_NOISE] = "noise"};
+const char *const op_roles[OP_ROLES] = {[ROLE_CALL] = "call",
+                                        [ROLE_LATENCY] = "latency",
+                                        [ROLE_BANDWIDTH] = "bandwidth",
+                                        [ROLE_RATE] = "rate",
+                                        [ROLE_COLLECTIVE] = "collective",
+                                        [ROLE_PATTERN] = "pattern",
+                                        [ROLE_OVERLAP] = "overlap",
+                                        [ROLE_KERNEL] = "kernel",
+                                        [ROLE_NOISE] = "noise",
+                                        [ROLE_INSTRUMENT] = "instrument",
+                                        [ROLE_WORK] = "work",
+                                        [ROLE_FAULT] = "fault"};
 
 const char *const op_forms[OP_FORMS] = {
     [FORM_BLOCKING] = "blocking", [FORM_NONBLOCKING] = "nonblocking", [FORM_PERSISTENT] = "persistent"};

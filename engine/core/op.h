@@ -52,6 +52,9 @@ enum op_role {
     ROLE_OVERLAP,    /* messages with work beside them */
     ROLE_KERNEL,     /* the solution of a problem */
     ROLE_NOISE,      /* what others take of a core */
+    ROLE_INSTRUMENT, /* what measuring itself costs */
+    ROLE_WORK,       /* the work of others, alone */
+    ROLE_FAULT,      /* it fails on purpose: only who names it means it */
     OP_ROLES
 };
 

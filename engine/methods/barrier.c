@@ -37,7 +37,8 @@ static int observe_library(struct bench *b, struct observation *o)
 
 const struct method method_barrier = {
     .name = "barrier",
-    .summary = "one call after each barrier of Steelyard's own; biased by how far apart ranks leave it",
+    .summary = "one call after each barrier of Steelyard's own: the longest of the ranks' own times; biased "
+               "by how far apart ranks leave the barrier",
     .nature = "biased by the barrier",
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
     .single = true,
@@ -48,7 +49,8 @@ const struct method method_barrier = {
 
 const struct method method_library_barrier = {
     .name = "library-barrier",
-    .summary = "one call after each MPI_Barrier, as in OSU and IMB; biased by the library's barrier",
+    .summary = "one call after each MPI_Barrier, as in OSU and IMB: the longest of the ranks' own times; "
+               "biased by how far apart ranks leave it",
     .nature = "biased by the barrier",
     .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true},
     .single = true,

@@ -65,8 +65,8 @@ static int observe(struct bench *b, struct observation *o)
 
 const struct method method_batch = {
     .name = "batch",
-    .summary = "repetitions back to back between two timestamps; for a collective it measures throughput, "
-               "not latency",
+    .summary = "repetitions back to back between two timestamps; a collective then overlaps with itself: "
+               "throughput, not latency",
     .nature = "throughput, not latency",
     .of_collectives = true,
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
@@ -77,7 +77,7 @@ const struct method method_batch = {
 
 const struct method method_root = {
     .name = "root",
-    .summary = "overhead at task zero: rank 0's time for a call, back to back; not a latency",
+    .summary = "overhead at task zero: the time of a call on rank 0, back to back; not a latency",
     .nature = "overhead, not a latency",
     .suits = {[OP_COLLECTIVE] = true},
     .at_root = true,
@@ -88,7 +88,8 @@ const struct method method_root = {
 
 const struct method method_rank = {
     .name = "rank",
-    .summary = "overhead per task: each rank's time for a call, back to back; not a latency",
+    .summary = "overhead per task: the time of a call on the rank where it takes longest, back to back; not "
+               "a latency",
     .nature = "overhead, not a latency",
     .suits = {[OP_COLLECTIVE] = true},
     .params = params,

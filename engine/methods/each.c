@@ -84,7 +84,8 @@ static void end(struct bench *b)
 
 const struct method method_each = {
     .name = "each",
-    .summary = "every message timed one way, on synchronised clocks",
+    .summary = "every message by itself, one way, on synchronised clocks; there less back means nothing "
+               "below the clocks' error",
     .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true},
     .messages = true,
     .sync = SYNC_BLOCK,

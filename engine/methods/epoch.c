@@ -117,7 +117,8 @@ static int observe_window(struct bench *b, struct observation *o)
 
 const struct method method_epoch = {
     .name = "epoch",
-    .summary = "calls at random instants of one clock; clocks synchronised before and after each block",
+    .summary = "from when the first rank starts until the last has completed, on one clock; calls start at "
+               "random instants; clocks are synchronised before and after each block",
     .suits = {[OP_COLLECTIVE] = true},
     .single = true,
     .params = params,
@@ -131,7 +132,8 @@ const struct method method_epoch = {
 
 const struct method method_window = {
     .name = "window",
-    .summary = "calls in consecutive windows; clocks synchronised once, as in SKaMPI, so they drift",
+    .summary = "from when the first rank starts until the last has completed, on one clock; calls start in "
+               "consecutive windows; clocks are synchronised once, as in SKaMPI, and drift",
     .suits = {[OP_COLLECTIVE] = true},
     .single = true,
     .params = params,

@@ -19,11 +19,12 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "core/estimate.h"
+#include "core/one_way.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_WARM_UP = 20, CALLS = 3, EXCHANGES = 20, DISCARDED = 2, GUARD_NS = 2000 };
+enum { LEAST_WARM_UP = 20, CALLS = 3, GUARD_NS = 2000 };
 
 enum side { LATE, OBSERVER };
 
@@ -179,30 +180,6 @@ static int observe(struct bench *b, struct observation *o)
     return err;
 }
 
-/* What a message between rank 0 and another takes one way: half of the shortest round trip. On all ranks. */
-static int one_way(const struct bench *b, int rank, double *ns)
-{
-    const struct team *team = b->team;
-    char token = 0;
-    double least = INFINITY;
-    int err = 0;
-    for (int i = 0; rank != 0 && i < DISCARDED + EXCHANGES && !err; ++i) {
-        int64_t start = clock_now(b->clock);
-        if (team->rank == 0)
-            err = team_send(team, rank, &token, sizeof token);
-        if (!err && team->rank == rank) {
-            err = team_recv(team, 0, &token, sizeof token);
-            err = err ? err : team_send(team, 0, &token, sizeof token);
-        }
-        if (!err && team->rank == 0)
-            err = team_recv(team, rank, &token, sizeof token);
-        if (i >= DISCARDED)
-            least = fmin(least, (double)(clock_now(b->clock) - start));
-    }
-    *ns = rank == 0 ? 0 : (least - b->clock->cost_ns) / 2;
-    return err ? err : team_bcast(team, ns, sizeof *ns);
-}
-
 static double median_of_calls(double took[CALLS])
 {
     qsort(took, CALLS, sizeof took[0], num_compare_doubles);
@@ -252,7 +229,7 @@ static int loop_one(struct bench *b, double *median_ns)
         err = observe(b, &o);
         took[i] = (double)(o.stop_ns - o.start_ns);
     }
-    err = err ? err : one_way(b, path_of(b)->observer, &way);
+    err = err ? err : one_way(b->team, b->clock, path_of(b)->observer, &way);
     *median_ns = median_of_calls(took) - way;
     ++path_of(b)->loops;
     b->warm_up_reps += CALLS;
@@ -308,8 +285,8 @@ static int warm_up(struct bench *b)
 
 static int finish(struct bench *b)
 {
-    int err = one_way(b, path_of(b)->late, &path_of(b)->late_ns);
-    return err ? err : one_way(b, path_of(b)->observer, &path_of(b)->observer_ns);
+    int err = one_way(b->team, b->clock, path_of(b)->late, &path_of(b)->late_ns);
+    return err ? err : one_way(b->team, b->clock, path_of(b)->observer, &path_of(b)->observer_ns);
 }
 
 static const struct group root = {0, 1};
@@ -364,36 +341,44 @@ static void describe(const struct bench *b, struct json *j)
     json_close(j, '}');
 }
 
-#define PATH_METHOD(begins, text)                                                                            \
-    .summary = text, .nature = "a lower bound", .bound = BOUND_LOWER, .suits = {[OP_COLLECTIVE] = true},     \
-    .at_root = true, .least_ranks = 2, .size = sizeof(struct path), .value = value, .describe = describe,    \
-    .begin = begins, .observe = observe
+#define PATH_METHOD(begins)                                                                                  \
+    .suits = {[OP_COLLECTIVE] = true}, .at_root = true, .least_ranks = 2, .size = sizeof(struct path),       \
+    .value = value, .describe = describe, .begin = begins, .observe = observe
+#define BELOW .nature = "a lower bound", .bound = BOUND_LOWER
 
 const struct method method_ack = {
     .name = "ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
-    PATH_METHOD(begin_ack, "a call until the slowest rank's acknowledgement; every rank is tried; no common "
-                           "clock; a lower bound"),
+    .summary = "a call until the slowest rank's acknowledgement, whose own time is subtracted; every rank is "
+               "tried; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_ack),
 };
 
 const struct method method_bisected_ack = {
     .name = "bisected-ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
-    PATH_METHOD(begin_bisected_ack,
-                "ack that finds the slowest rank by halving; no common clock; a lower bound"),
+    .summary =
+        "a call until the slowest rank's acknowledgement, whose own time is subtracted; the rank is found "
+        "by halving; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_bisected_ack),
 };
 
 const struct method method_trigger = {
     .name = "trigger",
     .flows = {[FLOW_IN] = true},
-    PATH_METHOD(begin_trigger,
-                "a call from the instant that the last rank may start; no common clock; a lower bound"),
+    .summary = "a call from the instant that the last rank may start; the message that lets it start is "
+               "subtracted, and the rank is found by halving; no common clock; a lower bound",
+    BELOW,
+    PATH_METHOD(begin_trigger),
 };
 
 const struct method method_trigger_ack = {
     .name = "trigger-ack",
     .flows = {[FLOW_UP] = true, [FLOW_ALL] = true},
-    PATH_METHOD(
-        begin_trigger_ack,
-        "a call from one rank's trigger to another's acknowledgement; no common clock; a lower bound"),
+    .summary = "a call from one rank's trigger to another's acknowledgement, both subtracted; halving finds "
+               "the rank that reports, then the one that starts last; no common clock; no bound",
+    .nature = "the time along one path",
+    PATH_METHOD(begin_trigger_ack),
 };

@@ -70,7 +70,8 @@ static int observe(struct bench *b, struct observation *o)
 
 const struct method method_round_time = {
     .name = "round-time",
-    .summary = "calls at an instant of one clock that rank 0 broadcasts before each, as in ReproMPI",
+    .summary = "from when the first rank starts until the last has completed, on one clock; rank 0 "
+               "broadcasts the instant before each call, as in ReproMPI",
     .suits = {[OP_COLLECTIVE] = true},
     .single = true,
     .params = params,

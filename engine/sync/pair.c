@@ -53,6 +53,11 @@ double pair_bound(const struct clock_pair *p, int64_t tick_ns)
     return (p->high - p->low) / 2 + drifted(p) / 2 + (double)tick_ns;
 }
 
+double pair_apart(const struct clock_pair *p, int64_t tick_ns)
+{
+    return fabs(pair_offset(p)) + pair_bound(p, tick_ns);
+}
+
 double pair_unseen(const struct clock_pair *p, int64_t tick_ns)
 {
     /* Chosen from what was seen and not derived (docs/internals/sync.md). Where a kernel carries messages and

@@ -32,6 +32,9 @@ double pair_offset(const struct clock_pair *pair);
 int64_t pair_time(const struct clock_pair *pair);
 double pair_bound(const struct clock_pair *pair, int64_t tick_ns);
 
+/* By how much two clocks can differ, at most, that are taken for one. */
+double pair_apart(const struct clock_pair *pair, int64_t tick_ns);
+
 /* What of the bound the offset may be off by unseen. Where round trips scatter there is software on the way,
  * which need not take as long in one direction as in the other: a third of the bound is one way that takes
  * twice the other. Where they do not, nothing. */

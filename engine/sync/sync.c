@@ -111,29 +111,31 @@ static int relate(struct sync *s, int me, int64_t *worst)
     return err ? err : close_pairs(s, me, worst);
 }
 
-/* The leaders' points to those who share their clocks. */
+/* The leaders' points to those who share their clocks: which is known no better than messages can tell. */
 static int share_domains(struct sync *s)
 {
-    if (s->leader != s->team->rank)
-        return team_recv(s->team, s->leader, &s->mine, sizeof s->mine);
     int err = 0;
+    if (s->leader != s->team->rank) {
+        err = team_recv(s->team, s->leader, &s->mine, sizeof s->mine);
+        s->mine.bound_ns += s->domain_bound_ns;
+        return err;
+    }
     for (int r = s->team->rank + 1; r < s->team->size && !err; ++r)
         if (s->leader_of[r] == s->team->rank)
             err = team_send(s->team, r, &s->mine, sizeof s->mine);
     return err;
 }
 
-/* Ranks that share rank 0's clock are off by its tick alone. For all others the worst that any pair saw
- * counts, not that of their own pairs: two clocks that are wrong alike agree. So does the worst that any pair
- * may hide: with two clocks the closure goes the very path that the offset came by. What is certain is so
- * anyway. */
+/* Ranks that share rank 0's clock are off by its tick alone, unless only what is guaranteed counts. For all
+ * others the worst that any pair saw counts, not that of their own pairs: two clocks that are wrong alike
+ * agree. So does the worst that any pair may hide: with two clocks the closure goes the very path that the
+ * offset came by. */
 static void state_error(struct sync *s, int64_t worst)
 {
     double tick = (double)s->clock->tick_ns;
     double closure = (double)worst + tick;
-    s->mine.error_ns = s->leader == 0  ? tick
-                       : s->asymmetric ? s->mine.bound_ns
-                                       : fmin(closure, s->mine.bound_ns);
+    s->mine.error_ns =
+        s->asymmetric ? s->mine.bound_ns : fmin(s->leader == 0 ? tick : closure, s->mine.bound_ns);
 }
 
 int sync_take(struct sync *s)
@@ -181,8 +183,10 @@ static int find_leader(struct sync *s)
         struct clock_pair p;
         err = pair_ask(s, lowest, enough_to_share, &p);
         double slack = 3 * (double)s->clock->tick_ns + (p.high - p.low) / 2;
-        if (!err && fabs(pair_offset(&p)) <= slack)
+        if (!err && fabs(pair_offset(&p)) <= slack) {
             s->leader = lowest;
+            s->domain_bound_ns = pair_apart(&p, s->clock->tick_ns);
+        }
     } else
         for (int r = me + 1; r < s->team->size && !err; ++r)
             if (host_is_same(s->team, r, me))

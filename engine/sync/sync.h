@@ -16,7 +16,7 @@ struct json;
 struct sync_point {
     struct clock_map map;
     double error_ns; /* stated: from the closure, or `bound_ns` where paths may be asymmetric */
-    double bound_ns; /* certain: half the round trips on the way to rank 0, whatever the paths' asymmetry */
+    double bound_ns; /* guaranteed on any paths: half the round trips on the way to rank 0 */
     int64_t true_ns; /* in tests with skewed clocks: the true time of map.at_ns */
 };
 
@@ -29,6 +29,7 @@ struct sync {
     int leader_count;
     int *leader_of;            /* of every rank */
     int leader;                /* the rank whose clock is mine; myself when I am one */
+    double domain_bound_ns;    /* by how much its clock and mine may differ and yet agree; 0: I lead */
     struct sync_point mine;    /* the latest */
     struct sync_point *all;    /* on rank 0: the latest of every rank */
     int64_t begin_ns, cost_ns; /* of the latest; the cost on rank 0 */

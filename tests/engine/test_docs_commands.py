@@ -27,6 +27,8 @@ from steelyard.system.topology import Cpu, Topology, read_topology
 _COMMANDS = commands("steelyard")
 _CORES = 8  # of the machine that the pages are written for
 _POINTS = [FakePoint("mpi.pingpong", steady(1e3), mpi=mpi) for mpi in ("openmpi-4.1.4", "mpich-4.0.2")]
+_READ = ("show", "report", "compare", "export", "plot")  # commands that read results
+_EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
 _PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -84,7 +86,7 @@ def _added_by_the_page(command: Snippet) -> str | None:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with what the pages speak of: results of earlier steps, a plan, a platform."""
-    read = [words for words in map(words_of, _COMMANDS) if words[0] in ("show", "report", "compare")]
+    read = [words for words in map(words_of, _COMMANDS) if words[0] in _READ]
     for folder in {word for words in read for word in words if word.startswith("results/")}:
         write_folder(tmp_path / folder, _POINTS, launches=3)
     (tmp_path / "my-cluster.xml").write_text(_PLATFORM)
@@ -121,6 +123,8 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
         pytest.skip(f"{name} is what the page shows how to add: see test_docs_contributing.py")
     if name := _missing_mpi(words):
         pytest.skip(f"no {name} MPI was found")
+    for word in set(words) & _EXTRAS.keys():
+        pytest.importorskip(_EXTRAS[word])
     if command.kind == "span" and len(words) == 1:  # its name, in a sentence
         words += ["--help"]
     said = steelyard(*words)

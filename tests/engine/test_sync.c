@@ -6,6 +6,7 @@
 #include "sync/pair.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A local clock that is 1000 ns ahead; messages that take so long there and back. */
@@ -26,6 +27,25 @@ static void test_pair(void)
     /* Certain: half of what is between the bounds, what may have drifted in 15.5 us, a tick. */
     CHECK(fabs(pair_bound(&p, 10) - (250 + 15.5 + 10)) < 1e-9);
     CHECK(pair_contradiction(&p, 10) < 0);
+}
+
+/* Two clocks that differ by less than half a round trip look like one, and may differ by the other half too.
+ */
+static void test_clocks_taken_for_one(void)
+{
+    static const int64_t ways[][2] = {{300, 300}, {550, 50}, {50, 550}};
+    for (int i = 0; i < 3; ++i) {
+        const int64_t ahead = (ways[i][0] - ways[i][1]) / 2; /* hidden by the ways: the middle says 0 */
+        struct clock_pair p = pair_none;
+        for (int64_t sent = 0; sent < 3000; sent += 1000)
+            pair_add(&p, sent, sent - ahead + ways[i][0], sent + ways[i][0] + ways[i][1]);
+        CHECK(pair_offset(&p) == 0 && llabs(ahead) <= 250);
+        CHECK(pair_apart(&p, 10) >= (double)llabs(ahead) &&
+              fabs(pair_apart(&p, 10) - (300 + 1.3 + 10)) < 1e-9);
+    }
+    struct clock_pair p = pair_none;
+    exchange(&p, 0, 300, 300);
+    CHECK(pair_apart(&p, 0) >= 1300); /* what the middle says is part of it */
 }
 
 /* What drifts within what clocks may do contradicts nothing; what jumps does, once by more than the way. */
@@ -79,6 +99,7 @@ static void test_learned(void)
 int main(void)
 {
     test_pair();
+    test_clocks_taken_for_one();
     test_contradiction();
     test_table();
     test_learned();

@@ -8,17 +8,25 @@ from typing import Any
 import msgspec
 
 from steelyard.engines.description import Description
+from steelyard.records.older import op_kind
 
 Row = Mapping[str, Any]
 
 
+def _kind(op: Row) -> Row:
+    return msgspec.structs.asdict(op_kind(op["name"]))
+
+
 def described(ops: Iterable[Row], methods: Iterable[Row], stop_rules: Iterable[Row] = ()) -> Description:
-    """A description with these rows, in which what a test does not care about is left out."""
+    """A description with these rows, in which what a test does not care about is left out.
+
+    What kind of op a name stands for is what old records mean by it.
+    """
     return msgspec.convert(
         {
             "engine": "solo",
             "version": "0",
-            "ops": [{"params": [], "default_method": "batch"} | dict(op) for op in ops],
+            "ops": [{**_kind(op), "params": [], "default_method": "batch"} | dict(op) for op in ops],
             "methods": [{"params": []} | dict(method) for method in methods],
             "stop_rules": [{"params": []} | dict(rule) for rule in stop_rules],
         },

@@ -252,8 +252,23 @@ def test_under_one_clock_ranks_are_found_to_share_it(simulated: Path, tmp_path: 
     read = _simulate(simulated, tmp_path / "shared.jsonl", 5)
     syncs = [record for record in read if isinstance(record, Sync)]
     assert {sync.domains for sync in syncs} == {1}
+    assert all(sync.error_ns == (1.0,) * 5 for sync in syncs)  # the tick
     assert all(sync.offset_ns == (0.0,) * 5 for sync in syncs)
     assert not any(one.noise for one in read if isinstance(one, records.Obs))  # nothing is below MPI there
+
+
+@pytest.mark.parametrize("platform", ["platform", "one-way"])
+def test_ranks_that_share_a_clock_are_trusted_no_better_than_their_messages_can_tell(
+    simulated: Path, tmp_path: Path, platform: str
+) -> None:
+    more = ("--paths", "asymmetric")
+    read = _simulate(
+        simulated, tmp_path / "shared.jsonl", 2, *more, points=_epochs("mpi.bcast bytes=8"), platform=platform
+    )
+    for sync in [record for record in read if isinstance(record, Sync)]:
+        assert (sync.domains, sync.bound_ns[0]) == (1, 1.0)
+        assert sync.bound_ns[1] > 1000  # half a round trip, of 1 us of latency or more each way
+        assert sync.error_ns == sync.bound_ns
 
 
 def _run_here(mpi: Mpi, folder: Path, points: list[str], *more: str) -> list[records.Record]:

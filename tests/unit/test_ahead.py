@@ -15,9 +15,10 @@ from steelyard.cli.ahead import _MODULES, ImportsAhead
 _STARTS = JobStarted(1, "l01", (), ())
 
 
-def test_the_command_line_imports_nothing_that_takes_long() -> None:
-    heavy = ("numpy", "scipy", "bokeh", "rich", "jinja2")
-    code = f"import sys, steelyard.cli.main; print([name for name in {heavy} if name in sys.modules])"
+@pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main"])
+def test_neither_package_nor_command_line_imports_what_takes_long(module: str) -> None:
+    heavy = ("numpy", "scipy", "polars", "matplotlib", "rich", "jinja2")
+    code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

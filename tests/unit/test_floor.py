@@ -19,6 +19,7 @@ from steelyard.export.formats import results_document
 from steelyard.models.efficiency import efficiencies, ratio_interval
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import needs_mpi, resolve
+from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report import write_report
 from steelyard.results.load import load
 from steelyard.results.row import Row
@@ -168,12 +169,12 @@ def test_the_report_draws_all_layers_in_one_picture(folder: Path) -> None:
     assert '<h2 id="s1">Layers under MPI</h2>' in page
     measured = load(folder)
     items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
-    group = layer_group(items, streams=False)
+    group = layer_group(items, LATENCY)
     assert group is not None
     assert [line.label for line in group.lines] == ["shm.flag", "sock.tcp", "mpi.pingpong mpich-4.0.2"]
     assert group.sizes == (8, 1024)
-    assert layer_group(items, streams=True) is None
-    assert layer_group(items[:1], streams=False) is None
+    assert layer_group(items, BANDWIDTH) is None
+    assert layer_group(items[:1], LATENCY) is None
 
 
 # ---- which engine ------------------------------------------------------------------------------------------

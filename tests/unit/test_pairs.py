@@ -47,7 +47,7 @@ def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
 
 def test_an_interval_that_says_nothing_is_not_written_out(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [placed_point(0, 1)], launches=1)
-    rows = [msgspec.structs.replace(row, ci_low=1e-4, ci_high=3e24) for row in results(folder)]
+    rows = [msgspec.structs.replace(row, time_low=1e-4, time_high=3e24) for row in results(folder)]
     (table,) = pair_tables(rows)
     assert [line[2] for line in table.lines] == ["> 10x"]
 

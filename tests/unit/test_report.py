@@ -13,6 +13,7 @@ from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.plots import CURVE_POINTS, distribution_charts, latency_charts
 from steelyard.plots.chart import Curve, Dots
+from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
 from steelyard.records.schema import End
 from steelyard.report import write_report
 from steelyard.report.place import settings_of
@@ -20,12 +21,8 @@ from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.show.figure_groups import (
-    BLOCKING,
-    NONBLOCKING,
-    PERSISTENT,
     FigureGroup,
     Shown,
-    base_op,
     group_items,
 )
 from steelyard.system.kernel_settings import Settings
@@ -251,22 +248,6 @@ def test_refusals(tmp_path: Path, folder: Path) -> None:
         write_report([tmp_path], tmp_path / "a.html")
     with pytest.raises(InputError, match="is a folder"):
         write_report([folder], tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("op", "base", "form"),
-    [
-        ("mpi.allreduce", "mpi.allreduce", BLOCKING),
-        ("mpi.iallreduce", "mpi.allreduce", NONBLOCKING),
-        ("mpi.allreduce_init", "mpi.allreduce", PERSISTENT),
-        ("mpi.ineighbor_alltoallv", "mpi.neighbor_alltoallv", NONBLOCKING),
-        ("mpi.mock.iscan", "mpi.mock.scan", NONBLOCKING),
-        ("mpi.isend", "mpi.isend", BLOCKING),
-        ("pthread.init", "pthread.init", BLOCKING),
-    ],
-)
-def test_base_op(op: str, base: str, form: str) -> None:
-    assert base_op(op) == (base, form)
 
 
 def groups_of(folder: Path) -> dict[str, FigureGroup]:

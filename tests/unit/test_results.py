@@ -157,7 +157,7 @@ def test_records_without_a_plan_tell_nothing_of_what_was_asked(tmp_path: Path) -
 
 def test_what_counts_its_operations_is_about_them(tmp_path: Path) -> None:
     """Also in records that were written before they told what a table is about."""
-    (row,) = recorded(tmp_path, [*LINES[:2], LINES[2] | {"work": 1e6}, *LINES[3:]])
+    (row,) = recorded(tmp_path, [*LINES[:2], LINES[2] | {"op": "npb.cg", "work": 1e6}, *LINES[3:]])
     assert row.headline == "operations"
 
 

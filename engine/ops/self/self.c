@@ -348,6 +348,7 @@ static const struct op rows[] = {
      .verify = spin_verify},
     {.name = "self.work",
      .summary = "the calibrated work of the overlap ops, alone",
+     .role = ROLE_WORK,
      .report = OP_SLOWEST,
      .works = true,
      .params = work_params,
@@ -375,6 +376,7 @@ static const struct op rows[] = {
      .verify = chain_verify},
     {.name = "self.fail",
      .summary = "a deliberate failure: a hang, a crash, a wrong answer, an exit, or not supported",
+     .role = ROLE_FAULT,
      .params = fail_params,
      .setup = fail_setup,
      .run = fail_run,
@@ -385,6 +387,7 @@ static void op_at(size_t i, struct op *op)
 {
     *op = rows[i];
     op->family = "self";
+    op->role = op->role ? op->role : ROLE_INSTRUMENT;
     op->class = OP_LOCAL;
     op->parts = 1;
     op->teardown = free;

@@ -14,7 +14,13 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.plan.plan import Plan, differences, plan_document
-from steelyard.records.campaign_file import CampaignFile, PlannedOp, PlannedPoint, read_campaign
+from steelyard.records.campaign_file import (
+    CampaignFile,
+    PlannedMethod,
+    PlannedOp,
+    PlannedPoint,
+    read_campaign,
+)
 from steelyard.records.read import read_folder
 from steelyard.records.schema import SCHEMA, End
 from steelyard.system.machine import Machine
@@ -59,12 +65,13 @@ def open_folder(
     machine: Machine,
     topology: Topology = NOWHERE,
     ops: Mapping[str, PlannedOp] | None = None,
+    methods: Mapping[str, PlannedMethod] | None = None,
     command: Sequence[str] = (),
 ) -> CampaignFile:
     """The campaign of a results folder: begun, or taken up again when it is the same one.
 
-    Those of `ops`, by name, that are measured are kept for the tables. `command` are the words that a
-    shell takes to begin it.
+    Those of `ops` and `methods`, by name, that are measured with are kept for readers. `command` are the
+    words that a shell takes to begin it.
     Raises InputError when the folder is a file, holds something else, or holds another campaign.
     """
     if folder.exists() and not folder.is_dir():
@@ -85,7 +92,7 @@ def open_folder(
         return campaign
     if folder.exists() and not _is_ours_and_empty(folder):
         raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
-    measured = {point.op for point in points}
+    measured, used = {point.op for point in points}, {point.method for point in points}
     seed = plan.seed if plan.seed is not None else random.SystemRandom().randrange(2**31)
     campaign = CampaignFile(
         schema=SCHEMA,
@@ -97,6 +104,7 @@ def open_folder(
         machine=msgspec.to_builtins(machine),
         topology=msgspec.to_builtins(topology) if topology.cpus else None,
         ops={name: op for name, op in (ops or {}).items() if name in measured},
+        methods={name: method for name, method in (methods or {}).items() if name in used},
         command=tuple(command),
     )
     try:

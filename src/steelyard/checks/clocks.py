@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from steelyard.base.diagnostic import NOTE, WARNING, check
 from steelyard.base.plural import counted
 from steelyard.base.units import format_time
-from steelyard.checks.evidence import INSTRUMENT, Evidence, listed, sentences, valued
+from steelyard.checks.evidence import Evidence, listed, sentences, valued
 from steelyard.models.contradictions import disagreements
+from steelyard.records.kinds import INSTRUMENT
 from steelyard.results.facets import ClockError, Rate, Timer
 from steelyard.results.row import Row
 
@@ -76,7 +77,7 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
 def not_positive(seen: Evidence) -> str | None:
     """Test cases with nothing left after the cost of the clock was subtracted."""
     lost = [row for row in seen.rows if row.median is not None and row.median <= 0]
-    lost = [row for row in lost if not row.op.startswith(INSTRUMENT)]
+    lost = [row for row in lost if row.role != INSTRUMENT]
     return listed(lost, lambda row: f"{row.median:.3g} ns after subtracting {row.get(Timer).overhead:.3g} ns")
 
 
@@ -136,7 +137,7 @@ def dear_clock(seen: Evidence) -> str | None:
     NOTE,
     "Clocks were compared over paths that may be asymmetric",
     why="A message that takes longer one way than back shifts a clock by half the difference. No exchange "
-    "of messages can see that, nor can the closure, which states the error. Only the bound is certain.",
+    "of messages can see that, nor can the closure, which states the error. Only the bound is guaranteed.",
     remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
 )
 def closed_clocks(seen: Evidence) -> str | None:
@@ -151,5 +152,5 @@ def closed_clocks(seen: Evidence) -> str | None:
 
 def _clock_words(row: Row) -> str:
     error = row.get(ClockError)
-    stated, certain = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
-    return f"clocks ±{stated}, for certain ±{certain}"
+    stated, bound = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
+    return f"clocks ±{stated}, guaranteed ±{bound}"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted
+from steelyard.records.kinds import INSTRUMENT
 from steelyard.records.schema import Job
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 from steelyard.show.words import row_name
 
-INSTRUMENT = "self."  # ops that measure the instrument: empty and the like may well be next to nothing
 MOST_NAMED = 2  # examples: who wants all has the table
 
 
@@ -53,10 +53,10 @@ def _name(row: Row, among: Sequence[Row]) -> str:
 
 
 def valued(rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
-    """Rows of ops other than the instrument's own with a positive median, and that median."""
+    """Rows with a positive time, and it; not the instrument's own: an empty loop may be next to nothing."""
     for row in rows:
-        if row.median is not None and row.median > 0 and not row.op.startswith(INSTRUMENT):
-            yield row, row.median
+        if row.time is not None and row.time > 0 and row.role != INSTRUMENT:
+            yield row, row.time
 
 
 def mpi_name(job: Job) -> str:

@@ -325,8 +325,8 @@ def wide(seen: Evidence) -> str | None:
 
 def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
     for row, value in valued(rows):
-        if row.ci_low is not None and row.ci_high is not None:
-            yield row, (row.ci_high - row.ci_low) / 2 / value
+        if row.time_low is not None and row.time_high is not None:
+            yield row, (row.time_high - row.time_low) / 2 / value
 
 
 @check(

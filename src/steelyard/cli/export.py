@@ -59,14 +59,14 @@ def check_format(name: str, like: Sequence[str] = ()) -> None:
 
 def write_export(name: str, what: Export, out: Path | None = None) -> None:
     """Write the format into a file or on stdout; what a reader must know beside its numbers, on stderr."""
-    from steelyard.export.formats import FORMATS
+    from steelyard.export.formats import FORMATS, PRINTS
     from steelyard.export.suite_text import sentences_on
 
     if not what.rows:
         where = " and ".join(f"'{one.folder}'" for one in what.folders)
         raise InputError(f"there is no test case in {where}; measure one with 'steelyard run'")
     data = FORMATS[name](what)
-    for sentence in sentences_on(data):
+    for sentence in sentences_on(data) if name in PRINTS else ():
         tell(f"note: {sentence}")
     if out is None:
         say_bytes(data)

@@ -34,7 +34,7 @@ from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import PlannedOp
+from steelyard.records.campaign_file import PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
 EXAMPLES = {
@@ -318,9 +318,13 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     check_launches(plan, points, setup)  # before anything is written
-    ops = {name: PlannedOp(op.summary, op.sized) for name, op in setup.ops.all.items()}
+    ops = {
+        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer)
+        for name, op in setup.ops.all.items()
+    }
+    methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
     command = ("steelyard", *map(visible, sys.argv[1:]))
-    campaign = open_folder(folder, plan, points, machine, topology, ops, command)
+    campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
     with locked(folder) as lock:
         for note in lock.notes:
             tell(f"note: {note}")

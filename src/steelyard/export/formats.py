@@ -18,6 +18,7 @@ from steelyard.export.imb import IMB_TESTS, imb_text
 from steelyard.export.junit import results_xml
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
+from steelyard.export.table import parquet
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
@@ -78,6 +79,7 @@ def _harmless(value: Any) -> Any:
 FORMATS: dict[str, Callable[[Export], bytes]] = {
     "json": _json,
     "csv": _csv,
+    "parquet": parquet,
     "junit": results_xml,
     "osu": partial(osu_text, checked=True),
     "osu-plain": osu_text,

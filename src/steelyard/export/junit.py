@@ -38,7 +38,7 @@ def _case(row: Row, labels: Labels, i: int) -> Case:
 
 
 def _told(row: Row) -> str:
-    if row.median is None:
+    if row.time is None:
         return ""
-    interval = interval_words(row.ci_low, row.ci_high, row.median)
-    return f"median {time_words(row.median)} ({interval}), {' '.join(row.flags)}"
+    interval = interval_words(row.time_low, row.time_high, row.time)
+    return f"{time_words(row.time)} ({interval}), {' '.join(row.flags)}"

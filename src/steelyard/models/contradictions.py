@@ -12,7 +12,8 @@ from itertools import product
 from msgspec import Struct
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import ClockError, Watched, Windows
+from steelyard.records.kinds import LOWER, UPPER
+from steelyard.results.facets import ClockError, Windows
 from steelyard.results.row import Row
 
 SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound
@@ -30,7 +31,7 @@ def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
     """Every contradiction between rows of one operation, size, team, placement and MPI, in rows' order."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        if row.median is not None:
+        if row.time is not None:
             key = (
                 row.op,
                 row.bytes,
@@ -61,18 +62,18 @@ def _in_group(rows: list[Row]) -> Iterator[Disagreement]:
 def _contradiction(estimate: Row, other: Row) -> str | None:
     """What is wrong between a latency on synchronised clocks and a row of another method, if anything is."""
     latency, low, error = (
-        estimate.median or 0.0,
+        estimate.time or 0.0,
         estimate.get(Windows).low_ns or 0.0,
         estimate.get(ClockError).error_ns or 0.0,
     )
     most, least = latency + error + SLACK * latency, low - error - SLACK * latency
     said = f"{estimate.method} says {format_time(latency)} ±{format_time(error)}"
-    if other.get(Watched).path is not None and (other.ci_low or 0.0) > most:
-        return f"{said}, {other.method} at least {format_time(other.ci_low or 0.0)}"
-    if other.method != "bounds":
+    if other.bound == LOWER and (other.time_low or 0.0) > most:
+        return f"{said}, {other.method} at least {format_time(other.time_low or 0.0)}"
+    if other.bound != UPPER:
         return None
     if (other.get(Windows).low_ns or 0.0) > most:
         return f"{said}, calls back to back take {format_time(other.get(Windows).low_ns or 0.0)} each"
-    if other.ci_high is not None and other.ci_high < least:
-        return f"{said}, but with a barrier behind it at most {format_time(other.ci_high)}"
+    if other.time_high is not None and other.time_high < least:
+        return f"{said}, but with a barrier behind it at most {format_time(other.time_high)}"
     return None

@@ -18,18 +18,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.records.kinds import COPY, LAYERS, MPI, NETWORK, SHARED_MEMORY
 from steelyard.records.schema import Params
 from steelyard.results.row import Row
 from steelyard.results.transport import TCP
-
-_WITHIN = ("shm.flag", "shm.cma")  # what MPI has within a host
-_NETWORK = ("sock.tcp", "sock.udp")  # and between hosts, without hardware of its own
-_OTHER = ("sock.unix", "sock.pipe")
-STREAM = ".stream"
-# An op of MPI -> what a name of the layers ends with, and what they must have in common besides the bytes.
-_OPS: dict[str, tuple[str, str | None]] = {"mpi.pingpong": ("", None), "mpi.bandwidth": (STREAM, "window")}
-COPY = "mem.copy"
-LAYERS = (COPY, *_WITHIN, *_OTHER, *_NETWORK)  # the lowest first
 
 
 class LayerRatio(Struct, frozen=True):
@@ -48,10 +40,12 @@ class Efficiency(Struct, frozen=True):
 
     `low`..`high` is where the efficiency lies when both times lie in their intervals: with intervals of
     probability L each that is at least 1 - 2 (1 - L). `floor` is None, and so is the efficiency, where no
-    layer was measured that could stand in.
+    layer was measured that could stand in. `role` is `latency` of messages there and back, `bandwidth` of
+    streams.
     """
 
     op: str
+    role: str
     method: str
     bytes: int
     mpi: str | None
@@ -65,14 +59,9 @@ class Efficiency(Struct, frozen=True):
     layers: tuple[LayerRatio, ...]
 
 
-def is_stream(op: str) -> bool:
-    """Is an op of a layer, or its fellow in MPI, one of windows of messages?"""
-    return op.endswith(STREAM) or _OPS.get(op, ("", None))[0] == STREAM
-
-
 def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
     """The least and the greatest ratio of times in their intervals; None where one has none."""
-    ends = (layer.ci_low, layer.ci_high, mpi.ci_low, mpi.ci_high)
+    ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
     if any(end is None or end <= 0 for end in ends):
         return None
     low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
@@ -81,53 +70,52 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
 
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
     """For each row of MPI that has a layer beside it, in their order."""
-    good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
-    found = (_efficiency(row, good) for row in good if row.op in _OPS)
+    good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
+    below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
+    found = (_efficiency(row, below) for row in good if row.layer == MPI)
     return tuple(one for one in found if one is not None)
 
 
-def _efficiency(mpi: Row, rows: Sequence[Row]) -> Efficiency | None:
-    suffix, common = _OPS[mpi.op]
-    names = {COPY} | {op + suffix for op in LAYERS if op != COPY}
-    fitting = [row for row in rows if row.op in names and _is_alike(row, mpi, common)]
-    placed = [row for row in fitting if row.op == COPY or row.placement == mpi.placement]
-    ratios = sorted((_ratio(row, mpi) for row in placed or fitting), key=lambda one: one.ratio)
+def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
+    fitting = [row for row in below if _is_alike(row, mpi)]
+    placed = [row for row in fitting if row.layer == COPY or row.placement == mpi.placement]
+    ratios = sorted(((_ratio(row, mpi), row) for row in placed or fitting), key=lambda one: one[0].ratio)
     if not ratios:
         return None
-    standing = [one for one in ratios if one.op.removesuffix(STREAM) in _stand_ins(mpi)]
-    best = standing[0] if standing else None
+    best = next((one for one, row in ratios if row.layer == _stand_in(mpi)), None)
     return Efficiency(
         op=mpi.op,
+        role=mpi.role,
         method=mpi.method,
         bytes=mpi.bytes,
         mpi=mpi.mpi,
         params=mpi.params,
         placement=mpi.placement,
-        mpi_ns=mpi.median or 0.0,
+        mpi_ns=mpi.time or 0.0,
         floor=best.op if best else None,
         efficiency=best.ratio if best else None,
         low=best.low if best else None,
         high=best.high if best else None,
-        layers=tuple(ratios),
+        layers=tuple(one for one, _ in ratios),
     )
 
 
-def _is_alike(layer: Row, mpi: Row, common: str | None) -> bool:
-    """The same bytes under the same method, and as many of them in flight. A copy is no stream."""
-    if (layer.bytes, layer.method) != (mpi.bytes, mpi.method):
+def _is_alike(layer: Row, mpi: Row) -> bool:
+    """The same bytes under the same method, there and back or in streams, and as many of them in flight."""
+    if (layer.bytes, layer.method, layer.role) != (mpi.bytes, mpi.method, mpi.role):
         return False
-    return common is None or (layer.op != COPY and layer.params.get(common) == mpi.params.get(common))
+    return all(mpi.params[name] == layer.params[name] for name in mpi.params.keys() & layer.params.keys())
 
 
-def _stand_ins(mpi: Row) -> tuple[str, ...]:
-    """The layers that could have brought this message: those of one host only there, unless it is told
-    to go over TCP all the same.
+def _stand_in(mpi: Row) -> str:
+    """The layer that could have brought this message: shared memory only within one host, and there unless
+    MPI is told to go over TCP all the same.
     """
     several_hosts = ":" in (mpi.placement or "")
-    return _NETWORK if several_hosts or mpi.transport == TCP else _WITHIN
+    return NETWORK if several_hosts or mpi.transport == TCP else SHARED_MEMORY
 
 
 def _ratio(layer: Row, mpi: Row) -> LayerRatio:
     low, high = ratio_interval(layer, mpi) or (None, None)
-    time = layer.median or 0.0
-    return LayerRatio(layer.op, layer.params, time, time / (mpi.median or 1.0), low, high)
+    time = layer.time or 0.0
+    return LayerRatio(layer.op, layer.params, time, time / (mpi.time or 1.0), low, high)

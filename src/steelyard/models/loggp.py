@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from msgspec import Struct
 
+from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
-PINGPONG = "mpi.pingpong"
 LEAST_SIZES = 3  # fewer make no line that anything checks
 
 
@@ -56,6 +56,11 @@ def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
     return Interval(estimate.value, estimate.low, estimate.high)
 
 
+def is_pingpong(row: Row) -> bool:
+    """Is a row one of messages there and back over MPI?"""
+    return row.layer == MPI and row.role == LATENCY
+
+
 def launch_medians(row: Row) -> dict[int, float]:
     """The median of each launch that has one above 0, in ns, by the launch's number."""
     return {one.launch: one.median for one in row.launches if one.status == "ok" and one.median}
@@ -68,7 +73,7 @@ def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
     """
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
-        if row.op == PINGPONG and row.status == "ok" and row.mpi is not None and launch_medians(row):
+        if is_pingpong(row) and row.status == "ok" and row.mpi is not None and launch_medians(row):
             place = row.placed.text if row.placed else None
             key = (row.mpi, row.method, row.ranks, row.threads, place, *sorted(row.params.items()))
             series.setdefault(key, {}).setdefault(row.bytes, row)

@@ -22,6 +22,7 @@ from steelyard.models.loggp import (
     log_models,
     span_of,
 )
+from steelyard.records.kinds import BANDWIDTH, KERNEL, LATENCY, MPI
 from steelyard.records.schema import Params
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.row import Row
@@ -29,10 +30,9 @@ from steelyard.stats import Interval, holm, kendall, least_rank_sum_p, rank_sum_
 
 ALPHA = 0.05  # of all pairs of a line together
 LATENCY_MOST = 1024  # bytes: up to here a message there and back is told as a time, above as a rate
-KERNELS = ("npb", "app")  # the families whose ops are kernels
 PINGPONG, STREAM = "ping-pong", "stream"
-# A micro-benchmark of MPI -> what it is called, and the same over raw TCP.
-_MICRO = {"mpi.pingpong": (PINGPONG, "sock.tcp"), "mpi.bandwidth": (STREAM, "sock.tcp.stream")}
+_MICRO = {LATENCY: PINGPONG, BANDWIDTH: STREAM}  # the role of a micro-benchmark of MPI -> what it is called
+_TCP = "sock.tcp"  # what names of the layer that is shown beside MPI begin with
 
 AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
 
@@ -123,7 +123,12 @@ class Macro(Struct, frozen=True):
 
 def is_kernel(row: Row) -> bool:
     """Is a row one of a kernel?"""
-    return row.op.partition(".")[0] in KERNELS
+    return row.role == KERNEL
+
+
+def _is_message(row: Row) -> bool:
+    """Is a row one of a micro-benchmark of MPI?"""
+    return row.layer == MPI and row.role in _MICRO
 
 
 def macro_of(rows: Sequence[Row]) -> Macro:
@@ -131,7 +136,7 @@ def macro_of(rows: Sequence[Row]) -> Macro:
     good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
     by_test: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in good:
-        if row.mpi is not None and (row.op in _MICRO or is_kernel(row)):
+        if row.mpi is not None and (_is_message(row) or is_kernel(row)):
             by_test.setdefault(_key(row), {}).setdefault(row.mpi, row)
     tests = sorted(by_test.values(), key=_place)
     if not any(is_kernel(_any(test)) for test in tests) or all(is_kernel(_any(test)) for test in tests):
@@ -164,7 +169,7 @@ def _key(row: Row) -> tuple[object, ...]:
 def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
     """Messages before streams before kernels, short ones first; kernels stay as they come."""
     row = _any(test)
-    return (list(_MICRO).index(row.op) if row.op in _MICRO else len(_MICRO), row.bytes)
+    return (list(_MICRO).index(row.role) if _is_message(row) else len(_MICRO), row.bytes)
 
 
 def best_of(times: Mapping[str, Sequence[float]]) -> tuple[tuple[str, ...], dict[str, float], bool]:
@@ -192,11 +197,11 @@ def _pair(p: Mapping[tuple[str, str], float], one: str, other: str) -> float:
 def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
     """The figures of a test; rates are those of the median time and of the ends of its interval."""
     row = _any(test)
-    name, tcp_op = _MICRO.get(row.op, (row.op, None))
+    name = _MICRO[row.role] if _is_message(row) else row.op
     is_time = name == PINGPONG and row.bytes <= LATENCY_MOST
     has_rate = all(one.get(Rate).mops is not None for one in test.values())
-    unit = ("us" if is_time else "MB/s") if tcp_op else "Mop/s" if has_rate else "us"
-    beside = [one for one in rows if one.op == tcp_op and one.mpi is None and _is_alike(one, row)]
+    unit = ("us" if is_time else "MB/s") if _is_message(row) else "Mop/s" if has_rate else "us"
+    beside = [one for one in rows if one.op.startswith(_TCP) and _is_alike(one, row)]
     tcp = min(beside, key=lambda one: one.median or 0.0) if beside else None
     best, p, tells = best_of(_times(test))
     return MacroTest(
@@ -215,20 +220,19 @@ def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
 
 
 def _is_alike(tcp: Row, row: Row) -> bool:
-    """The same bytes under the same method, as many of them in flight."""
-    return (tcp.bytes, tcp.method) == (row.bytes, row.method) and tcp.params.get("window") == row.params.get(
-        "window"
-    )
+    """The same bytes under the same method, there and back or in streams, as many of them in flight."""
+    is_same = (tcp.role, tcp.bytes, tcp.method) == (row.role, row.bytes, row.method)
+    return is_same and tcp.params.get("window") == row.params.get("window")
 
 
 def _figure(row: Row, mpi: str | None, unit: str) -> TestValue:
     """A row in a unit: the time itself, or what is done in it."""
     if unit == "us":
-        low, high = (None if end is None else end / 1e3 for end in (row.ci_low, row.ci_high))
-        return TestValue(mpi, (row.median or 0.0) / 1e3, low, high)
+        low, high = (None if end is None else end / 1e3 for end in (row.time_low, row.time_high))
+        return TestValue(mpi, (row.time or 0.0) / 1e3, low, high)
     rate = row.get(Rate).mops if unit == "Mop/s" else (row.get(Rate).bandwidth or 0.0) / 1e6
-    done = (rate or 0.0) * (row.median or 0.0)  # what a time that the rate is of has in it
-    ends = (row.ci_high, row.ci_low)
+    done = (rate or 0.0) * (row.time or 0.0)  # what a time that the rate is of has in it
+    ends = (row.time_high, row.time_low)
     low, high = (done / end if end is not None and end > 0 else None for end in ends)
     return TestValue(mpi, rate or 0.0, low, high)
 
@@ -335,8 +339,10 @@ def agreement_of(
 def _figures_of(tests: Sequence[Mapping[str, Row]]) -> dict[str, dict[str, Sequence[float]]]:
     """What a look at messages alone gives: the shortest there and back, the longest, the longest stream."""
     found: dict[str, dict[str, Sequence[float]]] = {}
-    for op, (name, _) in _MICRO.items():
-        sized = [test for test in tests if _any(test).op == op and len(test) > 1]
+    for role, name in _MICRO.items():
+        sized = [
+            test for test in tests if len(test) > 1 and _is_message(_any(test)) and _any(test).role == role
+        ]
         if sized and name == PINGPONG:
             found |= {"latency": _times(sized[0]), "throughput": _times(sized[-1])}
         elif sized:

@@ -20,11 +20,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from steelyard.records.kinds import WORK
 from steelyard.records.schema import Params
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
-WORK_OP = "self.work"
 AXES = ("work_us", "skew_us")  # parameters of ops that are given work
 
 
@@ -117,10 +117,10 @@ def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
     there is such a row.
     """
     good = [row for row in rows if row.median is not None and row.status == "ok"]
-    alone = [row for row in good if row.op == WORK_OP]
+    alone = [row for row in good if row.role == WORK]
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in good:
-        for axis in AXES if row.op != WORK_OP else ():
+        for axis in AXES if row.role != WORK else ():
             if axis in row.params:
                 groups.setdefault((axis, *_key(row, axis)), []).append(row)
     return tuple(_curves(groups, alone))

@@ -79,11 +79,15 @@ def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
 
 
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
-    """The ratio of two rows; `paired`: their launches took turns. None where one has no positive median."""
-    if not row.median or not base.median or min(row.median, base.median) <= 0:
+    """The ratio of the times of two rows; `paired`: their launches took turns. None without positive times.
+
+    Where rows have modes it is that of the modes that they are headed by.
+    """
+    if not row.time or not base.time or min(row.time, base.time) <= 0:
         return None
-    low, high = (_paired if paired else ratio_interval)(row, base) or (None, None)
-    return Ratio(name, base_name, row, base, row.median / base.median, low, high)
+    ends = _paired(row, base) if paired else None
+    low, high = ends or ratio_interval(row, base) or (None, None)
+    return Ratio(name, base_name, row, base, row.time / base.time, low, high)
 
 
 def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: bool) -> tuple[Ratio, ...]:
@@ -103,15 +107,14 @@ def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: b
 def _paired(row: Row, base: Row) -> tuple[float, float] | None:
     """The interval of the ratio over pairs of launches, by signed ranks on logarithms, or Student's t.
 
-    It is widened to hold the ratio of the medians, which it is shown beside. None with fewer than two pairs.
+    A pair counts where both were in the mode that their row is headed by. The interval is widened to hold the
+    ratio of the times, which it is shown beside. None with fewer than two pairs.
     """
-    medians = {one.launch: one.median for one in base.launches if one.median}
+    times = {one.launch: one.time for one in base.launches if one.time}
     logs = [
-        math.log(one.median / other)
-        for one in row.launches
-        if one.median and (other := medians.get(one.launch))
+        math.log(one.time / other) for one in row.launches if one.time and (other := times.get(one.launch))
     ]
-    if len(logs) < 2 or not row.median or not base.median:
+    if len(logs) < 2 or not row.time or not base.time:
         return None
-    estimate, centre = difference_interval(logs), math.log(row.median / base.median)
+    estimate, centre = difference_interval(logs), math.log(row.time / base.time)
     return math.exp(min(estimate.low, centre)), math.exp(max(estimate.high, centre))

@@ -89,9 +89,7 @@ class ScalingCurve(Struct, frozen=True, kw_only=True):
 def scaling_curves(rows: Sequence[Row]) -> tuple[ScalingCurve, ...]:
     """Every curve of at least two counts that the rows of kernels make, strong ones first."""
     good = [
-        row
-        for row in rows
-        if row.status == "ok" and row.get(Rate).mops and row.median and launch_medians(row)
+        row for row in rows if row.status == "ok" and row.get(Rate).mops and row.time and launch_medians(row)
     ]
     return (*_strong(good), *_weak(good))
 
@@ -159,7 +157,7 @@ def _weak(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
 def _apart(row: Row, base: Row, axis: str) -> float:
     """The work for each rank or thread, of two rows, more over less."""
     shares = [
-        (one.get(Rate).mops or 0.0) * (one.median or 0.0) / int(getattr(one, axis)) for one in (row, base)
+        (one.get(Rate).mops or 0.0) * (one.time or 0.0) / int(getattr(one, axis)) for one in (row, base)
     ]
     return max(shares) / min(shares)
 
@@ -181,7 +179,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
             ScalingPoint(
                 count=count,
                 size=str(row.params.get("class", "")),
-                time=Interval(row.median or 0.0, row.ci_low, row.ci_high),
+                time=Interval(row.time or 0.0, row.time_low, row.time_high),
                 speedup=span,
                 efficiency=_scaled(span, 1.0 / float(relative[i])),
             )
@@ -199,13 +197,13 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
         axis=axis,
         fixed=_other(first, axis),
         points=tuple(points),
-        fits=tuple(_fits(kind, relative, (first.median or 0.0) * grown / middle, times)),
+        fits=tuple(_fits(kind, relative, (first.time or 0.0) * grown / middle, times)),
     )
 
 
 def _rates(row: Row) -> dict[int, float]:
     """The rate of each launch, in Mop/s."""
-    done = (row.get(Rate).mops or 0.0) * (row.median or 0.0)
+    done = (row.get(Rate).mops or 0.0) * (row.time or 0.0)
     return {launch: done / median for launch, median in launch_medians(row).items()}
 
 

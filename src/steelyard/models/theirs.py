@@ -86,8 +86,8 @@ def rank_us(row: Row, test: Theirs, key: str) -> float | None:
 
 def bandwidth_mb(row: Row) -> float | None:
     """Millions of bytes a second, at the mean, as theirs is."""
-    rate, mean = row.get(Rate).bandwidth, row.get(Samples).mean
-    return None if not rate or not mean or not row.median else rate * row.median / mean / 1e6
+    rate, mean = row.get(Rate).bandwidth, row.get(Samples).mean  # the rate is at the row's time
+    return None if not rate or not mean or not row.time else rate * row.time / mean / 1e6
 
 
 def repetitions(row: Row) -> int:

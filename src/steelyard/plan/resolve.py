@@ -21,13 +21,12 @@ from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Axis, Measure, Plan, Value, nearest
 from steelyard.records.campaign_file import Placement, PlannedPoint
+from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
 
 CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cores
-_WORK_OP, _WORK_PARAMS = "self.work", ("work_us", "skew_us")  # the work of an op, alone and in others
-_NOT_BY_PATTERN = ("self.fail",)  # it fails on purpose: only who names it means it
-
+_WORK_PARAMS = ("work_us", "skew_us")  # the work in an op
 
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 
@@ -37,8 +36,8 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
     chosen: dict[str, None] = {}
     for pattern in patterns:
         if any(letter in pattern for letter in "*?["):
-            found = [name for name in ops.all if fnmatch.fnmatchcase(name, pattern)]
-            found = [name for name in found if name not in _NOT_BY_PATTERN]
+            fitting = [op for name, op in ops.all.items() if fnmatch.fnmatchcase(name, pattern)]
+            found = [op.name for op in fitting if op.role != FAULT]  # only who names it means it
         else:
             found = [pattern] if pattern in ops.all else []
         if not found:
@@ -206,9 +205,10 @@ def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
 def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tuple[Any, ...], PlannedPoint]:
     """The points, and for each amount of work in an op the same work alone: overlap is told by both."""
     planned = dict(points)
-    work = ops.all.get(_WORK_OP)
-    for point in points.values() if work is not None else ():
-        for amount in {point.params.get(name, 0.0) for name in _WORK_PARAMS} if point.op != _WORK_OP else ():
+    work = next((op for op in ops.all.values() if op.role == WORK), None)
+    others = [point for point in points.values() if ops.all[point.op].role != WORK]
+    for point in others if work is not None else ():
+        for amount in {point.params.get(name, 0.0) for name in _WORK_PARAMS}:
             if work is None or not isinstance(amount, float | int) or amount <= 0:
                 continue
             wanted = msgspec.structs.replace(

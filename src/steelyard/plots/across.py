@@ -13,6 +13,7 @@ from steelyard.models.overlap import OverlapCurve, curves
 from steelyard.plots.axes import linear_axis, names_axis, shade, style_of
 from steelyard.plots.chart import HALF, Bars, Boxes, Chart, Curve, Dots, Key, Mark, Shades, Style
 from steelyard.plots.svg import RULE
+from steelyard.records.kinds import PATTERN
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import MOST_COLOURS
@@ -20,7 +21,6 @@ from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
-SHIFT, PAIR = "mpi.pattern.shift", "mpi.pattern.pair"
 LEAST_CELLS = 3  # of a matrix that is worth a picture
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
@@ -84,20 +84,21 @@ def _overlap_marks(curve: OverlapCurve, key: Key) -> Iterator[Mark]:
 
 
 def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
-    """What shifts by each d, or pairs of each two ranks, say together.
+    """What patterns of shifts by each d, or of pairs of ranks a and b, say together.
 
     In a shift by d each rank a calls rank a + d, and its own median is the cell (a, a + d): all pairs of a
     shift talk at once. In a pair only the two do.
     """
     cells: dict[tuple[object, ...], FloatArray] = {}
     for row in rows:
-        if row.op not in (SHIFT, PAIR) or row.status != "ok" or row.median is None:
+        is_pair, is_shift = {"a", "b"} <= row.params.keys(), "d" in row.params
+        if row.role != PATTERN or not (is_pair or is_shift) or row.status != "ok" or row.time is None:
             continue
         rest = {key: value for key, value in row.params.items() if key not in ("d", "a", "b")}
         key = (row.op, row.method, row.bytes, row.ranks, row.mpi, format_values(rest))
         ns = cells.setdefault(key, np.full((row.ranks, row.ranks), np.nan))
-        if row.op == PAIR:
-            ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.median
+        if is_pair:
+            ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.time
         elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians

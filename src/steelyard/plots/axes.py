@@ -9,9 +9,10 @@ import numpy as np
 
 from steelyard.base.units import format_bytes
 from steelyard.plots.chart import Axis, Style
+from steelyard.records.kinds import NONBLOCKING, PERSISTENT
 from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
-from steelyard.show.figure_groups import MOST_COLOURS, NONBLOCKING, PERSISTENT, FigureGroup, FigureLine
+from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, FigureLine
 from steelyard.show.row_words import bandwidth_words, value_words
 from steelyard.show.words import interval_words, time_words
 
@@ -43,7 +44,7 @@ def line_style(line: FigureLine) -> Style:
 def point_words(row: Row, label: str) -> str:
     """What the pointer reads at a point."""
     size = format_bytes(row.bytes) if row.bytes else ""
-    interval = interval_words(row.ci_low, row.ci_high, row.median)
+    interval = interval_words(row.time_low, row.time_high, row.time)
     words = [", ".join(part for part in (label, size) if part), f"{value_words(row)} ({interval})"]
     words += [f"p99 {time_words(row.get(Samples).p99)}"] if row.get(Samples).p99 is not None else []
     words += [bandwidth_words(row)] if row.get(Rate).bandwidth else []

@@ -33,10 +33,10 @@ def matrix_chart(table: PairTable) -> Chart | None:
     cpus = sorted({cpu for pair in pairs for cpu in pair})
     cells = {(b, a): row for (a, b), row in pairs.items()} | pairs
     taking = {cpu for row in pairs.values() if row.placed for cpu in row.placed.interrupts}
-    apart = [float(np.log10(row.median or 1.0)) for (a, b), row in pairs.items() if a != b]
+    apart = [float(np.log10(row.time or 1.0)) for (a, b), row in pairs.items() if a != b]
     low, high = min(apart), max(max(apart), min(apart) + LEAST_SPAN)
     colours = {
-        pair: shade((float(np.log10(row.median or 1.0)) - low) / (high - low)) for pair, row in cells.items()
+        pair: shade((float(np.log10(row.time or 1.0)) - low) / (high - low)) for pair, row in cells.items()
     }
     names = [f"{cpu}*" if cpu in taking else str(cpu) for cpu in cpus]
     labels = tuple(format_time(10.0 ** float(one)) for one in np.linspace(low, high, 5))
@@ -58,9 +58,9 @@ def _cells_of(cpus: list[int], cells: dict[Pair, Row], colours: dict[Pair, str])
     if size > MOST_RECTANGLES:
         pixels = [[colours.get((a, b)) for b in cpus] for a in cpus]
         return Image(-0.5, -0.5, size - 0.5, size - 0.5, pixels)
-    medians = [format_time(row.median or 0) for row in cells.values()]
+    medians = [format_time(row.time or 0) for row in cells.values()]
     tips = [
-        f"{a} – {b}: {median} ({interval_words(row.ci_low, row.ci_high, row.median)})\n{pair_words(row)}"
+        f"{a} – {b}: {median} ({interval_words(row.time_low, row.time_high, row.time)})\n{pair_words(row)}"
         for ((a, b), row), median in zip(cells.items(), medians, strict=True)
     ]
     return Boxes(

@@ -20,7 +20,7 @@ from steelyard.plots.panels import Panel, left_out_words, panel_legend, panels_o
 from steelyard.results.facets import Modes, Rate, Windows
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import FigureGroup, FigureLine
-from steelyard.show.method_words import AT_LEAST, AT_MOST, method_words
+from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign
 
 RateOf = Callable[[Row], float | None]  # in a second; None where a row has none
 
@@ -31,7 +31,7 @@ ROW_HEIGHT, ROWS_BESIDE = 24, 30  # of pictures of dots: pixels a row, or fewer 
 
 
 def latency_charts(group: FigureGroup) -> list[Chart]:
-    """Median time per operation against size, logarithmic axes, with the interval of each line.
+    """Time per operation against size, logarithmic axes, with the interval of each line.
 
     Hollow marks are points that did not converge, short bars their modes, crosses at the foot failed points.
     Triangles are bounds; between two of one point there is a band. Many lines are small multiples; of more
@@ -40,7 +40,7 @@ def latency_charts(group: FigureGroup) -> list[Chart]:
     panels, left_out = panels_of(group)
     rows = [item.row for panel in panels for line in panel.lines for item in line.items]
     values = [
-        x for row in rows for x in (row.median, *_ends(row), *(mode.value for mode in row.get(Modes).modes))
+        x for row in rows for x in (row.time, *_ends(row), *(mode.value for mode in row.get(Modes).modes))
     ]
     axis = log_axis("time per operation", [*values, *map(lower_bound, rows)], format_time)
     return [
@@ -79,13 +79,13 @@ def _is_beside(mark: Mark) -> bool:
 def _latency_marks(line: FigureLine, group: FigureGroup, foot: float) -> Iterator[Mark]:
     style = line_style(line)
     rows = [item.row for item in line.items]
-    good = [row for row in rows if (row.median or 0) > 0]
-    x, medians = _places(good, group), [row.median or 0.0 for row in good]
+    good = [row for row in rows if (row.time or 0) > 0]
+    x, medians = _places(good, group), [row.time or 0.0 for row in good]
     ends = [_ends(row) for row in good]
     yield Band(x, [low for low, _ in ends], [high for _, high in ends], style.colour)
     if bounded := [row for row in good if lower_bound(row)]:
         at, low = _places(bounded, group), [lower_bound(row) or 0.0 for row in bounded]
-        yield Band(at, low, [row.median or 0.0 for row in bounded], style.colour, alpha=0.08)
+        yield Band(at, low, [row.time or 0.0 for row in bounded], style.colour, alpha=0.08)
         yield Curve(at, low, Style(style.colour), width=1, alpha=0.6)
         yield Dots(at, low, Style(style.colour, marker=POINTING[AT_LEAST]))
     yield Curve(x, medians, style)
@@ -104,7 +104,7 @@ def _latency_marks(line: FigureLine, group: FigureGroup, foot: float) -> Iterato
 
 def _ends(row: Row) -> tuple[float, float]:
     """The interval of a row as it is drawn; (0, 0) without a median."""
-    return drawn_ends(row.median or 0.0, row.ci_low, row.ci_high)
+    return drawn_ends(row.time or 0.0, row.time_low, row.time_high)
 
 
 def _places(rows: Sequence[Row], group: FigureGroup) -> list[float]:
@@ -114,7 +114,7 @@ def _places(rows: Sequence[Row], group: FigureGroup) -> list[float]:
 def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> Dots:
     """Marks at medians; those that did not converge are hollow."""
     style = line_style(line)
-    pointing = POINTING.get(method_words(rows[0]).sign) if rows else None
+    pointing = POINTING.get(bound_sign(rows[0])) if rows else None
     return Dots(
         x,
         y,
@@ -126,7 +126,7 @@ def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Seque
 
 def lower_bound(row: Row) -> float | None:
     """What a point takes at least, where its method is one of bounds and can say it."""
-    return row.get(Windows).low_ns if method_words(row).sign == AT_MOST else None
+    return row.get(Windows).low_ns if bound_sign(row) == AT_MOST else None
 
 
 def bandwidth_charts(group: FigureGroup) -> list[Chart]:
@@ -170,7 +170,7 @@ def _rate_charts(
 
 def _rate_ends(row: Row, rate_of: RateOf) -> tuple[float, float]:
     """What the ends of the interval of the time make of a rate."""
-    rate, median, (low, high) = rate_of(row) or 0.0, row.median or 1.0, _ends(row)
+    rate, median, (low, high) = rate_of(row) or 0.0, row.time or 1.0, _ends(row)
     return rate * median / high, rate * median / low
 
 
@@ -188,10 +188,10 @@ def _rate_marks(line: FigureLine, group: FigureGroup, rate_of: RateOf) -> Iterat
 
 
 def dots_chart(group: FigureGroup) -> Chart:
-    """Ops that have no curve, a row each: median (mark), interval (bar), medians of launches (pale dots)."""
+    """Ops that have no curve, a row each: time (mark), interval (bar), medians of launches (pale dots)."""
     names = list(dict.fromkeys(line.row for line in group.lines))
-    shown = [(line, item.row) for line in group.lines for item in line.items if (item.row.median or 0) > 0]
-    values = [x for _, row in shown for x in (row.median, *_ends(row), *_launch_medians(row))]
+    shown = [(line, item.row) for line in group.lines for item in line.items if (item.row.time or 0) > 0]
+    values = [x for _, row in shown for x in (row.time, *_ends(row), *_launch_medians(row))]
     axis = log_axis("time per operation", [*values, *(lower_bound(row) for _, row in shown)], format_time)
     places = {name: float(place) for place, name in enumerate(names)}
     per_row = ROW_HEIGHT if len(names) <= ROWS_BESIDE else 0.6 * ROW_HEIGHT
@@ -214,7 +214,7 @@ def _without_words(all_labels: Sequence[str], drawn: Sequence[str]) -> str:
 
 def _dot_marks(line: FigureLine, row: Row, place: float) -> Iterator[Mark]:
     style = line_style(line)
-    median = row.median or 0.0
+    median = row.time or 0.0
     low, high = _ends(row)
     yield Bars([low], [place], [high], [place], style.colour, width=6, alpha=0.3)
     if launches := _launch_medians(row):
@@ -235,13 +235,13 @@ def _launch_medians(row: Row) -> list[float]:
 
 
 def launches_charts(group: FigureGroup) -> list[Chart]:
-    """The median of each launch relative to the median over launches: clusters are modes between launches."""
+    """The median of each launch relative to the time of the row: clusters are modes between launches."""
     panels, left_out = panels_of(group)
     found = [(panel, _launch_dots(panel, group.sizes)) for panel in panels]
     ratios = [float(y) for _, marks in found for mark in marks for y in mark.y]
     if not ratios:
         return []
-    axis = log_axis("median of a launch / median over launches", [0.8, 1.25, *ratios], "{:g}".format)
+    axis = log_axis("median of a launch / time of the row", [0.8, 1.25, *ratios], "{:g}".format)
     names = names_axis("size", [format_bytes(size) for size in group.sizes], most=10)
     note = left_out_words(left_out, "line")
     return [
@@ -265,10 +265,10 @@ def _launch_dots(panel: Panel, sizes: Sequence[int]) -> list[Dots]:
     for number, line in enumerate(panel.lines):
         shift = 0.7 * ((number + 0.5) / len(panel.lines) - 0.5)
         dots = [
-            (sizes.index(item.row.bytes) + shift, one.median / item.row.median, one.launch, one.median)
+            (sizes.index(item.row.bytes) + shift, one.median / item.row.time, one.launch, one.median)
             for item in line.items
             for one in item.row.launches
-            if (item.row.median or 0) > 0 and item.row.median and (one.median or 0) > 0 and one.median
+            if (item.row.time or 0) > 0 and item.row.time and (one.median or 0) > 0 and one.median
         ]
         if dots:
             x, y, launches, medians = zip(*dots, strict=True)

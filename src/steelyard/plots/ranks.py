@@ -15,7 +15,7 @@ from steelyard.plots.distributions import good_cells
 from steelyard.plots.panels import left_out_words
 from steelyard.results.facets import Ranks
 from steelyard.show.figure_groups import FigureGroup, Shown
-from steelyard.show.method_words import method_words
+from steelyard.show.method_words import sees_ranks
 
 FloatArray = NDArray[np.float64]
 
@@ -75,9 +75,7 @@ def _shows_ranks(item: Shown) -> bool:
     """Whether all ranks stand for the op, and the method sees which is last."""
     row = item.row
     return (
-        len(row.get(Ranks).rank_medians) > 1
-        and row.get(Ranks).slowest_rank is not None
-        and method_words(row).sees_ranks
+        len(row.get(Ranks).rank_medians) > 1 and row.get(Ranks).slowest_rank is not None and sees_ranks(row)
     )
 
 

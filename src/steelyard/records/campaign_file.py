@@ -8,10 +8,13 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.foreign import all_visible, visible
+from steelyard.records.kinds import BLOCKING, CALL
+from steelyard.records.older import op_kind
 from steelyard.records.schema import SCHEMA, Params
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
@@ -71,10 +74,20 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
 
 
 class PlannedOp(Struct, frozen=True):
-    """What a reader wants to know of an op, as the engine says it: what it is, and whether it has a size."""
+    """What a reader wants to know of an op, as the engine says it; `base` to `layer` as in `schema.Point`."""
 
     summary: str = ""
     sized: bool = False
+    base: str | None = None  # None: the file is older; the reader fills it in
+    form: str = BLOCKING
+    role: str = CALL
+    layer: str | None = None
+
+
+class PlannedMethod(Struct, frozen=True):
+    """What a reader wants to know of a method, as the engine says it."""
+
+    summary: str = ""
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
@@ -89,7 +102,8 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     machine: dict[str, Any] = {}
     topology: dict[str, Any] | None = None  # that placements were made from
     command: tuple[str, ...] = ()  # the words of the command that began it; older folders do not say
-    ops: dict[str, PlannedOp] = {}  # those of the points, by name; none in older files
+    ops: dict[str, PlannedOp] = {}  # those of the points, by name
+    methods: dict[str, PlannedMethod] = {}  # those of the points, by name; none in older files
 
 
 class _MachineFacts(Struct, frozen=True):
@@ -117,4 +131,13 @@ def read_campaign(folder: Path) -> CampaignFile:
         raise InputError(
             f"{path} has format {campaign.schema}, not {SCHEMA}; use the steelyard that wrote it"
         )
-    return campaign
+    known = {point.op: campaign.ops.get(point.op, PlannedOp()) for point in campaign.points}
+    return replace(campaign, ops={name: _completed(name, op) for name, op in known.items()})
+
+
+def _completed(name: str, op: PlannedOp) -> PlannedOp:
+    """An op with what an older file leaves out."""
+    if op.base is not None:
+        return op
+    kind = op_kind(name)
+    return replace(op, base=kind.base, form=kind.form, role=kind.role, layer=kind.layer)

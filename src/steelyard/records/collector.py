@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.records.consistency import contradiction, end_contradiction, kind_of_point
+from steelyard.records.older import completed
 from steelyard.records.schema import (
     Close,
     End,
@@ -124,7 +125,7 @@ class Collector:
     def _begin(self, point: Point) -> None:
         if point.point in self._open or point.point in self._ended:
             raise InputError(f"{self.path}: point {point.point} begins twice; delete the file, measure again")
-        self._open[point.point] = _Open(point)
+        self._open[point.point] = _Open(completed(point))
 
     def _begun(self, record: Obs | Phases) -> _Open:
         if record.point not in self._open:

@@ -141,5 +141,5 @@ def _span_words(group: FigureGroup) -> str:
 
 def interval_level(rows: Sequence[Row]) -> str:
     """`at least 95 %`: what the intervals of rows promise; nothing where there is none."""
-    levels = [row.ci_level for row in rows if row.ci_level is not None]
+    levels = [row.time_level for row in rows if row.time_level is not None]
     return f"at least {100 * min(levels):.3g} %" if levels else ""

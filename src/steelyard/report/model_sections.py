@@ -17,6 +17,7 @@ from steelyard.plots import (
     overlap_charts,
     scaling_charts,
 )
+from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
@@ -38,12 +39,12 @@ _PAIRS = "The median time of each rank with the rank that it calls; blank: not m
 def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
     """Messages there and back, and streams, where two layers were measured."""
     found = efficiencies([item.row for item in items])
-    for streams in (False, True):
-        group = layer_group(items, streams)
+    for role, title in ((LATENCY, "Layers under MPI"), (BANDWIDTH, "Layers under MPI, streams")):
+        group = layer_group(items, role)
         if group is not None:
-            own = [one for one in found if (one.op != "mpi.pingpong") == streams]
+            own = [one for one in found if one.role == role]
             yield Section(
-                title="Layers under MPI, streams" if streams else "Layers under MPI",
+                title=title,
                 explained=_LAYERS,
                 legend=legend_of(group),
                 charts=beside([*latency_charts(group), *bandwidth_charts(group)]),

@@ -20,14 +20,19 @@ from steelyard.models.ratios import Ratio, folder_ratios, mpi_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import answers, interval_level, outcome_words, place_words, title_words
 from steelyard.report.blocks import MOST_OPEN, shown_lines
-from steelyard.report.model_sections import layer_sections, model_sections, picture_sections, skipped_section
+from steelyard.report.model_sections import (
+    layer_sections,
+    model_sections,
+    picture_sections,
+    sentence,
+    skipped_section,
+)
 from steelyard.report.place import HostSetting, settings_of
 from steelyard.report.section import group_section, rows_in
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.show.core_pairs import pair_tables
 from steelyard.show.figure_groups import FigureGroup, group_items
-from steelyard.show.method_words import METHODS
 from steelyard.show.overview import ReadFolder, folder_names, group_sheet, op_summaries, shown_items
 
 
@@ -103,9 +108,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         findings=_findings(folders),
         sections=sections,
         level=interval_level(rows),
-        methods=[
-            (name, words.meaning) for name, words in METHODS.items() if name in {r.method for r in rows}
-        ],
+        methods=_methods(folders),
         most_open=MOST_OPEN,
     )
 
@@ -137,6 +140,14 @@ def _places(folders: Sequence[Folder]) -> list[tuple[str, str]]:
     """Folder and place; a place that all share stands once, without a name."""
     places = [(folder.name, folder.place) for folder in folders]
     return [("", places[0][1])] if len({place for _, place in places}) == 1 else places
+
+
+def _methods(folders: Sequence[Folder]) -> list[tuple[str, str]]:
+    """The methods that folders were measured with, and what each is; older folders do not say it."""
+    campaigns = [folder.measured.campaign for folder in folders]
+    known = {name: one.summary for campaign in campaigns for name, one in campaign.methods.items()}
+    used = dict.fromkeys(row.method for folder in folders for row in folder.rows)
+    return [(name, sentence(known[name])) for name in used if known.get(name)]
 
 
 def _outcomes(folders: Sequence[Folder]) -> Iterator[str]:

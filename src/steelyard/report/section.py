@@ -26,13 +26,13 @@ from steelyard.plots import (
 )
 from steelyard.plots.chart import HALF, THIRD
 from steelyard.plots.panels import FEW_PANELS
+from steelyard.records.kinds import COLLECTIVE
 from steelyard.report.blocks import Part, Section, View, plain_sheet, untitled
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable
 from steelyard.show.figure_groups import FigureGroup
 from steelyard.show.inside_sheets import core_sheets
-from steelyard.show.method_words import is_collective
 from steelyard.show.model_sheets import pair_sheet
 from steelyard.show.row_words import value_words
 from steelyard.show.sheet import Sheet
@@ -54,9 +54,7 @@ _TAILS = (
     "The fraction of the samples that took so long or longer, both axes logarithmic: a curve that reaches "
     "far to the right before it falls has slow calls, and says how many."
 )
-_LAUNCHES = (
-    "The median of each launch over the median of all launches; dots in clusters are modes between launches."
-)
+_LAUNCHES = "The median of each launch over the time of its row; dots in clusters are modes between launches."
 _RANKS = (
     "The fraction of the samples in which each rank finished last, and its own median over the middle "
     "rank's; darker is later, and slower. Beyond 64 ranks, neighbours share a cell."
@@ -184,9 +182,9 @@ def _others(group: FigureGroup) -> Sheet | None:
         )
         for line in group.lines
         for item in line.items
-        if item.row.get(Ranks).osu and item.row.get(Ranks).imb and is_collective(item.row)
+        if item.row.role == COLLECTIVE and item.row.get(Ranks).osu and item.row.get(Ranks).imb
     )
-    columns = ("what", "bytes", "median", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
+    columns = ("what", "bytes", "time", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
     return plain_sheet("", columns, lines, ("what",)) if lines else None
 
 

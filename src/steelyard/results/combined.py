@@ -10,7 +10,15 @@ import numpy as np
 
 from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch
-from steelyard.stats import Mode, block_interval, find_modes, launch_interval, with_tick
+from steelyard.stats import (
+    Mode,
+    block_interval,
+    find_modes,
+    launch_interval,
+    mode_interval,
+    typical_mode,
+    with_tick,
+)
 from steelyard.stats.interval import Blocks, Estimate
 
 
@@ -20,8 +28,8 @@ class Combined:
 
     `samples` are those of all launches, in ns; `tick` is the timer's; `blocks` are the launches' own
     intervals, in their order; `tails` the same of the quantile `probability` that the stop rule was about,
-    empty where it was about none; `modes` are found over all launches. `disturbed`: others were seen where
-    the ranks ran.
+    empty where it was about none; `modes` are found over all launches, `values` are theirs, with intervals,
+    and `typical` is the one to quote. `disturbed`: others were seen where the ranks ran.
     """
 
     launches: tuple[PointLaunch, ...]
@@ -31,9 +39,16 @@ class Combined:
     tick: float
     blocks: tuple[Blocks, ...]
     modes: tuple[Mode, ...]
+    values: tuple[Estimate, ...]
+    typical: int
     disturbed: bool = False
     probability: float | None = None
     tails: tuple[Blocks, ...] = field(default=())
+
+    @property
+    def time(self) -> Estimate:
+        """What a row is headed by: the value of its typical mode; the median where there is one mode."""
+        return self.values[self.typical]
 
 
 def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = False) -> Combined:
@@ -48,14 +63,18 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
         if probability is None
         else tuple(block_interval(one.values, one.taken.tick, level, probability) for one in launches)
     )
+    estimate = with_tick(over_launches([one.estimate for one in blocks], level), samples, tick)
+    modes = find_modes([one.values for one in launches], [one.taken.tick for one in launches])
     return Combined(
         launches=tuple(launches),
         level=level,
-        estimate=with_tick(over_launches([one.estimate for one in blocks], level), samples, tick),
+        estimate=estimate,
         samples=samples,
         tick=tick,
         blocks=blocks,
-        modes=tuple(find_modes([one.values for one in launches], [one.taken.tick for one in launches])),
+        modes=modes,
+        values=tuple(mode_interval(mode, level) for mode in modes) if len(modes) > 1 else (estimate,),
+        typical=typical_mode(modes, level),
         disturbed=disturbed,
         probability=probability,
         tails=tails,

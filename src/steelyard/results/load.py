@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
 from steelyard.records.schema import Job, JobFile, Launch, Phases, Point, PointRun
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]
-
-NOISE_OPS = "noise."  # whose result is in single samples, not in their median
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +248,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
         cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
         spun=_spun(run),
-        series=_series(run, stamps) if run.point.op.startswith(NOISE_OPS) else None,
+        series=_series(run, stamps) if run.point.role == NOISE else None,
     )
 
 

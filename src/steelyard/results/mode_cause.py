@@ -19,8 +19,8 @@ from steelyard.stats import Interval, Mode, shift_interval
 from steelyard.stats.interval import Estimate
 
 BELOW, NOISE, ABOVE = "below", "noise", "above"
-MOVED = 1.5  # ratio of the canary: as for two modes to be two
-STILL = 1.2  # the whole interval of the ratio is nearer to 1 than that: the canary did not move
+MOVED = 1.5  # ratio of the canary, or that of the modes where it is less: it moved with them
+STILL = 1.2  # the whole interval is nearer to 1 than that, or than the root of the modes' ratio: it did not
 LOST_MORE = 0.1  # of the time, from the fastest mode to the slowest
 LEAST_LOOKS = 8  # in the slowest mode: who loses a third of its time is missed by all of them in 4 %
 SHORTEST_NS = 0.1  # of a canary: a clock that stood still has no logarithm
@@ -69,7 +69,8 @@ def blame(modes: Sequence[Mode], launches: Sequence[Sequence[Look]], disturbed: 
         return Blame(seen, None)
     canary = shift_interval(_log_canaries(spells[-1]), _log_canaries(spells[0]), LEVEL)
     ratio = Interval(*map(math.exp, (canary.value, canary.low, canary.high))) if canary else None
-    return Blame(seen, _layer(canary, spells[0], spells[-1], disturbed), ratio)
+    apart = math.log(modes[-1].value / modes[0].value)
+    return Blame(seen, _layer(canary, apart, spells[0], spells[-1], disturbed), ratio)
 
 
 def see(looks: Sequence[Look]) -> LooksSaw:
@@ -78,17 +79,21 @@ def see(looks: Sequence[Look]) -> LooksSaw:
 
 
 def _layer(
-    canary: Estimate | None, fast: list[list[Look]], slow: list[list[Look]], disturbed: bool
+    canary: Estimate | None, apart: float, fast: list[list[Look]], slow: list[list[Look]], disturbed: bool
 ) -> str | None:
-    """The verdict on the spells of the fastest mode and of the slowest; `canary` is the ratio's logarithm."""
-    if canary and canary.value >= math.log(MOVED) and canary.low > 0:
+    """The verdict on the spells of the fastest mode and of the slowest.
+
+    `canary` is the logarithm of its ratio, `apart` that of the modes' own.
+    """
+    if canary and canary.value >= min(math.log(MOVED), apart) and canary.low > 0:
         return BELOW
     noise = shift_interval(_losses(slow), _losses(fast), LEVEL)
     if noise and noise.value >= LOST_MORE and noise.low > 0:
         return NOISE
     if disturbed or canary is None or noise is None:
         return None
-    is_still = -math.log(STILL) < canary.low and canary.high < math.log(STILL)
+    still = min(math.log(STILL), apart / 2)
+    is_still = -still < canary.low and canary.high < still
     looks = [look for spell in slow for look in spell]
     is_quiet = noise.high < LOST_MORE and (lost([look.noise for look in looks]) or 0.0) < LOST_MORE
     return ABOVE if is_still and is_quiet and len(looks) >= LEAST_LOOKS else None

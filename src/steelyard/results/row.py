@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from steelyard.records.campaign_file import Placement
+from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.schema import Params
 
 
@@ -24,6 +26,7 @@ F = TypeVar("F", bound=Facet)
 class RowLaunch(Struct, frozen=True, kw_only=True):
     """What one launch says of a point; times in ns, None where it has no number.
 
+    `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
     """
 
@@ -35,6 +38,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     rejected: int
     reps: int | None
     warm_up_reps: int | None = None
+    time: float | None = None
     median: float | None
     ci_low: float | None
     ci_high: float | None
@@ -50,12 +54,13 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 class Row(Struct, frozen=True, kw_only=True):
     """A point over all launches. Times in ns per operation; None for no number.
 
-    The interval `ci_low`..`ci_high` has the probability `ci_level` for the median over launches (`ci_of`
-    launches) or, with one launch, of that launch alone (`ci_of` blocks). `thread_level` is what the plan asks
-    of MPI. `flags` holds all that apply, `flag` the one that weighs most. `method_params` and `rule_params`
-    are those that the plan sets; `asked` names those of `params` that it sets, and `method` and `rule` where
-    it does. `headline` is what a table is about: `time`, `bandwidth`, `operations` or `messages` (in a
-    second).
+    `time` is what a row is headed by: the value of its typical mode where there are several, else the median.
+    `median` is over all launches in any case. The interval `ci_low`..`ci_high` has the probability `ci_level`
+    for the median over launches (`ci_of` launches) or, with one launch, of that launch alone (`ci_of`
+    blocks). `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
+    weighs most. `method_params` and `rule_params` are those that the plan sets; `asked` names those of
+    `params` that it sets, and `method` and `rule` where it does. `headline` is what a table is about: `time`,
+    `bandwidth`, `operations` or `messages` (in a second).
 
     Of a synchronised method `median` is from the first start to the last stop; of bounds, what the operation
     takes at most. `transport` is `tcp` where the environment leaves an MPI nothing else.
@@ -65,7 +70,9 @@ class Row(Struct, frozen=True, kw_only=True):
     variables of the environment that the plan sets.
     `reference_point` is the row of the same without what is measured.
 
-    `sized` tells an op without a size from 0 bytes. All else stands in facets: `row.get(Samples).p99`.
+    `sized` tells an op without a size from 0 bytes. `base`, `form`, `role` and `layer` say what kind of op it
+    is, `nature` why the number is not simply what the operation takes, `bound` whether it is a `lower` or an
+    `upper` one: see `records.schema.Point`. All else stands in facets: `row.get(Samples).p99`.
     """
 
     point: int
@@ -73,6 +80,12 @@ class Row(Struct, frozen=True, kw_only=True):
     method: str
     bytes: int
     sized: bool = False
+    base: str = ""
+    form: str = BLOCKING
+    role: str = CALL
+    layer: str | None = None
+    nature: str | None = None
+    bound: str | None = None
     ranks: int
     threads: int
     thread_level: str | None = None
@@ -93,6 +106,10 @@ class Row(Struct, frozen=True, kw_only=True):
     count: int
     rejected: int
     unit: str = "ns"
+    time: float | None = None
+    time_low: float | None = None
+    time_high: float | None = None
+    time_level: float | None = None
     median: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
@@ -105,6 +122,13 @@ class Row(Struct, frozen=True, kw_only=True):
     why: str | None = None
     facets: tuple[Facet, ...] = ()
     launches: tuple[RowLaunch, ...] = ()
+
+    def __post_init__(self) -> None:
+        """A row that is given no time of its own is headed by its median."""
+        if self.time is None and self.median is not None:
+            own = (self.median, self.ci_low, self.ci_high, self.ci_level)
+            for name, value in zip(("time", "time_low", "time_high", "time_level"), own, strict=True):
+                force_setattr(self, name, value)
 
     def get(self, kind: type[F]) -> F:
         """The facet of that kind; one of defaults where the row has none."""

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from steelyard.base.plural import plural
-from steelyard.records.campaign_file import Placement
+from steelyard.records.campaign_file import Placement, PlannedOp
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
 from steelyard.records.schema import Point
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
@@ -22,7 +25,7 @@ from steelyard.stats import drifts
 from steelyard.stats.interval import Blocks
 
 # The role of an op -> what a table of it is about, where that is not its time.
-HEADLINES = {"bandwidth": "bandwidth", "rate": "messages", "kernel": "operations"}
+HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
 
@@ -33,8 +36,8 @@ def results(folder: Path) -> tuple[Row, ...]:
 
 def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
-    named = _named(measured)
-    sized = {name for name, op in measured.campaign.ops.items() if op.sized}
+    named, ops = _named(measured), measured.campaign.ops
+    sized = {name for name, op in ops.items() if op.sized}
     sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
     seen: dict[str, list[Interference]] = {}
     for file in measured.files:
@@ -42,7 +45,8 @@ def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     rows = []
     for point in measured.points:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
-        rows.append(_row(point, level, named, point.plan.op in sized, disturbed))
+        op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
+        rows.append(_row(point, level, named, op, disturbed))
     return with_overheads(tuple(rows), level)
 
 
@@ -54,18 +58,25 @@ def _named(measured: Measured) -> frozenset[str]:
     return frozenset({*axes, "params"} if measured.campaign.points else ())
 
 
-def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool, disturbed: bool) -> Row:
+def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedOp, disturbed: bool) -> Row:
     """One point: what its launches have in common, and the numbers of those that went well."""
     plan, cells = point.plan, point.cells
     status, why = _status(cells)
     good = [cell for cell in cells if cell.status == "ok"]
     seen = next((cell.point for cell in cells if cell.point), None)
+    kind = seen or op
     common: dict[str, Any] = {
         "point": plan.point,
         "op": plan.op,
         "method": seen.method if seen else plan.method,
         "bytes": plan.bytes,
-        "sized": sized,
+        "sized": op.sized,
+        "base": kind.base or plan.op,
+        "form": kind.form or BLOCKING,
+        "role": kind.role or CALL,
+        "layer": kind.layer,
+        "nature": seen.nature if seen else None,
+        "bound": seen.bound if seen else None,
         "ranks": plan.ranks,
         "threads": plan.threads,
         "thread_level": plan.thread_level,
@@ -80,7 +91,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
         "env": plan.env,
         "reference_point": plan.reference,
         "transport": _transport(cells) if plan.mpi else None,
-        "headline": _headline(seen),
+        "headline": _headline(seen) if seen else "time",
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),
         "count": sum(cell.values.size for cell in good),
@@ -95,11 +106,10 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], sized: bool,
     return Row(**common, **_numbers(one), launches=_launches(cells, one))
 
 
-def _headline(seen: Point | None) -> str:
-    """What its table is about; of records that tell no role: operations where they are counted."""
-    if seen is None:
-        return "time"
-    return "operations" if seen.role is None and seen.work else HEADLINES.get(seen.role or "", "time")
+def _headline(seen: Point) -> str:
+    """What its table is about; its time where nothing is counted that a rate could be made of."""
+    is_counted = seen.moved_bytes > 0 if seen.role == BANDWIDTH else seen.work > 0
+    return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
 def _numbers(one: Combined) -> dict[str, Any]:
@@ -108,6 +118,10 @@ def _numbers(one: Combined) -> dict[str, Any]:
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
     flags = _flags(one.launches, len(one.modes), slow, _drifts(one))
     return {
+        "time": one.time.value,
+        "time_low": finite(one.time.low),
+        "time_high": finite(one.time.high),
+        "time_level": one.time.level,
         "median": one.estimate.value,
         "ci_low": finite(one.estimate.low),
         "ci_high": finite(one.estimate.high),
@@ -127,15 +141,25 @@ def _drifts(one: Combined) -> list[bool]:
 def _launches(cells: tuple[PointLaunch, ...], one: Combined) -> tuple[RowLaunch, ...]:
     """What each launch says, those without numbers too."""
     tails = one.tails or (None,) * len(one.launches)
+    times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
     told = {
-        id(cell): (blocks, drift, tail)
-        for cell, blocks, drift, tail in zip(one.launches, one.blocks, _drifts(one), tails, strict=True)
+        id(cell): said
+        for cell, *said in zip(one.launches, one.blocks, _drifts(one), times, tails, strict=True)
     }
-    return tuple(_launch(cell, *told.get(id(cell), (None, False, None))) for cell in cells)
+    return tuple(_launch(cell, *told.get(id(cell), (None, False))) for cell in cells)
 
 
-def _launch(cell: PointLaunch, blocks: Blocks | None, drift: bool, tail: Blocks | None = None) -> RowLaunch:
-    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's."""
+def _launch(
+    cell: PointLaunch,
+    blocks: Blocks | None,
+    drift: bool,
+    time: float | None = None,
+    tail: Blocks | None = None,
+) -> RowLaunch:
+    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's.
+
+    `time` is its level in the mode that the row is headed by.
+    """
     estimate = blocks.estimate if blocks else None
     share = communication_share(cell.phases)
     return RowLaunch(
@@ -147,6 +171,7 @@ def _launch(cell: PointLaunch, blocks: Blocks | None, drift: bool, tail: Blocks 
         rejected=cell.rejected,
         reps=cell.point.reps if cell.point else None,
         warm_up_reps=cell.point.warm_up_reps if cell.point else None,
+        time=time,
         median=estimate.value if estimate else None,
         ci_low=finite(estimate.low) if estimate else None,
         ci_high=finite(estimate.high) if estimate else None,

@@ -29,7 +29,7 @@ class PairTable:
     @property
     def pairs(self) -> dict[tuple[int, int], Row]:
         """The rows of one machine's pairs, by what rank or thread 0 was on and what the other."""
-        rows = (row for row in self.rows if (row.median or 0) > 0 and _kind(row) != _APART)
+        rows = (row for row in self.rows if (row.time or 0) > 0 and _kind(row) != _APART)
         return {pair: row for row in rows if (pair := _pair(row))}
 
     @property
@@ -39,7 +39,7 @@ class PairTable:
             (
                 _name(row),
                 value_words(row),
-                interval_words(row.ci_low, row.ci_high, row.median),
+                interval_words(row.time_low, row.time_high, row.time),
                 pair_words(row),
             )
             for row in self.rows
@@ -63,7 +63,7 @@ def _name(row: Row) -> str:
 def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
     """A table for each point of which pairs were measured; of many sizes the smallest and the largest."""
     tables: list[PairTable] = []
-    for title, members in _points([row for row in rows if row.median is not None]):
+    for title, members in _points([row for row in rows if row.time is not None]):
         sizes = {row.bytes for row in members if _pair(row)}
         for size in sorted({min(sizes), max(sizes)}) if sizes else ():
             same = [row for row in members if row.bytes == size]

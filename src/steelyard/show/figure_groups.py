@@ -5,44 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from steelyard.models.efficiency import LAYERS, STREAM, is_stream
+from steelyard.records.kinds import LAYERS
 from steelyard.results.load import PointLaunches
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 
-COLLECTIVES = frozenset(
-    [
-        "allgather",
-        "allgatherv",
-        "allreduce",
-        "alltoall",
-        "alltoallv",
-        "alltoallw",
-        "barrier",
-        "bcast",
-        "exscan",
-        "gather",
-        "gatherv",
-        "neighbor_allgather",
-        "neighbor_allgatherv",
-        "neighbor_alltoall",
-        "neighbor_alltoallv",
-        "neighbor_alltoallw",
-        "reduce",
-        "reduce_scatter",
-        "reduce_scatter_block",
-        "scan",
-        "scatter",
-        "scatterv",
-    ]
-)
 MOST_NAMED = 3  # ops of a title
 SKIPPED = "skipped"  # the status of a row that nobody measured
 PARAMETERS = ("param ", "omp ", "env ")  # what keys of facts begin with
 MOST_COLOURS = 8  # that a reader tells apart in one picture
 # What readers compare, what they compare most first: where there are too many lines, colours are of these.
 RIVALS = ("folder", "mpi", "threads", "ranks", "method", "thread level", "omp", "env", "placement")
-BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +66,11 @@ class FigureGroup:
         What was skipped counts where nothing else is there.
         """
         rows = [item.row for item in self.items]
-        ops = list(dict.fromkeys(row.op for row in [one for one in rows if one.status != SKIPPED] or rows))
-        if len({base_op(op)[0] for op in ops}) == 1:
-            return ops[0] if len(ops) == 1 else base_op(ops[0])[0]
+        told = [row for row in rows if row.status != SKIPPED] or rows
+        ops = list(dict.fromkeys(row.op for row in told))
+        if len({row.base for row in told}) == 1:
+            return ops[0] if len(ops) == 1 else told[0].base
         return ", ".join(ops) if len(ops) <= MOST_NAMED else f"{self.name}.*"
-
-
-def base_op(op: str) -> tuple[str, str]:
-    """The collective an op is a form of, and the form; other ops are their own base and blocking.
-
-    `mpi.iallreduce` -> (`mpi.allreduce`, nonblocking); `mpi.allreduce_init` -> (`mpi.allreduce`, persistent).
-    """
-    prefix, dot, name = op.rpartition(".")
-    if name.endswith("_init") and name.removesuffix("_init") in COLLECTIVES:
-        return prefix + dot + name.removesuffix("_init"), PERSISTENT
-    if name.startswith("i") and name[1:] in COLLECTIVES:
-        return prefix + dot + name[1:], NONBLOCKING
-    return op, BLOCKING
 
 
 def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
@@ -120,7 +81,7 @@ def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
     """
     by_base: dict[str, list[Shown]] = {}
     for item in items:
-        by_base.setdefault(base_op(item.row.op)[0], []).append(item)
+        by_base.setdefault(item.row.base, []).append(item)
     chosen: dict[tuple[object, ...], list[Shown]] = {}
     for base, members in by_base.items():
         sized = len({item.row.bytes for item in members}) > 1
@@ -136,14 +97,14 @@ def _kind(items: Sequence[Shown]) -> tuple[str, ...]:
     return (rows[0].headline, *(key for key in keys if key.startswith(PARAMETERS)))
 
 
-def layer_group(items: Iterable[Shown], streams: bool) -> FigureGroup | None:
-    """Messages there and back (or streams) over MPI and the layers below it, the lowest layer first.
+def layer_group(items: Iterable[Shown], role: str) -> FigureGroup | None:
+    """Messages there and back (`LATENCY`) or streams (`BANDWIDTH`) over MPI and the layers below it.
 
-    None unless there are two layers with several sizes. A size means the same in each: bytes of a message.
+    The lowest layer comes first. None unless there are two ops with several sizes. A size means the same in
+    each: bytes of a message.
     """
-    names = [*(op + STREAM for op in LAYERS), "mpi.bandwidth"] if streams else [*LAYERS, "mpi.pingpong"]
-    found = [item for item in items if item.row.op in names and is_stream(item.row.op) == streams]
-    found.sort(key=lambda item: names.index(item.row.op))
+    found = [item for item in items if item.row.layer in LAYERS and item.row.role == role]
+    found.sort(key=lambda item: LAYERS.index(item.row.layer or ""))
     if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
         return None
     group = _group("layers", found, sized=True)
@@ -171,7 +132,7 @@ def _lines(
     names: list[str], lines: dict[tuple[str, ...], list[Shown]], sized: bool
 ) -> tuple[FigureLine, ...]:
     """Lines in the order in which they come, with their colours."""
-    families = {key: _family(names, key, members[0].row.op) for key, members in lines.items()}
+    families = {key: _family(names, key, members[0].row.base) for key, members in lines.items()}
     is_one_picture = sized and len(set(families.values())) <= MOST_COLOURS
     rival = None if is_one_picture else _rival(names, lines)
     colours: dict[tuple[str, ...], int] = {}
@@ -190,7 +151,7 @@ def _lines(
                 (number - first, label, f"from {_label([*lines][first])}") if sized else (0, "", label)
             )
         ordered = tuple(sorted(members, key=lambda item: item.row.bytes))
-        result.append(FigureLine(label, base_op(op)[1], colour, ordered, level, row))
+        result.append(FigureLine(label, members[0].row.form, colour, ordered, level, row))
     return tuple(result)
 
 
@@ -198,9 +159,9 @@ def _label(key: Iterable[str]) -> str:
     return ", ".join(part for part in key if part)
 
 
-def _family(names: list[str], key: tuple[str, ...], op: str) -> tuple[str, ...]:
+def _family(names: list[str], key: tuple[str, ...], base: str) -> tuple[str, ...]:
     """What the forms of one collective have in common."""
-    return tuple(base_op(op)[0] if name == "op" else part for name, part in zip(names, key, strict=True))
+    return tuple(base if name == "op" else part for name, part in zip(names, key, strict=True))
 
 
 def _rival(names: list[str], keys: Collection[tuple[str, ...]]) -> int | None:

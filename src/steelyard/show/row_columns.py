@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import Beyond, Inside, Samples, Timer, Windows
+from steelyard.results.facets import Beyond, Inside, Modes, Samples, Timer, Windows
 from steelyard.results.row import Row
 from steelyard.show.row_words import (
     bandwidth_words,
@@ -20,7 +20,7 @@ from steelyard.show.row_words import (
     value_words,
 )
 from steelyard.show.sheet import NOTHING, NUMBER, WORDS, Column, Kind
-from steelyard.show.words import cycles_words, half_words, interval_words, overhead_words
+from steelyard.show.words import cycles_words, half_words, interval_words, mode_words, overhead_words
 
 # What a table is about, see `Row.headline` -> the column that says it.
 HEADLINES = {"time": "time", "bandwidth": "bandwidth", "operations": "rate", "messages": "rate"}
@@ -51,6 +51,10 @@ def time_cell(ns: float | None) -> str:
     return NOTHING if ns is None else format_time(ns)
 
 
+def _has_modes(row: Row) -> bool:
+    return len(row.get(Modes).modes) > 1
+
+
 def _overhead(row: Row) -> str:
     """`120 ns ± 5 %`; `not above` the reference where the interval does not lie above 0."""
     found = row.get(Beyond)
@@ -76,7 +80,9 @@ def _rejected(row: Row) -> str:
 
 COLUMNS = (
     RowColumn("time", value_words, TERMINAL),
-    RowColumn("interval", lambda row: interval_words(row.ci_low, row.ci_high, row.median)),
+    RowColumn("interval", lambda row: interval_words(row.time_low, row.time_high, row.time)),
+    RowColumn("modes", lambda row: mode_words(row) if _has_modes(row) else NOTHING, kind=WORDS),
+    RowColumn("median", lambda row: time_cell(row.median) if _has_modes(row) else NOTHING),
     RowColumn("min", lambda row: time_cell(row.get(Samples).min)),
     RowColumn("p99", lambda row: time_cell(row.get(Samples).p99), TIMES),
     RowColumn("bandwidth", bandwidth_words, TERMINAL),

@@ -17,7 +17,7 @@ from steelyard.results.facets import Beyond
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import SKIPPED, Shown
 from steelyard.show.labels import Axis, Labels, row_labels
-from steelyard.show.method_words import nature, shared_nature
+from steelyard.show.method_words import shared_nature
 from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
 from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
 from steelyard.show.row_words import failed_words, remarks
@@ -238,7 +238,7 @@ def _explained(table: RowTable) -> str:
 
 def _notes(table: RowTable, rivals: Rivals | None) -> tuple[str, ...]:
     """What the numbers of several methods are, what most rows share; of folders, what their ratio is not."""
-    natures = {row.method: nature(row) for row in table.rows}
+    natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
     notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Windows
 from steelyard.results.row import Row
-from steelyard.show.method_words import AT_LEAST, AT_MOST, method_words
+from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
-from steelyard.show.words import half_of, half_words, interval_words
+from steelyard.show.words import half_of, half_words, interval_words, mode_unit
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
 OFTEN = 0.9  # a rank that is last in more of the samples is named
-SAME_MODE = 1.22  # the median is in a mode where their ratio is less: modes are a factor of 1.5 apart
 NOISY = 0.25  # half an interval relative to its value, above which the value says little
 FEW = 6  # launches: with fewer the interval is Student's t, and wide by their number alone
 FLAG_WORDS = {"UNSETTLED": "not converged", "TIME": "time limit"}
@@ -30,16 +29,16 @@ class Remark:
 
 
 def value_words(row: Row) -> str:
-    """The median, `480 ns`, or `≤ 1.18 us` where it is a bound and no estimate; a dash for none."""
-    sign = method_words(row).sign
-    if row.median is None:
+    """The time, `480 ns`, or `≤ 1.18 us` where it is a bound and no estimate; a dash for none."""
+    sign = bound_sign(row)
+    if row.time is None:
         return NOTHING
-    return f"{sign} {format_time(row.median)}" if sign else format_time(row.median)
+    return f"{sign} {format_time(row.time)}" if sign else format_time(row.time)
 
 
 def bandwidth_words(row: Row) -> str:
     """The bandwidth, `≥ 1.20 GB/s` where its time is an upper bound; a dash where there is none."""
-    sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(method_words(row).sign)
+    sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(bound_sign(row))
     bandwidth = row.get(Rate).bandwidth
     if bandwidth is None:
         return NOTHING
@@ -55,15 +54,15 @@ def rate_words(row: Row) -> str:
 
 
 def time_half_words(row: Row) -> str:
-    """Half the interval of the median, the larger side, `3 %`; a dash without one."""
-    return half_words(row.median, row.ci_low, row.ci_high)
+    """Half the interval of the time, the larger side, `3 %`; a dash without one."""
+    return half_words(row.time, row.time_low, row.time_high)
 
 
 def rate_half_words(row: Row) -> str:
     """The same of what is made in that time: bandwidth, operations."""
-    if row.median is None or not row.ci_low or not row.ci_high or min(row.ci_low, row.median) <= 0:
+    if row.time is None or not row.time_low or not row.time_high or min(row.time_low, row.time) <= 0:
         return NOTHING
-    return half_words(1 / row.median, 1 / row.ci_high, 1 / row.ci_low)
+    return half_words(1 / row.time, 1 / row.time_high, 1 / row.time_low)
 
 
 def remarks(row: Row, launches: int = 0) -> tuple[Remark, ...]:
@@ -89,14 +88,14 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         yield Remark("fewer", f"{row.launch_count} of {launches} launches")
     yield from _noisy_words(row)
     low, asked, ranks = row.get(Windows).low_ns, row.get(RuleQuantile), row.get(Ranks)
-    if method_words(row).sign == AT_MOST and low is not None:
+    if bound_sign(row) == AT_MOST and low is not None:
         yield Remark(OTHER, f"at least {format_time(low)}")
     if asked.quantile is not None and asked.quantile_value is not None:
         interval = interval_words(asked.quantile_low, asked.quantile_high)
         yield Remark(OTHER, f"p{100 * asked.quantile:g} {format_time(asked.quantile_value)} ({interval})")
     if (ranks.yields_per_op or 0) >= YIELDS:
         yield Remark("yields", f"{ranks.yields_per_op:.3g} calls of sched_yield per operation")
-    seen = ranks.slowest_share if row.ranks > 2 and method_words(row).sees_ranks else None
+    seen = ranks.slowest_share if row.ranks > 2 and sees_ranks(row) else None
     if seen is not None and seen > OFTEN:
         yield Remark(OTHER, f"rank {ranks.slowest_rank} last in {100 * seen:.0f} %")
 
@@ -123,7 +122,7 @@ def _flag_words(row: Row, flag: str) -> str:
 
 def _noisy_words(row: Row) -> Iterator[Remark]:
     """`noisy: 3 launches are too few` where ± is so wide that the number says little."""
-    half = half_of(row.median, row.ci_low, row.ci_high)
+    half = half_of(row.time, row.time_low, row.time_high)
     if half is None or half <= NOISY or row.launch_count < 2:
         return
     if row.launch_count < FEW:
@@ -133,8 +132,8 @@ def _noisy_words(row: Row) -> Iterator[Remark]:
 
 
 def _mode_words(row: Row) -> Iterator[Remark]:
-    """`83 % of the time; 17 %: 131 us`, of a median in no mode all modes; or how many samples were slow."""
-    modes, median = row.get(Modes).modes, row.median or 0.0
+    """`83 % of launches; 17 %: 131 us`, the typical mode first; or how many samples were slow."""
+    modes, typical = row.get(Modes).modes, row.get(Modes).typical_mode
     slow = row.get(Samples).slow_share
     if "NOISY" not in row.flags:
         return
@@ -142,17 +141,11 @@ def _mode_words(row: Row) -> Iterator[Remark]:
         if slow is not None:
             yield Remark("slow", f"{100 * slow:.0f} % of samples over 3 x the median")
         return
-    own = [mode for mode in modes if mode.value < SAME_MODE * median and median < SAME_MODE * mode.value]
-    others = [mode for mode in modes if mode not in own]
+    own, others = modes[typical], (*modes[:typical], *modes[typical + 1 :])
     told = ", ".join(f"{100 * mode.share:.0f} %: {format_time(mode.value)}" for mode in others)
-    yield Remark(
-        OTHER,
-        f"{100 * sum(mode.share for mode in own):.0f} % of the time; {told}"
-        if own
-        else f"of the time {told}",
-    )
+    yield Remark(OTHER, f"{100 * own.share:.0f} % of {mode_unit(row)}; {told}")
 
 
 def details(row: Row) -> str:
     """What its method has seen beside the value: messages there and back, the path, the clocks' error."""
-    return "; ".join(method_words(row).details(row)) if row.median is not None else ""
+    return "; ".join(method_details(row)) if row.median is not None else ""

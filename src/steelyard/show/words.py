@@ -63,10 +63,24 @@ def pair_words(row: Row) -> str:
 
 
 def mode_words(row: Row) -> str:
-    """`70 % at 203 ns, 30 % at 450 ns`."""
-    return ", ".join(
-        f"{100 * mode.share:.0f} % at {format_time(mode.value)}" for mode in row.get(Modes).modes
-    )
+    """`203 ns ± 2 % in 70 % of launches (35 to 93 %), 450 ns ± 3 % in 30 % (7 to 65 %)`."""
+    unit = f" of {mode_unit(row)}"
+    told = []
+    for mode in row.get(Modes).modes:
+        half = half_words(mode.value, mode.low, mode.high)
+        width = "" if half == NOTHING else f" ± {half}"
+        low, high = mode.share_low, mode.share_high
+        span = f" ({100 * low:.0f} to {100 * high:.0f} %)" if low is not None and high is not None else ""
+        told.append(f"{format_time(mode.value)}{width} in {100 * mode.share:.0f} %{unit}{span}")
+        unit = ""
+    return ", ".join(told)
+
+
+def mode_unit(row: Row) -> str:
+    """What the shares of modes are of: `launches`, where each was in one mode only, else `the time`."""
+    modes = row.get(Modes).modes
+    whole = row.launch_count > 1 and sum(mode.launches for mode in modes) == row.launch_count
+    return "launches" if whole else "the time"
 
 
 def blame_words(row: Row) -> str | None:
@@ -104,11 +118,11 @@ def interval_words(low: float | None, high: float | None, value: float | None = 
 
 
 def relative_words(row: Row) -> str:
-    """The interval relative to the median, `±1.2 %`, `−3.0 +40 %` where lopsided; a dash without one."""
-    if row.median is None or row.ci_low is None or row.ci_high is None or row.median <= 0:
+    """The interval relative to the time, `±1.2 %`, `−3.0 +40 %` where lopsided; a dash without one."""
+    if row.time is None or row.time_low is None or row.time_high is None or row.time <= 0:
         return NOTHING
-    below = 100 * (row.median - row.ci_low) / row.median
-    above = 100 * (row.ci_high - row.median) / row.median
+    below = 100 * (row.time - row.time_low) / row.time
+    above = 100 * (row.time_high - row.time) / row.time
     if above > _SAYS_NOTHING:
         return "> 10x"
     larger, smaller = max(above, below), min(above, below)

@@ -12,7 +12,7 @@ from steelyard.stats.interval import (
     with_tick,
 )
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
-from steelyard.stats.modes import Mode, drifts, find_modes
+from steelyard.stats.modes import Mode, drifts, find_modes, mode_interval, share_interval, typical_mode
 from steelyard.stats.quantile import median, pooled_quantile, quantile
 from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, shift_interval
 from steelyard.stats.shape import binned, cumulated, exceeded
@@ -40,14 +40,17 @@ __all__ = [
     "launch_interval",
     "least_rank_sum_p",
     "median",
+    "mode_interval",
     "pieces_at",
     "pooled_quantile",
     "quantile",
     "rank_sum_p",
     "relative_fit",
+    "share_interval",
     "shift_interval",
     "slope_interval",
     "spectrum",
     "spectrum_peaks",
+    "typical_mode",
     "with_tick",
 ]

@@ -117,7 +117,7 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
 
 def mean_half(data: FloatArray, level: float) -> float:
     """The half-width of Student's t for the mean of two independent values or more."""
-    return _t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    return t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
 
 
 def correlated_half(series: ArrayLike, level: float) -> float:
@@ -138,7 +138,7 @@ def correlated_half(series: ArrayLike, level: float) -> float:
     if v >= 1 / LEAST_COUNT:
         return math.inf
     sigma = float(np.std(data, ddof=1)) * math.sqrt((n - 1) / n / (1 - v))
-    return _t_quantile(level, 1 / v - 1) * sigma * math.sqrt(v)
+    return t_quantile(level, 1 / v - 1) * sigma * math.sqrt(v)
 
 
 def lag1(series: ArrayLike) -> float:
@@ -247,7 +247,7 @@ def _student(data: FloatArray, level: float, kind: str) -> Estimate:
     return Estimate(centre, min(mean - half, centre), max(mean + half, centre), level, int(data.size), kind)
 
 
-def _t_quantile(level: float, degrees: float) -> float:
+def t_quantile(level: float, degrees: float) -> float:
     """The two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 

@@ -1,92 +1,203 @@
-"""Regimes and trends in a series of block medians."""
+"""Modes and trends: levels that a launch, or launches, stay at, told from the noise inside them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from steelyard.stats.interval import COARSE_BLOCKS, block_medians, mean_half
+from steelyard.stats.interval import (
+    COARSE_BLOCKS,
+    Estimate,
+    block_interval,
+    block_medians,
+    launch_interval,
+    mean_half,
+    t_quantile,
+)
 from steelyard.stats.quantile import FloatArray, median
 
-MODE_GAP = (
-    1.5  # ratio of neighbouring block medians from which two regimes are two: placement changes give 2 to 4
-)
-LEAST_SHARE = 0.05  # of all time blocks: what a mode needs to be one
-MOST_STRAYS = 0.02  # of all time blocks: may lie in a gap, as a block that saw a change of regime does
+MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones are not worth two numbers
+MODE_NOISE = 4.0  # standard deviations inside modes that the gap between them exceeds
+FEW_LEVEL = 0.9995  # Student's t of that level instead, where so few values know their deviation badly
+LEAST_SHARE = 0.05  # of a launch's blocks: what a mode inside it needs
+LEAST_LAUNCHES = 2  # that a mode needs: one launch alone may have met anything
+MOST_MODES = 4
+STRAYS_OF = 16  # one value in so many may lie in no mode, as a block that saw a change does, or one launch
 LEAST_BLOCK = 8  # values in a block: a single slow call cannot move its median
 MOST_BLOCKS = 64
 DRIFT_T = 5.96  # Student's t with 6 degrees of freedom at p = 0.001, two-sided
 
+IntArray = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A regime: the median of its block medians, and its share of the blocks, each launch weighing alike."""
+    """A level that values stay at. `value`: the median of `levels`, those of the launches that were in it.
+
+    With one launch `levels` are medians of its blocks instead. `by_launch`: the level of each launch, None
+    where it never was in the mode; `shares`: the share of each launch's time in it. `share` is their mean.
+    """
 
     value: float
     share: float
+    levels: tuple[float, ...] = ()
+    by_launch: tuple[float | None, ...] = ()
+    shares: tuple[float, ...] = ()
 
 
-def find_modes(
-    launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0.0, gap: float = MODE_GAP
-) -> tuple[Mode, ...]:
-    """The regimes in the samples of several launches, fastest first; one where there is one.
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Where a launch was for a share of its time; `blocks`: the block medians there, in time."""
+
+    launch: int
+    value: float
+    share: float
+    blocks: tuple[float, ...]
+
+
+def find_modes(launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0.0) -> tuple[Mode, ...]:
+    """The modes in the samples of several launches, the fastest first; one where there is one.
 
     `launches[i]` are the values of launch i in the order in which they were taken, positive, in any unit;
-    `ticks` the tick of each or of all. Each launch is cut into up to 64 blocks of at least 8 values (one
-    block if it is shorter); the sorted medians of all blocks are split where neighbours differ by more than
-    `gap` and either side holds at least 5 % of the weight and two blocks, or the whole of a launch. Launches
-    weigh alike. Single slow calls never make a mode: they do not move a block median.
+    `ticks` the tick of each or of all. Each launch is cut into up to 64 blocks of at least 8 values. Block
+    medians that fall apart make several levels of the launch, else its median is its level; levels of all
+    launches that fall apart are modes, where each has two launches at least.
+
+    Values fall apart where the logarithms of neighbours differ by more than that of 1.1, by more than 4
+    standard deviations inside each part, and by as many, or Student's t for few values, of those pooled.
     """
     tick_of = [ticks] * len(launches) if isinstance(ticks, int | float) else list(ticks)
-    values: list[FloatArray] = []
-    weights: list[FloatArray] = []
-    for series, tick in zip(launches, tick_of, strict=True):
-        data = np.asarray(series, dtype=np.float64)
-        if data.size == 0:
-            continue
-        count = min(MOST_BLOCKS, max(1, data.size // LEAST_BLOCK))
-        medians = np.array([median(data, tick)]) if count == 1 else block_medians(data, count, tick)
-        values.append(medians)
-        weights.append(np.full(medians.size, 1.0 / medians.size))
-    if not values:
+    data = [np.asarray(one, dtype=np.float64) for one in launches]
+    levels = [
+        level
+        for number, (values, tick) in enumerate(zip(data, tick_of, strict=True))
+        for level in _levels(number, values, tick)
+    ]
+    if not levels:
         return ()
-    flat = np.concatenate(values)
-    order = np.argsort(flat, kind="stable")
-    weight = np.concatenate(weights)[order] / len(values)
-    return _split(flat[order], weight, gap, max(tick_of))
+    alone = len({one.launch for one in levels}) == 1
+    values = np.array([one.value for one in levels])
+    owners = np.array([one.launch for one in levels], dtype=np.int64)
+    edges = values[:-1] if alone else _edges(values, owners, LEAST_LAUNCHES, max(tick_of))
+    which = np.arange(values.size) if alone else np.searchsorted(edges, values)
+    sizes = [int(one.size > 0) for one in data]
+    modes = [_mode([levels[i] for i in np.flatnonzero(which == k)], sizes) for k in range(which.max() + 1)]
+    return tuple(sorted(modes, key=lambda mode: mode.value))
 
 
-def _split(values: FloatArray, weight: FloatArray, gap: float, tick: float) -> tuple[Mode, ...]:
-    """Splits sorted block medians at the widest gap that separates two modes, and each side again."""
-    best: tuple[float, int] | None = None
-    cumulated = np.concatenate(([0.0], np.cumsum(weight)))
-    for last in range(values.size - 1):
-        if cumulated[last + 1] < LEAST_SHARE - 1e-9 or values[last] <= 0.0:
+def _levels(launch: int, values: FloatArray, tick: float) -> list[_Level]:
+    """Where one launch was, and for what share of its time; the fastest first."""
+    if values.size == 0:
+        return []
+    count = min(MOST_BLOCKS, max(1, values.size // LEAST_BLOCK))
+    blocks = np.array([median(values, tick)]) if count == 1 else block_medians(values, count, tick)
+    least = max(2, math.ceil(LEAST_SHARE * count - 1e-9))
+    edges = _edges(blocks, np.arange(count), least, tick)
+    if edges.size == 0:
+        return [_Level(launch, median(values, tick), 1.0, tuple(blocks.tolist()))]
+    which = np.searchsorted(edges, blocks)
+    return [
+        _Level(launch, float(np.median(own)), own.size / count, tuple(own.tolist()))
+        for own in (blocks[which == k] for k in range(edges.size + 1))
+    ]
+
+
+def _mode(levels: Sequence[_Level], sizes: Sequence[int]) -> Mode:
+    """The levels of one mode together; `sizes` are 0 of launches without values."""
+    by_launch: list[float | None] = [None] * len(sizes)
+    shares = [0.0] * len(sizes)
+    for one in levels:
+        by_launch[one.launch] = one.value
+        shares[one.launch] += one.share
+    known = tuple(share for share, size in zip(shares, sizes, strict=True) if size)
+    own = levels[0].blocks if len(known) == 1 else tuple(one.value for one in levels)
+    value = levels[0].value if len(known) == 1 else float(np.median(own))
+    return Mode(value, float(np.mean(known)), own, tuple(by_launch), known)
+
+
+def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> FloatArray:
+    """Where values fall apart, shape (parts - 1,); each part has `least` owners. Empty for one part.
+
+    Tried are cuts at the widest gaps between sorted logarithms; a part that is too small is a stray of the
+    part next to it, and strays are few.
+    """
+    nothing = np.empty(0)
+    if values.size < 2 * least or values.min() <= 0 or values.max() / values.min() <= MODE_GAP:
+        return nothing
+    order = np.argsort(values, kind="stable")
+    logs = np.log(values[order])
+    most_strays = max(values.size >= STRAYS_OF // 2, values.size // STRAYS_OF)
+    widest = np.argsort(-np.diff(logs), kind="stable")
+    best = nothing
+    for count in range(1, MOST_MODES + 2 * most_strays):
+        cuts = np.sort(widest[:count]) + 1
+        parts = np.split(np.arange(logs.size), cuts)
+        proper = [part for part in parts if np.unique(owners[order[part]]).size >= least]
+        strays = logs.size - sum(part.size for part in proper)
+        if not best.size < len(proper) - 1 < MOST_MODES or strays > most_strays:
             continue
-        if not _is_enough(weight[: last + 1]):
-            continue
-        strays = int(np.searchsorted(cumulated, cumulated[last + 1] + MOST_STRAYS + 1e-9, side="right"))
-        for first in range(last + 1, min(strays, values.size)):
-            if cumulated[-1] - cumulated[first] < LEAST_SHARE - 1e-9 or not _is_enough(weight[first:]):
-                break
-            width = math.log(values[first] / values[last])
-            is_gap = width > math.log(gap) and values[first] - values[last] > tick
-            if is_gap and (best is None or width > best[0] + 1e-9):
-                middle = math.sqrt(values[first] * values[last])
-                best = (width, int(np.searchsorted(values, middle)))
-    if best is None:
-        return (Mode(float(np.median(values)), round(float(weight.sum()), 9)),)
-    cut = best[1]
-    return (*_split(values[:cut], weight[:cut], gap, tick), *_split(values[cut:], weight[cut:], gap, tick))
+        gaps = [(logs[one[-1]], logs[other[0]]) for one, other in pairwise(proper)]
+        if _are_apart([logs[part] for part in proper], gaps, strays, tick):
+            best = np.array([math.exp((low + high) / 2) for low, high in gaps])
+    return best
 
 
-def _is_enough(weight: FloatArray) -> bool:
-    """At least two blocks, or one that is a whole launch by itself (all launches then being that short)."""
-    return weight.size >= 2 or float(weight[0]) >= LEAST_SHARE - 1e-9
+def _are_apart(
+    parts: Sequence[FloatArray], gaps: Sequence[tuple[float, float]], strays: int, tick: float
+) -> bool:
+    """Are all gaps between parts wide for the noise inside these, and wider than a tick?
+
+    A stray that is left out costs a degree of freedom: with it goes some of the noise.
+    """
+    own = np.array([float(np.std(part, ddof=1)) for part in parts])
+    freedom = sum(part.size - 1 for part in parts)
+    pooled = math.sqrt(sum(sd**2 * (part.size - 1) for sd, part in zip(own, parts, strict=True)) / freedom)
+    deviations = max(MODE_NOISE, t_quantile(FEW_LEVEL, max(1, freedom - strays)))
+    least = max(deviations * pooled, MODE_NOISE * float(own.max()), math.log(MODE_GAP))
+    return all(high - low > least and math.exp(high) - math.exp(low) > tick for low, high in gaps)
+
+
+def mode_interval(mode: Mode, level: float = 0.95) -> Estimate:
+    """The value of a mode with its interval: over the launches that were in it, or over the blocks of one."""
+    if len(mode.shares) == 1 or len(mode.levels) < 2:
+        return block_interval(mode.levels, level=level).estimate
+    return launch_interval(mode.levels, level)
+
+
+def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float, float]:
+    """The share of launches, or of their time, in which something was so; Clopper and Pearson's interval.
+
+    `shares[i]` is that of launch i, 0 to 1, and often 0 or 1: then they are n trials (Biometrika 26, 1934),
+    with the beta distribution for sums that are not whole. Shares between vary less than trials, so that it
+    is wide for them. (0, 1) with one launch, which is one trial.
+    """
+    from scipy.special import betaincinv
+
+    n, k = len(shares), float(np.sum(shares))
+    if n < 2:
+        return 0.0, 1.0
+    tail = (1 - level) / 2
+    low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
+    high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
+    return low, high
+
+
+def typical_mode(modes: Sequence[Mode], level: float = 0.95) -> int:
+    """Which mode is the one to quote: the fastest of those that may be the most frequent.
+
+    So few launches as there are often cannot tell which of two modes is the more frequent, and would name one
+    or the other by luck. A mode may be the most frequent where the interval of its share reaches the largest
+    share that was seen; in one launch it is what was seen.
+    """
+    most = max(mode.share for mode in modes)
+    if len(modes[0].shares) == 1:
+        return next(k for k, mode in enumerate(modes) if mode.share == most)
+    return next(k for k, mode in enumerate(modes) if share_interval(mode.shares, level)[1] >= most - 1e-9)
 
 
 def drifts(medians: ArrayLike, level: float = 0.95) -> bool:

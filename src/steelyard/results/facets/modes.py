@@ -1,17 +1,22 @@
-"""The regimes of a row, and what the looks at the machine say of them."""
+"""The modes of a row, and what the looks at the machine say of them."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from steelyard.results.combined import Combined
-from steelyard.results.mode_cause import blame, see
+from steelyard.results.combined import Combined, finite
+from steelyard.results.mode_cause import LooksSaw, blame, see
 from steelyard.results.row import Facet
-from steelyard.stats import Interval
+from steelyard.stats import Interval, Mode, share_interval
+from steelyard.stats.interval import Estimate
 
 
 class RowMode(Struct, frozen=True):
-    """A regime of a point: its median in ns and the share of the time blocks that were in it.
+    """A mode of a point: its value in ns over the launches that were in it, and its share of the time.
+
+    `low`..`high` is the interval of the value, made as that of a median, and `share_low`..`share_high` that
+    of the share over launches (Clopper and Pearson), None of a single mode or launch. `launches` counts those
+    that were in it.
 
     `canary_ns` and `noise` are as in `Modes`, of the looks at the machine while it was in this regime.
     """
@@ -20,11 +25,18 @@ class RowMode(Struct, frozen=True):
     share: float
     canary_ns: float | None = None
     noise: float | None = None
+    low: float | None = None
+    high: float | None = None
+    share_low: float | None = None
+    share_high: float | None = None
+    launches: int = 0
 
 
 class Modes(Facet, frozen=True, kw_only=True):
-    """The regimes, and the looks at the machine between chunks.
+    """The modes, the fastest first, and the looks at the machine between chunks.
 
+    `typical_mode` is the place in `modes` of the one that the row is headed by: the fastest of those that may
+    be the most frequent.
     `canary_ns` is the median time of a cache line from rank to rank without MPI, `noise` the share of time
     that the rank lost to others that lost most. With several modes, `blame` says what the looks make of them:
     `below`, `noise`, `above`, None for nothing, and `canary_ratio` how the canary differs between the slowest
@@ -32,6 +44,7 @@ class Modes(Facet, frozen=True, kw_only=True):
     """
 
     modes: tuple[RowMode, ...] = ()
+    typical_mode: int = 0
     canary_ns: float | None = None
     noise: float | None = None
     blame: str | None = None
@@ -45,11 +58,28 @@ class Modes(Facet, frozen=True, kw_only=True):
         seen = see([look for each in looks for look in each])
         return cls(
             modes=tuple(
-                RowMode(mode.value, mode.share, saw.canary, saw.noise)
-                for mode, saw in zip(one.modes, blamed.seen, strict=True)
+                _row_mode(mode, value, saw, one.level)
+                for mode, value, saw in zip(one.modes, one.values, blamed.seen, strict=True)
             ),
+            typical_mode=one.typical,
             canary_ns=seen.canary,
             noise=seen.noise,
             blame=blamed.layer,
             canary_ratio=blamed.canary_ratio,
         )
+
+
+def _row_mode(mode: Mode, value: Estimate, saw: LooksSaw, level: float) -> RowMode:
+    has_share = mode.share < 1 and len(mode.shares) > 1
+    share_low, share_high = share_interval(mode.shares, level) if has_share else (None, None)
+    return RowMode(
+        value=value.value,
+        share=mode.share,
+        canary_ns=saw.canary,
+        noise=saw.noise,
+        low=finite(value.low),
+        high=finite(value.high),
+        share_low=share_low,
+        share_high=share_high,
+        launches=sum(one > 0 for one in mode.shares),
+    )

@@ -12,7 +12,7 @@ from steelyard.results.row import Facet
 class Rate(Facet, frozen=True, kw_only=True):
     """`bandwidth` in bytes/s of what moves bytes; `mops`, millions of operations a second, of what counts.
 
-    Both are made from the median, `mops_low`..`mops_high` from the ends of its interval.
+    Both are made from the row's `time`, `mops_low`..`mops_high` from the ends of its interval.
     """
 
     bandwidth: float | None = None
@@ -23,7 +23,7 @@ class Rate(Facet, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: Combined) -> Rate | None:
         """None of what moves and counts nothing."""
-        point, estimate = one.launches[0].point, one.estimate
+        point, estimate = one.launches[0].point, one.time
         if point is None or not (point.moved_bytes or point.work):
             return None
         return cls(

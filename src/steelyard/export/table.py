@@ -1,0 +1,180 @@
+"""Results as tables of polars, and as Parquet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from steelyard.base.errors import InputError
+from steelyard.export.exported import Export, Results
+from steelyard.export.flat import cell, columns, flat
+from steelyard.results.facets import FACETS
+from steelyard.results.load import Measured, load
+from steelyard.results.row import Row, RowLaunch
+from steelyard.results.rows import rows_of
+from steelyard.show.labels import told_params
+
+if TYPE_CHECKING:
+    import polars
+
+Line = Mapping[str, Any]
+
+# Columns whose names in results.json leave out the unit.
+_NS = (
+    *("time", "time_low", "time_high"),
+    *("median", "ci_low", "ci_high", "min", "p5", "p90", "p95", "p99", "p99_low", "p99_high", "max", "mean"),
+    *("quantile_value", "quantile_low", "quantile_high", "overhead", "clock_tick", "corrected"),
+    *("corrected_low", "corrected_high", "rank_medians", "modes", "phases", "ways", "pairs", "osu"),
+)
+_OTHER_UNITS = {"bandwidth": "bytes_per_s"}
+_LEFT_OUT = ("unit", "params", "imb")  # in names; in columns of their own; as `osu`
+_KEYS = ("op", "bytes", "ranks", "threads", "mpi", "method", "placement")
+_PARAM = "param_"  # columns of parameters
+_TYPES = {float: "Float64", int: "Int64", bool: "Boolean"}  # of columns; all else is words
+
+
+def load_table(folders: Sequence[str | Path], rows: str) -> polars.DataFrame:
+    """See `steelyard.load`."""
+    if rows not in _TABLES:
+        words = " or ".join(f"'{word}'" for word in _TABLES)
+        raise InputError(f"rows is {words}, not '{rows}'")
+    read = []
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+        measured = load(folder)
+        read.append((measured, Results(folder, rows_of(measured))))
+    return _TABLES[rows](read)
+
+
+def parquet(what: Export) -> bytes:
+    """The table of the test cases as Parquet. Raises InputError where polars is missing."""
+    file = io.BytesIO()
+    case_table(what.folders).write_parquet(file)
+    return file.getvalue()
+
+
+def case_table(folders: Sequence[Results]) -> polars.DataFrame:
+    """A row for each test case and MPI: the columns of results.csv, and one for each parameter that tells."""
+    shown = [name for name in columns() if name not in _LEFT_OUT]
+    lines = [
+        {"folder": str(one.folder), **_params(row, one.rows)}
+        | {with_unit(name): value for name, value in flat(row).items() if name in shown}
+        for one in folders
+        for row in one.rows
+    ]
+    types = {with_unit(name): _TYPE_OF[name] for name in shown}
+    return _frame(lines, {"folder": "String", **types, **_param_types(lines)})
+
+
+def launch_table(folders: Sequence[Results]) -> polars.DataFrame:
+    """A row for each launch of a test case."""
+    lines = [
+        _keys(one.folder, row, one.rows) | {with_unit(name): value for name, value in told.items()}
+        for one in folders
+        for row in one.rows
+        for told in map(msgspec.structs.asdict, row.launches)
+    ]
+    types = {with_unit(field.name): _type(field.type) for field in msgspec.structs.fields(RowLaunch)}
+    keys = {"folder": "String", "point": "Int64", **{name: _TYPE_OF[name] for name in _KEYS}}
+    return _frame(lines, {**keys, **_param_types(lines), **types})
+
+
+def sample_table(read: Sequence[tuple[Measured, Results]]) -> polars.DataFrame:
+    """A row for each sample of the launches that went well."""
+    pl = _polars()
+    found = []
+    for measured, one in read:
+        rows = {row.point: row for row in one.rows}
+        for point in measured.points:
+            keys = _keys(one.folder, rows[point.plan.point], one.rows)
+            for launch in (each for each in point.cells if each.status == "ok"):
+                fixed = {**keys, "launch": launch.launch}
+                same = [
+                    pl.lit(value, dtype=_one_type(pl, name, value)).alias(name)
+                    for name, value in fixed.items()
+                ]
+                samples = pl.DataFrame({"value_ns": launch.values}).with_row_index("sample")
+                found.append(samples.select(*same, pl.all()))
+    frame: polars.DataFrame = pl.concat(found, how="diagonal_relaxed") if found else pl.DataFrame()
+    return frame
+
+
+_TABLES: Mapping[str, Callable[[Sequence[tuple[Measured, Results]]], polars.DataFrame]] = {
+    "cases": lambda read: case_table([one for _, one in read]),
+    "launches": lambda read: launch_table([one for _, one in read]),
+    "samples": sample_table,
+}
+
+
+def with_unit(name: str) -> str:
+    """The name of a column with its unit: `median_ns`."""
+    unit = "ns" if name in _NS else _OTHER_UNITS.get(name)
+    return f"{name}_{unit}" if unit else name
+
+
+def _keys(folder: Path, row: Row, among: Sequence[Row]) -> dict[str, Any]:
+    """What a row is of, for tables that have several of it."""
+    own = {name: getattr(row, name) for name in _KEYS}
+    return {"folder": str(folder), "point": row.point, **own, **_params(row, among)}
+
+
+def _params(row: Row, among: Sequence[Row]) -> dict[str, Any]:
+    return {f"{_PARAM}{name}": value for name, value in told_params(row, among).items()}
+
+
+def _param_types(lines: Iterable[Line]) -> dict[str, str]:
+    """Numbers where all values are, else words."""
+    types: dict[str, str] = {}
+    for line in lines:
+        for name, value in line.items():
+            if name.startswith(_PARAM):
+                types[name] = "String" if isinstance(value, str) else types.get(name, "Float64")
+    return types
+
+
+def _frame(lines: Sequence[Line], types: Mapping[str, str]) -> polars.DataFrame:
+    """The lines in columns of these types; what is nested is words, as in results.csv."""
+    pl = _polars()
+    series = []
+    for name, type_ in types.items():
+        values = [cell(line.get(name)) for line in lines]
+        if type_ == "String":
+            values = [None if one is None or one == "" else str(one) for one in values]
+        series.append(pl.Series(name, values, dtype=getattr(pl, type_), strict=False))
+    frame: polars.DataFrame = pl.DataFrame(series)
+    return frame
+
+
+def _one_type(pl: Any, name: str, value: Any) -> Any:
+    """The type of a column that has one value."""
+    if name.startswith(_PARAM):
+        return pl.String if isinstance(value, str) else pl.Float64
+    return getattr(pl, _TYPE_OF.get(name, "String"))
+
+
+def _type(annotation: Any) -> str:
+    """The type of a column from the annotation of its field: that of one value, or None."""
+    kinds = [kind for kind in getattr(annotation, "__args__", (annotation,)) if kind is not type(None)]
+    return _TYPES.get(kinds[0], "String") if len(kinds) == 1 else "String"
+
+
+def _fields() -> Iterator[tuple[str, str]]:
+    for kind in (Row, *FACETS, RowLaunch):
+        for field in msgspec.structs.fields(kind):
+            yield field.name, _type(field.type)
+
+
+_TYPE_OF = dict(_fields())
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise InputError("tables and Parquet need polars; type: pip install 'steelyard[table]'") from None
+    return polars

@@ -1,0 +1,9 @@
+"""The words by which an engine says what an op and a method are; docs/internals/op.md explains them."""
+
+BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"  # forms
+CALL, LATENCY, BANDWIDTH, COLLECTIVE, KERNEL = "call", "latency", "bandwidth", "collective", "kernel"  # roles
+RATE, PATTERN, NOISE, WORK = "rate", "pattern", "noise", "work"
+INSTRUMENT, FAULT = "instrument", "fault"
+COPY, SHARED_MEMORY, PIPE, NETWORK, MPI = "copy", "shared memory", "pipe", "network", "mpi"  # layers
+LAYERS = (COPY, SHARED_MEMORY, PIPE, NETWORK, MPI)  # the lowest first
+LOWER, UPPER = "lower", "upper"  # bounds

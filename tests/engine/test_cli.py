@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,9 +16,11 @@ import steelyard.cli.list as list_module
 import steelyard.cli.mpi as mpi_module
 from campaigns import bytes_of
 from commands import FIXED, Said, Steelyard, steelyard_of
+from make_records import FakePoint, steady, write_folder
 from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.cli.main import main
+from steelyard.cli.page import commands
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.plan.plan import Measure, Plan
@@ -107,7 +110,7 @@ def test_nothing_measured_is_no_success(steelyard: Steelyard, tmp_path: Path) ->
     said = steelyard(*command, tmp_path / "o")
     assert [row["status"] for row in said.document["points"]] == ["skipped"]
     assert said.code == 3
-    assert "nothing was measured; the table says why" in said.err
+    assert "nothing was measured; the lines above say why" in said.err
 
 
 def test_a_plan_from_a_file_and_changes_to_it(steelyard: Steelyard, tmp_path: Path) -> None:
@@ -208,6 +211,58 @@ def test_list_without_an_mpi_says_so(steelyard: Steelyard, monkeypatch: pytest.M
     assert "self.empty" in said.out
     assert "mpi." not in said.out
     assert said.err == "no mpi.* ops: no MPI was found; pip install one\n"
+
+
+@pytest.mark.parametrize("command", commands())
+def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """It has no types of Python, fits 80 columns, and no line's end divides a name."""
+    monkeypatch.setenv("COLUMNS", "80")
+    said = steelyard(*command.split(), "--help")
+    assert (said.code, said.err) == (0, "")
+    assert not re.search(r"<\w|\[x>|\[required", said.out)
+    for line in said.out.splitlines():
+        assert len(line) <= 80
+        assert not re.search(r"\w-$", line)
+
+
+@pytest.mark.parametrize(
+    ("words", "here"),
+    [
+        ("--like osu_latency -m 1:1024", "there is no -m here: sizes are --bytes 1..1Ki"),
+        ("mpi.bcast -np 4", "there is no -np here: the number of ranks is -n 4, or several: -n 2,4"),
+        ("--like osu_bw --bytes 1:1Ki", "'1:1Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range"),
+    ],
+)
+def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, here: str) -> None:
+    said = steelyard("run", *words.split())
+    assert (said.code, said.out) == (2, "")
+    assert here in said.err
+
+
+def test_the_tests_of_other_suites_are_listed(steelyard: Steelyard) -> None:
+    said = steelyard("list", "osu_*")
+    lines = {line.split()[0]: line.split()[1] for line in said.out.splitlines()[1:] if line.strip()}
+    assert said.code == 0
+    assert (lines["osu_latency"], lines["osu_bw"]) == ("mpi.pingpong", "mpi.bandwidth")
+    assert "PingPong" not in lines
+
+
+def test_a_plan_says_what_it_measures_and_where_its_file_is(steelyard: Steelyard) -> None:
+    said = steelyard("list", "quick")
+    rows = {line.split()[0]: line.split()[1:] for line in said.out.splitlines()[1:]}
+    assert rows["run"] == ["steelyard", "run", "quick"]
+    assert {"mpi.pingpong,", "self.empty,"} <= set(rows["ops"])
+    assert Path(rows["file"][0].rstrip(",")).is_file()
+
+
+def test_show_has_what_another_suite_would_print(steelyard: Steelyard, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "o", [FakePoint("mpi.pingpong", steady(500.0), bytes=8)])
+    said = steelyard("show", folder, "--like", "osu_latency")
+    assert said.code == 0
+    assert "osu_latency, as it would print it" in said.out
+    assert re.search(r"^ +8 +0\.[45]\d\b", said.out, re.MULTILINE)
+    assert "no row is of osu_bw" in steelyard("show", folder, "--like", "osu_bw").err
+    assert steelyard("show", folder, "--like", "nothing").code == 2
 
 
 def test_doctor(steelyard: Steelyard) -> None:

@@ -30,6 +30,7 @@ from steelyard.records.schema import (
 )
 
 COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
+BEGAN_NS = 1_795_000_000_000_000_000
 
 # (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
 Look = Callable[[np.random.Generator, NDArray[np.float64]], tuple[float | None, tuple[float, ...]]]
@@ -119,8 +120,13 @@ def write_folder(
     machine: dict[str, Any] | None = None,
     plan: dict[str, Any] | None = None,
     ops: dict[str, dict[str, Any]] | None = None,
+    began_ns: int = BEGAN_NS,
+    clock: str = "monotonic",
 ) -> Path:
-    """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder."""
+    """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder.
+
+    Launches begin a minute apart, the first a minute after `began_ns`.
+    """
     (folder / "records").mkdir(parents=True)
     rng = np.random.default_rng(seed)
     jobs: dict[tuple[int, str | None, int, int, str, Placement | None], list[tuple[int, FakePoint]]] = {}
@@ -137,6 +143,11 @@ def write_folder(
             where = [str(cpu) for cpu in placement.cpus].__getitem__
         job, start = _heads(name, launch, mpi, ranks, where, preset)
         job = msgspec.structs.replace(job, threads=threads)
+        start = msgspec.structs.replace(
+            start,
+            start_unix_ns=began_ns + launch * 60_000_000_000,
+            clock=msgspec.structs.replace(start.clock, name=clock),
+        )
         if placement is not None:
             job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
         records: list[Record] = [job, start]
@@ -233,7 +244,6 @@ def _heads(
         build={"compiler": "gcc 12.2.0", "flags": "-O2"},
         mpi=LaunchMpi(library=f"{family} {version}", version="4.0", thread_level="single") if mpi else None,
         seed=42,
-        start_unix_ns=1_795_000_000_000_000_000 + launch * 60_000_000_000,
     )
     return job, start
 

@@ -273,7 +273,7 @@ def test_a_rank_that_was_elsewhere_is_named(tmp_path: Path) -> None:
     assert "misplaced" not in _evidence(folder)
     path = folder / "records" / "l02-mpich-4.0.2-n2-on-0-1.jsonl"
     path.write_text(path.read_text().replace('"cpus":"1"', '"cpus":"0-1"'))
-    assert _evidence(folder)["misplaced"] == "rank 1 of mpich-4.0.2 was asked for CPU 1, was allowed 0-1."
+    assert _evidence(folder)["misplaced"] == "Rank 1 of mpich-4.0.2 was asked for CPU 1, was allowed 0-1."
 
 
 _REFUSES = """
@@ -315,7 +315,7 @@ def test_a_binding_that_the_kernel_refuses_is_said_and_recorded(
     assert (place.refused, place.cpus) == ("Operation not permitted", everywhere)
     assert place.lanes == (everywhere, everywhere)
     found = _evidence(tmp_path / "out")["misplaced"]
-    assert "rank 0 of a launch without MPI was not bound: Operation not permitted" in found
+    assert "Rank 0 of a launch without MPI was not bound: Operation not permitted" in found
     assert (
         f"thread 0 of rank 0 of a launch without MPI was asked for CPU {a}, was allowed {everywhere}" in found
     )

@@ -76,7 +76,7 @@ def test_a_rank_that_was_moved_is_noticed_and_named(tmp_path: Path) -> None:
     plan = plan_of("noise.fwq", "noise.selfish", "noise.ftq", params={"count": 1000.0}, oversubscribe=False)
     measured = _measure(tmp_path / "out", plan, (), move)
     evidence = _found(measured)["moved"].evidence
-    assert f"rank 0 (pid {pids[0]} on " in evidence
+    assert f"Rank 0 (pid {pids[0]} on " in evidence
     assert f"was moved from CPU {first} to CPU {second} while noise." in evidence
 
 
@@ -92,8 +92,8 @@ def test_a_rank_of_mpi_that_was_moved_is_named(mpi: Mpi, tmp_path: Path) -> None
 
     plan = plan_of("noise.*", ranks=2, mpi=(mpi.name,), params={"count": 300.0}, oversubscribe=False)
     evidence = _found(_measure(tmp_path / "out", plan, (mpi,), move))["moved"].evidence
-    assert f"rank 1 (pid {pids[0]} on " in evidence
-    assert "rank 0" not in evidence
+    assert f"Rank 1 (pid {pids[0]} on " in evidence
+    assert "ank 0" not in evidence
 
 
 def test_states_are_recorded_around_each_point(tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def test_a_quiet_campaign_has_no_diagnostics(tmp_path: Path) -> None:
             "4 ranks and threads on 2 cores",
         ),
         ("oversubscribed", [QUIET], {"preset": "oversubscribed"}, "mpich-4.0.2"),
-        ("shared-cores", [QUIET], {"cpus": lambda rank: "0-1"}, "ranks 0 and 1 of mpich-4.0.2"),
-        ("unbound", [QUIET], {"cpus": lambda rank: "0-1"}, "rank 0 of mpich-4.0.2 may run on CPUs 0-1"),
+        ("shared-cores", [QUIET], {"cpus": lambda rank: "0-1"}, "Ranks 0 and 1 of mpich-4.0.2"),
+        ("unbound", [QUIET], {"cpus": lambda rank: "0-1"}, "Rank 0 of mpich-4.0.2 may run on CPUs 0-1"),
         ("yielding", [FakePoint("mpi.bcast", steady(1e3), yields_per_op=2.3)], {}, "up to 2.3 times"),
         ("modes", [FakePoint("mpi.bcast", regimes(200.0, 450.0))], {}, "% of the time ("),
         ("unsettled", [FakePoint("mpi.bcast", steady(1e3), flag="TIME")], {}, "in 10 of 10 launches"),
@@ -135,7 +135,24 @@ def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: A
     assert (error.clock_error_ns, error.clock_bound_ns) == (50.0, 2010.0)
     evidence = {one.name: one.evidence for one in diagnostics(measured, rows)}
     assert ("closed-clocks" in evidence) == found
-    assert not found or "clocks ±50.0 ns, guaranteed ±2.01 us" in evidence["closed-clocks"]
+    assert not found or "stated error ±50.0 ns, guaranteed bound ±2.01 us" in evidence["closed-clocks"]
+
+
+def test_a_failure_that_was_measured_again_is_noted(tmp_path: Path) -> None:
+    hung = FakePoint("mpi.scan", steady(1000.0), ends={1: HANG})
+    folder = write_folder(tmp_path / "out", [hung, QUIET], launches=1)
+    (failed,) = (folder / "records").iterdir()
+    first = failed.read_text()
+    write_folder(tmp_path / "again", [QUIET, QUIET], launches=1)
+    (again,) = (tmp_path / "again/records").iterdir()
+    (folder / "records" / failed.name.replace(".jsonl", ".2.jsonl")).write_text(again.read_text())
+    measured = load(folder)
+    found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
+    assert failed.read_text() == first
+    assert "failed" not in found
+    assert found["retried"].evidence.startswith("1 test case failed before: mpi.scan")
+    assert HANG.why is not None
+    assert HANG.why in found["retried"].evidence
 
 
 def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
@@ -152,7 +169,7 @@ def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"clock_doubt":null', '"clock_doubt":"it went back by 7 ns"'))
     measured = load(folder)
     found = {d.name: d for d in diagnostics(measured, rows_of(measured))}["unsound-clock"]
-    assert found.evidence == "monotonic in 1 launch: it went back by 7 ns."
+    assert found.evidence == "Clock monotonic in 1 launch: it went back by 7 ns."
 
 
 def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
@@ -166,7 +183,7 @@ def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
     measured = load(folder)
     found = {d.name: d for d in diagnostics(measured, rows_of(measured))}["unsound-clock"]
     assert found.evidence == (
-        "launch 1: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump, "
+        "Launch 1: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump, "
         "and the same clocks timed 1 other test case of it."
     )
 
@@ -206,7 +223,7 @@ def test_no_mpi_is_blamed_for_what_ran_without_one(tmp_path: Path) -> None:
     assert "wrong-answer" not in found
     texts = " ".join(str(one) for one in found.values())
     assert "makers of that MPI" not in texts
-    assert "rank 0 of a launch without MPI may run on CPUs 0-1" in texts
+    assert "Rank 0 of a launch without MPI may run on CPUs 0-1" in texts
 
 
 def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:

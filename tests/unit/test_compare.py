@@ -142,7 +142,7 @@ def test_junit_fails_for_slower_and_holds_hostile_names() -> None:
         _row(row.mpi or "", row.bytes, [one.median or 0 for one in row.launches]) for row in _folder({8: 1.3})
     ]
     rivals = rivals_of({'x"/><script>\x1b[31m': [rows[0]], "b & c": [rows[1]]})
-    root = ET.fromstring(junit_xml(compare(rivals, True, _ASKED), strict=False))
+    root = ET.fromstring(junit_xml("a title", compare(rivals, True, _ASKED).points, strict=False))
     assert root.get("failures") == "1"
     assert root[0][0].tag == "failure"
 

@@ -65,6 +65,16 @@ def test_paragraphs_are_wrapped(width: int) -> None:
     assert "No room" not in text
 
 
+def test_a_folder_of_several_is_named_and_a_unit_stays_with_its_number() -> None:
+    one = Diagnostic(
+        name="x", severity=ERROR, what="T", evidence="It took 12 % of it.", why="", remedy="Act."
+    )
+    for width in range(24, 40):
+        (text,) = diagnostic_text([one], width, where="later")
+        assert text.startswith("error: later: T.")
+        assert "12 %" in text
+
+
 @pytest.mark.parametrize("rows", [CHECKS, DOCTORS])
 def test_tables_are_whole(rows: tuple[Check[object], ...]) -> None:
     names = [row.name for row in rows]

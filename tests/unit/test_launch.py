@@ -100,7 +100,7 @@ def test_more_ranks_than_cores_only_when_asked_for(
 
 
 def test_threads_count_too() -> None:
-    with pytest.raises(InputError, match="2 x 3 threads are more than the 4 cores"):
+    with pytest.raises(InputError, match="2 ranks of 3 threads are more than the 4 cores"):
         plan_launch(_engine("mpich", "5.0.2"), _machine(), LaunchRequest(2, 3))
     fits = plan_launch(_engine("mpich", "5.0.2"), _machine(), LaunchRequest(2, 2, oversubscribe=True))
     assert (fits.preset, "OMP_WAIT_POLICY" in fits.environment) == (None, False)

@@ -37,6 +37,7 @@ _MAY_IMPORT: dict[str, str] = {
     "report": "base records stats results models show checks plots",
     "export": "base records stats results models show",
     "compare": "base records stats results models show",
+    "nights": "base records stats results models show compare plots",
     # on top
     "validate": "base records stats system engines results",
     "cli": "*",

@@ -176,6 +176,28 @@ def test_a_skipped_point_makes_no_parameter_differ(tmp_path: Path) -> None:
     assert "mpi.allreduce 4 B with openmpi-4.1.4: skipped: needs MPI 4.0" in text
 
 
+def test_sizes_that_are_skipped_for_several_reasons_are_named(tmp_path: Path) -> None:
+    reasons = {1: "2147483648 bytes are more than 2147483647", 2: "too large"}
+    points = [
+        FakePoint("mpi.bcast", steady(500.0), bytes=n, mpi=A, ends={1: renew(ABSENT, why=why)})
+        for n, why in reasons.items()
+    ]
+    text = overview_text([made(tmp_path, points, launches=1)], Paper(200, is_pipe=False))
+    for size, why in reasons.items():
+        assert f"mpi.bcast {size} B with {A}: skipped: {why}" in text
+
+
+def test_what_is_not_measured_yet_is_counted_and_can_be_resumed(tmp_path: Path) -> None:
+    folder = made(tmp_path, pingpongs(A))
+    for records in (folder.measured.folder / "records").iterdir():
+        lines = records.read_text().splitlines(keepends=True)
+        records.write_text("".join(line for line in lines if '"point":2' not in line))
+    text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
+    resumes = f"the same command with --out {folder.measured.folder} resumes"
+    assert f"1 of 3 test cases is not measured yet: {resumes}" in text
+    assert "skipped" not in text
+
+
 def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:
     lost = dict.fromkeys(range(9), ABSENT)
     points = [

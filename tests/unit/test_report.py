@@ -125,7 +125,7 @@ def test_the_page_loads_nothing(page: str) -> None:
 
 def test_the_page_says_what_it_must(page: str) -> None:
     _, text = read(page)
-    outcome = "16 of 27 test cases converged, 2 did not, 1 failed, 8 were skipped."
+    outcome = "18 of 27 test cases converged in all launches, 1 failed, 8 were skipped."
     for words in (
         outcome,
         "AMD EPYC 7B13 · 2 cores · Linux 6.1.0 · mpich-4.0.2, openmpi-4.1.4 · 1 to 2 ranks · 2 to 3 launches",
@@ -223,7 +223,7 @@ def test_several_folders_are_told_apart_and_compared(tmp_path: Path) -> None:
     assert re.search(
         r"mpi\.barrier: after takes (1\.9|2|2\.0)\d* times as long as before; the interval is above 1\.", text
     )
-    assert "In each: 1 of 1 test case converged." in text
+    assert "In each: 1 of 1 test case converged in all launches." in text
 
 
 def test_folders_of_the_same_name_are_told_apart_by_path(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_folders_of_the_same_name_are_told_apart_by_path(tmp_path: Path) -> None
 def test_nothing_measured_is_a_page_too(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [FakePoint("mpi.scan", steady(9.0), ends={1: HANG})], launches=1)
     _, text = read(write_report([folder], tmp_path / "a.html").read_text("utf-8"))
-    assert "0 of 1 test case converged, 1 failed." in text
+    assert "0 of 1 test case converged in all launches, 1 failed." in text
 
 
 def test_refusals(tmp_path: Path, folder: Path) -> None:

@@ -71,21 +71,21 @@ def test_a_quiet_launch_has_no_diagnostics(tmp_path: Path) -> None:
         (
             "busy-unnamed",
             {"own_ns": (10 * SECOND, 6 * SECOND)},
-            "others took 40 % of CPU 1 of vm in launch 3",
+            "In launch 3 others took 40 % of CPU 1 (rank 1) of vm, on a host whose processes were not",
         ),
         (
             "moved",
             {"cpus": ("1", "1"), "cpu": (1, 1)},
-            "rank 0 (pid 0 on vm) of launch 3 was moved from CPU 0",
+            "Rank 0 (pid 0 on vm) of launch 3 was moved from CPU 0",
         ),
         (
             "stolen",
             {"steal_ns": (5 * SECOND, 6 * SECOND)},
             "CPU 1 of rank 1 (pid 0 on vm) of launch 3: 10.0 %",
         ),
-        ("throttled", {"quota_stops": (3, 8)}, "rank 1 (pid 0 on vm) of launch 3 in 5 periods"),
+        ("throttled", {"quota_stops": (3, 8)}, "Rank 1 (pid 0 on vm) of launch 3 in 5 periods"),
         ("too-hot", {"throttles": (0, 2)}, None),
-        ("frequency", {"step_ps": (1400, 1100)}, "rank 0 (pid 0 on vm) of launch 3: the slowest 1.27 times"),
+        ("frequency", {"step_ps": (1400, 1100)}, "Rank 0 (pid 0 on vm) of launch 3: the slowest 1.27 times"),
     ],
 )
 def test_each_state_is_told(tmp_path: Path, name: str, last: dict[str, Any], words: str | None) -> None:
@@ -160,7 +160,7 @@ def test_a_rank_seen_elsewhere_was_moved_and_back(tmp_path: Path) -> None:
     path.unlink()
     append_records(path, records)
     evidence = _found(load(folder))["moved"].evidence
-    assert "rank 1 (pid 0 on vm) of launch 3 was seen on CPU 5, but bound to CPU 1" in evidence
+    assert "Rank 1 (pid 0 on vm) of launch 3 was seen on CPU 5, but bound to CPU 1" in evidence
 
 
 def test_a_record_of_the_state_does_not_disturb_who_listens(tmp_path: Path) -> None:

@@ -17,6 +17,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {plural(noun, count)}"
 
 
+def joined(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`: each name once, empty ones left out."""
+    *first, last = list(dict.fromkeys(name for name in names if name)) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def counted_range(counts: Iterable[int], noun: str) -> str:
     """`7 launches`, `3 to 10 launches`, `no launch`: from the least of several counts to the greatest."""
     found = sorted(set(counts))

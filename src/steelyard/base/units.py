@@ -20,7 +20,7 @@ def parse_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"(\d+)\s*([KMGT]i|[kKMGT]|)(B?)", text.strip())
     if match is None:
-        raise InputError(f"'{text}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB")
+        raise InputError(f"'{text}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as 1..1Ki")
     value = int(match[1]) * (_BINARY | _DECIMAL)[match[2]]
     if value > MAX_BYTES:
         raise InputError(f"'{text}' is larger than any memory (at most 1024Ti)")

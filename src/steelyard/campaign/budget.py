@@ -75,8 +75,8 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
     if fitting < len(costs):
         room = f"only about {fitting} of the {len(costs)} launches" if fitting else "not even one launch"
         lines.append(
-            f"the time budget of {plan.time_budget} has room for {room}: each takes at least "
-            f"{format_duration(max(costs.values()))}; what is not measured at the deadline is left out"
+            f"the time budget of {plan.time_budget} has room for {room}: each takes "
+            f"{format_duration(max(costs.values()))} or more; what is not measured by then is left out"
         )
     return tuple(lines)
 

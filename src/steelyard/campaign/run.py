@@ -42,6 +42,7 @@ _POLL_SECONDS = 0.05
 _LASTING = (
     60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
 )
+_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables by which an engine may run with other libraries
 _MOST_DEATHS = 2  # of launches alike that never began: the others are spared
 HUNG_BEFORE = "it hung in an earlier launch"
 _NEVER_BEGAN = "launches like this one died before they began to measure"
@@ -261,6 +262,7 @@ def _settings() -> dict[str, Any]:
     machine = msgspec.to_builtins(read_machine())
     told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
     told |= msgspec.to_builtins(read_settings())
+    told |= {name: os.environ.get(name) for name in _LIBRARIES}
     return {name: value for name, value in told.items() if value is not None}
 
 

@@ -51,7 +51,7 @@ def unsound_clock(seen: Evidence) -> str | None:
         doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
         for doubt in dict.fromkeys(doubts):
             found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    told = [f"{name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+    told = [f"clock {name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
     return sentences([*told, *_wild_clocks(seen)])
 
 
@@ -153,4 +153,4 @@ def closed_clocks(seen: Evidence) -> str | None:
 def _clock_words(row: Row) -> str:
     error = row.get(ClockError)
     stated, bound = format_time(error.clock_error_ns or 0), format_time(error.clock_bound_ns or 0)
-    return f"clocks ±{stated}, guaranteed ±{bound}"
+    return f"stated error ±{stated}, guaranteed bound ±{bound}"

@@ -37,7 +37,12 @@ def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") ->
 def sentences(findings: Iterable[str]) -> str | None:
     """Findings without repeats as one sentence, the first in full, the others counted; None without any."""
     found = list(dict.fromkeys(findings))
-    return _examples(found[:MOST_NAMED], len(found)) if found else None
+    return _capital(_examples(found[:MOST_NAMED], len(found))) if found else None
+
+
+def _capital(text: str) -> str:
+    """A sentence begins with a capital; names, such as `mpi.bcast`, stay as they are."""
+    return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def _examples(shown: Sequence[str], count: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 
 from steelyard.base.diagnostic import NOTE, WARNING, check
 from steelyard.base.plural import counted, plural
@@ -14,6 +15,7 @@ from steelyard.results.states import (
     STOLEN,
     TICK_NS,
     TICKS,
+    Shared,
     beside,
     changes_of,
     cpus_words,
@@ -66,30 +68,43 @@ def neighbour_words(files: Iterable[JobFile]) -> list[str]:
 
 
 def _neighbour_words(one: Busy, ranks: tuple[int, ...], launch: int) -> str:
-    more = f" and {len(ranks) - MOST_RANKS} more" if len(ranks) > MOST_RANKS else ""
-    named = f"{plural('rank', len(ranks))} {', '.join(map(str, ranks[:MOST_RANKS]))}{more}"
     return (
         f"'{one.name}' (pid {one.pid}) took {100 * one.cpu_ns / 1e9 / one.seconds:.0f} % of a CPU "
-        f"in launch {launch}, on {cpus_words(frozenset(one.cpus))}, where {named} ran"
+        f"in launch {launch}, on {cpus_words(frozenset(one.cpus))}, where {_ranks_words(ranks)} ran"
     )
 
 
 @check(
     "busy-unnamed",
     WARNING,
-    "Something else ran where the ranks did",
+    "Unknown processes ran where the ranks did",
     why="A rank that must share its core is as slow as its share, and those that wait for it are too.",
-    remedy="Nobody was seen at it: it lives for less than seconds, or on another host. Use CPUs that "
-    "nothing else may use (a cpuset), or run steelyard doctor on that host.",
+    remedy="Run steelyard doctor on that host to see who works there, or give the ranks CPUs that nothing "
+    "else may use (a cpuset), and measure again.",
 )
 def busy_unnamed(seen: Evidence) -> str | None:
     """CPU time of the ranks' CPUs that went to others though no process was seen there."""
-    return sentences(
-        f"others took {100 * group.share:.0f} % of {cpus_words(group.cpus)} of {group.host} in launch "
-        f"{file.job.launch}, where rank {group.changes[0].rank} ran"
-        for file in seen.measured.files
-        for group in unnamed(file)
-    )
+    found: list[tuple[float, str]] = []
+    for file in seen.measured.files:
+        for host, groups in groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host):
+            own = sorted(groups, key=lambda one: one.changes[0].rank)
+            watched = any(watch.host == host for watch in file.watches)
+            why = "too briefly to be named" if watched else "on a host whose processes were not watched"
+            shares = [f"{100 * one.share:.0f} % of {cpus_words(one.cpus)} ({_ranks(one)})" for one in own]
+            took = " and ".join(filter(None, [", ".join(shares[:-1]), shares[-1]]))
+            words = f"in launch {file.job.launch} others took {took} of {host}, {why}"
+            found.append((sum(one.share for one in own), words))
+    return sentences(words for _, words in sorted(found, reverse=True))
+
+
+def _ranks(group: Shared) -> str:
+    """`rank 0`, `ranks 0, 1, 2, 3 and 4 more`: who may run on CPUs."""
+    return _ranks_words(tuple(change.rank for change in group.changes))
+
+
+def _ranks_words(ranks: tuple[int, ...]) -> str:
+    more = f" and {len(ranks) - MOST_RANKS} more" if len(ranks) > MOST_RANKS else ""
+    return f"{plural('rank', len(ranks))} {', '.join(map(str, ranks[:MOST_RANKS]))}{more}"
 
 
 @check(

@@ -107,6 +107,30 @@ def cut(seen: Evidence) -> str | None:
     return f"The last line of {', '.join(names)} is cut off." if names else None
 
 
+@check(
+    "retried",
+    NOTE,
+    "Failures that were measured again",
+    why="The table shows the last measurement. A test case that fails at times may fail again.",
+    remedy="Look at the first failure in the records before you trust the second measurement.",
+)
+def retried(seen: Evidence) -> str | None:
+    """Test cases that failed in a launch in which they were then measured, with the first reason."""
+    failures = {
+        (file.job.launch, run.index): run.end.why or "no reason given"
+        for file in reversed(seen.measured.files)
+        for run in file.points
+        if run.end is not None and run.end.status == "failed"
+    }
+    reasons: dict[int, str] = {}
+    for row in seen.rows:
+        for one in row.launches:
+            if one.status == "ok" and (why := failures.get((one.launch, row.point))):
+                reasons.setdefault(row.point, why)
+    rows = (row for row in seen.rows if row.point in reasons)
+    return listed(rows, lambda row: reasons[row.point], " failed before")
+
+
 # ---- how the library waits ---------------------------------------------------------------------------------
 
 
@@ -170,7 +194,7 @@ def modes(seen: Evidence) -> str | None:
 @check(
     "modes-below",
     WARNING,
-    "Several modes, from below MPI",
+    "Modes from below MPI",
     why="A cache line handed from rank to rank without MPI became slower with the operation: cores, caches "
     "or the hypervisor changed, and no MPI can do better.",
     remedy="Compare within one mode, or on a machine whose cores stay where they are. Do not blame the "
@@ -185,7 +209,7 @@ def modes_below(seen: Evidence) -> str | None:
 @check(
     "modes-outside",
     WARNING,
-    "Several modes, with lost time",
+    "Modes with lost time",
     why="The operation was slow when ranks lost time to others: other work, interrupts or the hypervisor.",
     remedy="Quiet the machine, or use cores that nothing else may use.",
     caused_by=CAUSES,
@@ -198,7 +222,7 @@ def modes_outside(seen: Evidence) -> str | None:
 @check(
     "modes-above",
     WARNING,
-    "Several modes, and the machine was the same in each",
+    "Modes though the machine stayed the same",
     why="Nothing else was seen on the ranks' CPUs, and a cache line handed from rank to rank without MPI "
     "took as long in the slow mode as in the fast one. What is left is the MPI library and its processes: "
     "where buffers lie, which path was taken, a helper thread, or who gets the core when the library gives "

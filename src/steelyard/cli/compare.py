@@ -14,8 +14,10 @@ from steelyard.cli.console import print_sheet, say, say_json
 from steelyard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.compare.arms import Rivals
-    from steelyard.compare.verdicts import Verdicts
+    from steelyard.compare.verdicts import CaseVerdict
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -31,18 +33,27 @@ EXAMPLES = {
 class CompareOptions:
     """The options of `steelyard compare`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="one folder with --by, or several")]
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="one folder with --by, or several")]
     by: Annotated[
         str | None,
-        typer.Option(help="within one folder: mpi, placement, param.NAME, omp.NAME"),
+        typer.Option(metavar="FACTOR", help="within one folder: mpi, placement, param.NAME, omp.NAME"),
     ] = None
-    least: Annotated[float, typer.Option(help="the least difference that matters, in per cent")] = 2.0
-    margin: Annotated[float, typer.Option(help="the difference that may be ignored, in per cent")] = 5.0
+    least: Annotated[
+        float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
+    ] = 2.0
+    margin: Annotated[
+        float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
+    ] = 5.0
     false_alarm: Annotated[
-        float, typer.Option(help="comparisons of equals that may say slower or faster, in per cent")
+        float,
+        typer.Option(
+            metavar="PERCENT", help="comparisons of equals that may say slower or faster, in per cent"
+        ),
     ] = 1.0
     strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
-    junit: Annotated[Path | None, typer.Option(help="write the verdicts as JUnit XML, too")] = None
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")
+    ] = None
     json: JsonFlag = False
 
 
@@ -53,13 +64,14 @@ def compare(options: CompareOptions) -> None:
 
     rivals, by_turns = _rivals(options)
     asked = Question(
-        _fraction("--false-alarm", options.false_alarm, most=0.5),
-        _fraction("--least", options.least),
-        _fraction("--margin", options.margin),
+        percentage("--false-alarm", options.false_alarm, most=0.5),
+        percentage("--least", options.least),
+        percentage("--margin", options.margin),
     )
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
-        _write_junit(options.junit, found, options.strict)
+        title = f"steelyard compare {' '.join(found.arms)}"
+        write_junit(options.junit, title, found.points, options.strict)
     if options.json:
         from steelyard.compare.document import verdicts_document
 
@@ -70,11 +82,12 @@ def compare(options: CompareOptions) -> None:
         print_sheet(verdict_sheet(found, asked.margin))
         for sentence in verdict_sentences(found, asked.margin):
             say(sentence)
-    if code := _code(found, options.strict):
+    if code := exit_code(found.points, options.strict):
         raise typer.Exit(code)
 
 
-def _fraction(option: str, percent: float, most: float = 10.0) -> float:
+def percentage(option: str, percent: float, most: float = 10.0) -> float:
+    """The percentage that an option was given, as a fraction. Raises InputError."""
     if not 0 < percent / 100 < most:
         raise InputError(f"{option} is a percentage above 0 and below {100 * most:g}, not {percent:g}")
     return percent / 100
@@ -99,19 +112,21 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     return rivals_of({str(folder): results(folder) for folder in folders}), False
 
 
-def _write_junit(path: Path, found: Verdicts, strict: bool) -> None:
+def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:
+    """Write verdicts as JUnit XML. Raises InputError."""
     from steelyard.compare.junit import junit_xml
 
     try:
-        write_whole(path, junit_xml(found, strict))
+        write_whole(path, junit_xml(title, points, strict))
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written: {error.strerror}; give --junit another place"
         ) from None
 
 
-def _code(found: Verdicts, strict: bool) -> int:
-    said = {one.verdict for one in found.points}
+def exit_code(points: Sequence[CaseVerdict], strict: bool) -> int:
+    """What the verdicts come to for a script: 0 where nothing is slower."""
+    said = {one.verdict for one in points}
     if "slower" in said:
         return SLOWER_CODE
     return CANNOT_TELL_CODE if strict and "cannot tell" in said else 0

@@ -85,7 +85,7 @@ def print_laid_out(text: str) -> None:
 
 def say_aside(text: str) -> None:
     """A line beside tables on stdout: in a pipe it begins with `#`, as all that is no line of a table."""
-    say(f"{MARK}{text}" if paper().is_pipe else text)
+    say(f"{MARK}{text}".rstrip() if paper().is_pipe else text)
 
 
 def say_json(document: object) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from steelyard.base.errors import SteelyardError
-from steelyard.cli.console import out, say, say_json, tell
+from steelyard.cli.console import out, say, say_json, tell, width
 from steelyard.cli.mpi import mpi_line
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import solo_engine
 from steelyard.engines.mpi import find_mpis
 from steelyard.system.machine import read_machine
 
+_NAME_WIDTH = 10  # letters
 _LOOK_SECONDS = 1.0  # how long what else runs is watched
 
 
@@ -41,11 +43,23 @@ def doctor(options: JsonOnly) -> None:
         say_json({"machine": machine, "mpis": mpis, **seen, **told})
         return
     for name, value in machine_lines(machine, clocks):
-        say(f"{name:<10} {value}")
+        _say_row(name, value)
     for mpi in mpis:
-        say(f"{'mpi':<10} {mpi_line(mpi)}")
+        _say_row("mpi", mpi_line(mpi))
     say()
     for paragraph in diagnostic_text(found, out().width, notes=True):
         say(paragraph)
     if not found:
         say("No check found anything.")
+
+
+def _say_row(name: str, value: str) -> None:
+    """A name and what there is to say of it, wrapped beside it; in a pipe a line."""
+    columns = width()
+    indent = " " * (_NAME_WIDTH + 1)
+    text = f"{name:<{_NAME_WIDTH}} {value}"
+    lines = (
+        textwrap.wrap(text, columns, subsequent_indent=indent, break_on_hyphens=False) if columns else [text]
+    )
+    for line in lines:
+        say(line)

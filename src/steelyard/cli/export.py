@@ -22,7 +22,7 @@ EXAMPLES = {
     "export": (
         "steelyard export results/mine --to csv --out mine.csv",
         "steelyard export results/mine --to osu",
-        "steelyard export results/monday results/tuesday --to parquet --out both.parquet",
+        "steelyard export results/a results/b --to parquet --out both.parquet",
     )
 }
 
@@ -31,7 +31,7 @@ EXAMPLES = {
 class ExportOptions:
     """The options of `steelyard export`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="results folders")]
     to: Annotated[str, typer.Option(metavar="FORMAT", help="what is written")]
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where; default: stdout")] = None
 

@@ -6,19 +6,21 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from steelyard.base.errors import InputError, SteelyardError
+from steelyard.base.units import format_values
 from steelyard.cli.console import say, say_json, tell, width
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.plan.arguments import shipped_plans
-from steelyard.plan.other_suites import SUITES, known_as
+from steelyard.plan.other_suites import SUITES, Like, known_as
 from steelyard.plan.plan import nearest, read_plan
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
@@ -26,7 +28,8 @@ _VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest ran
 EXAMPLES = {
     "list_what_there_is": (
         "steelyard list reduce            every op with 'reduce' in its name",
-        "steelyard list mpi.reduce        its sizes, parameters, methods; names in other suites",
+        "steelyard list mpi.reduce        its sizes, parameters and methods",
+        "steelyard list 'osu_*'           what tests of other suites are here",
         "steelyard list 'mpi.i*' --mpi mpich",
         "steelyard list epoch             a method and its parameters",
     )
@@ -41,7 +44,10 @@ class ListOptions:
         list[str] | None,
         typer.Argument(metavar="NAME|PATTERN", help="a name, a part of names, or a pattern such as 'mpi.i*'"),
     ] = None
-    mpi: Annotated[list[str] | None, typer.Option(help="name or path of an MPI, or several: a,b")] = None
+    mpi: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|PATH,...", help="MPIs to ask; default: the first, and the embedded one"),
+    ] = None
     json: JsonFlag = False
 
 
@@ -53,6 +59,7 @@ class Entry(msgspec.Struct, frozen=True):
     document: Any  # what --json says of it
     params: tuple[Param, ...] = ()
     why_not: str | None = None
+    details: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,12 @@ def list_what_there_is(options: ListOptions) -> None:
     catalogue, problem = read_catalogue(listed(options.mpi))
     patterns = listed(options.patterns)
     ops, tables = _chosen(catalogue, patterns)
+    theirs = _theirs(patterns)
     if options.json:
         say_json(_document(catalogue, ops, tables))
         return
     entries = [entry for rows in tables.values() for entry in rows]
-    if patterns and len(ops) + len(entries) == 1:
+    if patterns and len(ops) + len(entries) == 1 and not theirs:
         for line in op_lines(catalogue, ops[0]) if ops else entry_lines(entries[0]):
             say(line)
         return
@@ -90,6 +98,12 @@ def list_what_there_is(options: ListOptions) -> None:
             for entry in rows:
                 why = f"  (not here: {entry.why_not})" if entry.why_not else ""
                 _say_wrapped(f"  {entry.name:<{_NAME_WIDTH}} {entry.summary}{why}", _NAME_WIDTH + 3)
+    if theirs:
+        say("tests of other suites (steelyard run --like NAME)")
+        for row in theirs:
+            told = format_values(row.params)
+            text = "; ".join(part for part in (f"{row.op} {told}".rstrip(), row.differs) if part)
+            _say_wrapped(f"  {row.name:<{_NAME_MOST}} {text}", _NAME_MOST + 3)
     if problem:
         tell(f"no mpi.* ops: {problem}")
 
@@ -117,14 +131,22 @@ def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
         "methods": tuple(Entry(row.name, row.summary, row, row.params, row.why_not) for row in solo.methods),
         "stop rules": tuple(Entry(row.name, row.summary, row, row.params) for row in solo.stop_rules),
         "clock synchronisation": tuple(Entry(row.name, row.summary, row) for row in solo.sync_algorithms),
-        "plans": tuple(_plan_entry(name, read_plan(path).summary) for name, path in shipped_plans().items()),
+        "plans": tuple(_plan_entry(name, path) for name, path in shipped_plans().items()),
     }
     known = {name: ops.get(name, op) for name, op in all_ops.items()}
     return Catalogue(known, tables, tuple(described), lacks), problem
 
 
-def _plan_entry(name: str, summary: str) -> Entry:
-    return Entry(name, summary, {"name": name, "summary": summary})
+def _plan_entry(name: str, path: Path) -> Entry:
+    plan = read_plan(path)
+    ops = dict.fromkeys(op for one in plan.measure for op in one.ops)
+    details = (
+        ("run", f"steelyard run {name}"),
+        ("ops", ", ".join(ops)),
+        ("launches", f"{plan.launches}" + (f", at most {plan.time_budget}" if plan.time_budget else "")),
+        ("file", f"{path}, to copy and change"),
+    )
+    return Entry(name, plan.summary, {"name": name, "summary": plan.summary}, details=details)
 
 
 def _usual() -> tuple[str | None, ...]:
@@ -144,7 +166,7 @@ def _chosen(
         found = [name for name in names if name == pattern]
         found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
         found = found or [row.op for row in (known_as(pattern),) if row is not None]
-        if not found:
+        if not found and not _theirs([pattern]):
             hint = nearest(pattern, names) or ";"
             raise InputError(f"nothing here is called '{pattern}'{hint} 'steelyard list' names all")
         wanted.update(found)
@@ -153,6 +175,13 @@ def _chosen(
         title: tuple(row for row in rows if row.name in wanted) for title, rows in catalogue.tables.items()
     }
     return ops, kept
+
+
+def _theirs(patterns: Sequence[str]) -> list[Like]:
+    """The tests of other suites that patterns such as `osu_*` mean; a plain name is taken for one of ours."""
+    rows = [row for suite in SUITES.values() for row in suite]
+    wild = [pattern for pattern in patterns if any(letter in pattern for letter in "*?[")]
+    return [row for row in rows if any(fnmatchcase(row.name, pattern) for pattern in wild)]
 
 
 def _op_table(catalogue: Catalogue, ops: Sequence[Op]) -> Iterator[str]:
@@ -207,6 +236,8 @@ def entry_lines(entry: Entry) -> Iterator[str]:
     yield from _wrapped(f"{entry.name}: {entry.summary}", 2)
     if entry.why_not:
         yield from _wrapped(f"  not here  {entry.why_not}", 12)
+    for name, text in entry.details:
+        yield from _wrapped(f"  {name:<9} {text}", 12)
     yield from _param_lines(entry.params)
 
 

@@ -23,6 +23,9 @@ _COMMANDS = {
     "report": Command("show", "ReportOptions", "report", "results as one HTML file that opens offline"),
     "export": Command("export", "ExportOptions", "export", "results for other programs: csv, osu, imb, ..."),
     "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
+    "check": Command(
+        "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
+    ),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
@@ -24,6 +26,8 @@ class _Options(Protocol):
     def __init__(self, **given: Any) -> None: ...
 
 
+_TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer tells it
+_WHOLE = "\u2011"  # a hyphen at which no line ends
 Names = Callable[[], Mapping[str, Sequence[str]]]
 Options = TypeVar("Options", bound=_Options)
 
@@ -43,11 +47,12 @@ def add_command(
     *,
     examples: Sequence[str] = (),
     names: Names | None = None,
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Add a command: an option for each field of `options`, typer's words in its annotation.
 
     Its help is the docstring of `work`, and below it the examples. `names` says, when help is asked for, what
-    an option may be given.
+    an option may be given. `elsewhere` has options of other programs, with what to write here.
     """
 
     class WithNames(TyperCommand):
@@ -56,7 +61,13 @@ def add_command(
             for param in self.params:
                 if (words := known.get(param.name or "")) and hasattr(param, "help"):
                     param.help = f"{param.help}; one of {', '.join(words)}"
-            super().format_options(ctx, formatter)
+            _format_options(self.get_params(ctx), ctx, formatter)
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            for word in args:
+                if (here := elsewhere.get(word)) is not None:
+                    raise InputError(f"there is no {word} here: {here}")
+            return super().parse_args(ctx, args)
 
     def call(**given: Any) -> None:
         try:
@@ -71,11 +82,28 @@ def add_command(
     app.command(name, cls=WithNames, help=inspect.getdoc(work), epilog=epilog)(call)
 
 
+def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:
+    """Write arguments and options for people: no types of Python, and no name that a line's end divides."""
+    rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for param in params:
+        if (record := param.get_help_record(ctx)) is not None:
+            kind = "Arguments" if param.param_type_name == "argument" else "Options"
+            name, text = (_TYPE.sub("", part).replace("-", _WHOLE) for part in record)
+            rows[kind].append((name, text))
+    before = len(formatter.buffer)
+    for title, those in rows.items():
+        if those:
+            with formatter.section(title):
+                formatter.write_dl(those)
+    formatter.buffer[before:] = [text.replace(_WHOLE, "-") for text in formatter.buffer[before:]]
+
+
 @dataclass(frozen=True)
 class Command:
     """Where a command stands: a module of this folder, its options, its function; what it does, in a line.
 
-    The module may have `EXAMPLES`, and `NAMES` of what options may be given, both by the function's name.
+    The module may have `EXAMPLES`, `NAMES` of what options may be given, and options of other programs,
+    `ELSEWHERE`, each by the function's name.
     """
 
     module: str
@@ -94,6 +122,7 @@ class Command:
             getattr(module, self.work),
             examples=getattr(module, "EXAMPLES", {}).get(self.work, ()),
             names=getattr(module, "NAMES", {}).get(self.work),
+            elsewhere=getattr(module, "ELSEWHERE", {}).get(self.work, {}),
         )
         return typer.main.get_command(alone)
 

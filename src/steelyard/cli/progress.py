@@ -56,6 +56,7 @@ class _Shower:
         self.to_come: list[PlannedPoint] = []
         self.launch, self.points = 0, 0
         self.done, self.total = 0, 0
+        self.failed: set[tuple[int, str]] = set()
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -70,7 +71,7 @@ class _Shower:
                 self.to_come = [point for point in self.to_come if point.point != event.plan.point]
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
-                    self._say(f"  {point_words(event.plan)}: failed: {end.why}")
+                    self._say_failed(event, end.why or "no reason given")
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
@@ -78,6 +79,14 @@ class _Shower:
                     "more time resumes"
                 )
         self._show()
+
+    def _say_failed(self, event: PointEnded, why: str) -> None:
+        """Each failure of a test case once: the table counts how often."""
+        if (event.plan.point, why) not in self.failed:
+            self.failed.add((event.plan.point, why))
+            mpi = event.file.job.mpi
+            of = f" of {mpi.name}" if mpi else ""
+            self._say(f"  {point_words(event.plan)}{of} failed in launch {self.launch}: {why}")
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -37,10 +37,16 @@ from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.base.diagnostic import Diagnostic
+    from steelyard.show.overview import ReadFolder
+
 EXAMPLES = {
     "run": (
         "steelyard run mpi.pingpong --bytes 0,8,1Ki..4Mi",
-        "steelyard run mpi.allreduce mpi.bcast -n 2,4 --mpi openmpi,mpich --time-budget 5m",
+        "steelyard run mpi.allreduce -n 2,4 --mpi openmpi,mpich --time-budget 5m",
         "steelyard run --like osu_latency",
         "steelyard run quick",
         "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
@@ -93,12 +99,12 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="how ranks start and what is timed: epoch, batch, barrier, ack, ...; default: the op's own",
+            help="how ranks start and what is timed; default: the op's own",
         ),
     ] = None
     rule: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="when a test case ends: median, quantile, fixed; default: median"),
+        typer.Option(metavar="NAME", help="when a test case ends; default: median"),
     ] = None
     threads: Annotated[
         str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
@@ -182,7 +188,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="a timer, sound or not: tsc, monotonic, ...; default: the best that all ranks find sound",
+            help="a timer, sound or not; default: the best that all ranks find sound",
         ),
     ] = None
     sync: Annotated[
@@ -278,7 +284,7 @@ def run(options: RunOptions) -> None:
     if "failed" in ended:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
-        tell("steelyard: nothing was measured; the table says why")
+        tell("steelyard: nothing was measured; the lines above say why")
     if "failed" in ended or "ok" not in ended:
         raise typer.Exit(MeasurementError.exit_code)
 
@@ -308,8 +314,10 @@ def planned(options: RunOptions) -> Plan:
     return plan
 
 
-def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
-    """Measure what is not finished, and show all; the ways in which points ended."""
+def measure(
+    plan: Plan, folder: Path, *, retry_failed: bool = False
+) -> tuple[ReadFolder, Sequence[Diagnostic]]:
+    """Measure a plan into a folder, with a bar on stderr; what the folder then says, and what is doubtful."""
     from steelyard.cli.progress import listening
 
     machine = read_machine()
@@ -329,18 +337,24 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
         for note in lock.notes:
             tell(f"note: {note}")
         try:
-            again = options.retry is not None
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
-                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=again)
+                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=retry_failed)
         finally:
-            from steelyard.export.exported import Export
             from steelyard.export.formats import write_results
 
             results, found = read_results(folder)
             write_results(exported(results, found))
+    return results, found
+
+
+def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
+    """Measure what is not finished, and show all; the ways in which points ended."""
+    results, found = measure(plan, folder, retry_failed=options.retry is not None)
     to = "json" if options.json else options.to
     like = listed(options.like)
     if to is not None:
+        from steelyard.export.exported import Export
+
         write_export(to, Export((exported(results, found),), their_tests(like)))
     else:
         print_results([results])
@@ -355,3 +369,19 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
 
 
 NAMES = {"run": known_names}
+_COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
+ELSEWHERE = {
+    "run": {
+        "-np": "the number of ranks is -n 4, or several: -n 2,4",
+        "-m": "sizes are --bytes 1..1Ki",
+        "-i": _COUNT,
+        "-iter": _COUNT,
+        "-x": "warm-up ends when samples no longer become faster",
+        "-W": "the window of a bandwidth test is --param window=64",
+        "-t": "the number of threads is --threads 2",
+        "-f": "the report has all columns; --like osu_allreduce prints OSU's",
+        "-c": "each answer is always checked",
+        "-npmin": "the numbers of ranks are -n 2,4",
+        "-msglog": "sizes are --bytes 0,1..4Mi",
+    }
+}

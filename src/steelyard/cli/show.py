@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_bytes, tell
-from steelyard.cli.options import JsonFlag
-from steelyard.plan.other_suites import SUITES
+from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
+from steelyard.cli.options import JsonFlag, listed
+from steelyard.plan.other_suites import SUITES, find_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 class ShowOptions:
     """The options of `steelyard show`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="results folders; all are compared with the first")
+    ]
+    like: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="below, what tests such as osu_latency would have printed"),
+    ] = None
     json: JsonFlag = False
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False
 
@@ -42,17 +48,22 @@ def show(options: ShowOptions) -> None:
         say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
         return
     print_results([results for results, _ in read])
-    for _, found in read:
-        tell_diagnostics(found)
+    for results, _ in read:
+        print_like(listed(options.like), results.rows, results.name)
+    for results, found in read:
+        tell_diagnostics(found, results.name)
 
 
 @dataclass(frozen=True)
 class ReportOptions:
     """The options of `steelyard report`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="results folders; all are compared with the first")
+    ]
     output: Annotated[
-        Path | None, typer.Option("-o", help="the HTML file; report.html in the first folder")
+        Path | None,
+        typer.Option("-o", metavar="FILE", help="the HTML file; default: report.html in the first folder"),
     ] = None
 
 
@@ -126,18 +137,27 @@ def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
     return tuple(sorted(found, key=lambda test: wanted.index(test.name.lower()) if wanted else 0))
 
 
-def print_like(names: Sequence[str], rows: Sequence[Row]) -> None:
-    """What tests of other suites would have printed, on stdout."""
+def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> None:
+    """What tests of other suites would have printed, on stdout, of the rows in folder `where` of several.
+
+    Raises InputError for a test that nobody knows.
+    """
     from steelyard.show.like_sheet import like_sheets
 
-    for sheet in like_sheets(their_tests(names), rows) if names else ():
-        say()
-        print_sheet(sheet)
+    for name in names:
+        find_like(name)
+    sheets = list(like_sheets(their_tests(names), rows)) if names else []
+    for sheet in sheets:
+        about = f"{where}, {sheet.explained}" if where else sheet.explained
+        print_sheet(replace(sheet, explained=about))
+        say_aside("")
+    if names and not sheets:
+        tell(f"no row is of {' or '.join(names)}, as far as its columns are known")
 
 
-def tell_diagnostics(found: Sequence[Diagnostic]) -> None:
-    """What the checks have found, on stderr; notes are in the report alone."""
+def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
+    """What the checks have found, on stderr, in folder `where` of several; notes are in the report alone."""
     from steelyard.show.diagnostics import diagnostic_text
 
-    for paragraph in diagnostic_text(found, err().width):
+    for paragraph in diagnostic_text(found, err().width, where=where):
         tell(paragraph)

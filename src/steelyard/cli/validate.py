@@ -20,22 +20,31 @@ class ValidateOptions:
     """The options of `steelyard validate`."""
 
     full: Annotated[bool, typer.Option("--full", help="the whole matrix: hours")] = False
-    ranks: Annotated[str | None, typer.Option("-n", "--ranks", help="ranks: 16,60")] = None
+    ranks: Annotated[str | None, typer.Option("-n", "--ranks", metavar="N,...", help="ranks: 16,60")] = None
     platform: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|WORDS", help="a platform for SimGrid: a file, or words as 'topology=torus'"
         ),
     ] = None
-    op: Annotated[list[str] | None, typer.Option(help="an op or a pattern, or several: a,b")] = None
-    method: Annotated[list[str] | None, typer.Option(help="a method, or several: a,b")] = None
-    bytes_: Annotated[str | None, typer.Option("--bytes", help="sizes: 8,64Ki")] = None
-    selector: Annotated[
-        list[str] | None, typer.Option(help="which library's choice of algorithms: mpich,ompi,mvapich2,impi")
+    op: Annotated[
+        list[str] | None, typer.Option(metavar="NAME,...", help="an op or a pattern, or several: a,b")
     ] = None
-    time_limit: Annotated[str, typer.Option(help="time for one simulation")] = "5m"
-    seed: Annotated[int, typer.Option(min=0, help="seed of noise and clocks")] = 1
-    out: Annotated[Path | None, typer.Option("--out", help="keep records and validate.json there")] = None
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="NAME,...", help="a method, or several: a,b")
+    ] = None
+    bytes_: Annotated[str | None, typer.Option("--bytes", metavar="SIZES", help="sizes: 8,64Ki")] = None
+    selector: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...", help="which library's choice of algorithms: mpich,ompi,mvapich2,impi"
+        ),
+    ] = None
+    time_limit: Annotated[str, typer.Option(metavar="TIME", help="time for one simulation")] = "5m"
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="seed of noise and clocks")] = 1
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="keep records and validate.json there")
+    ] = None
     json: JsonFlag = False
 
 

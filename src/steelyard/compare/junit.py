@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.base.junit import Case, Suite
 from steelyard.base.junit import junit_xml as suites_xml
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
-from steelyard.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.compare.verdicts import CaseVerdict
 
 
-def junit_xml(found: Verdicts, strict: bool) -> bytes:
+def junit_xml(title: str, points: Sequence[CaseVerdict], strict: bool) -> bytes:
     """The verdicts as JUnit: slower fails, cannot tell is skipped, or fails where `strict`."""
-    cases = tuple(_case(one, strict) for one in found.points)
-    return suites_xml([Suite(f"steelyard compare {' '.join(found.arms)}", cases)])
+    return suites_xml([Suite(title, tuple(_case(one, strict) for one in points))])
 
 
 def _case(one: CaseVerdict, strict: bool) -> Case:

@@ -90,7 +90,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         else "the arms were measured at different times: what an hour adds is assumed, not measured"
     )
     return Verdicts(
-        verdict=_overall(points),
+        verdict=overall(points),
         arms=rivals.arms,
         by_turns=by_turns,
         launches=pairs,
@@ -102,7 +102,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     )
 
 
-def _overall(points: Sequence[CaseVerdict]) -> str:
+def overall(points: Sequence[CaseVerdict]) -> str:
     """The verdict that weighs most: all are the same only where each is."""
     said = {point.verdict for point in points}
     return next(verdict for verdict in (SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME) if verdict in said)

@@ -15,6 +15,7 @@ import msgspec
 
 from steelyard.base.cpulist import cpu_words
 from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
 from steelyard.engines.build import Engine, engine_environment
 from steelyard.launch.binding import Cores, family_of
 from steelyard.launch.request import UNSET, LaunchRequest
@@ -53,7 +54,7 @@ def plan_launch(
     check_cpus(placed, machine.cpus, machine.online, placement.text if placement else "")
     over = not placed and ranks * threads > len(cores)
     if over and not request.oversubscribe:
-        wanted = f"{ranks} ranks" if threads == 1 else f"{ranks} x {threads} threads"
+        wanted = f"{ranks} ranks" if threads == 1 else f"{counted(ranks, 'rank')} of {threads} threads"
         raise InputError(
             f"{wanted} are more than the {len(cores)} cores that this process may use; "
             "ask for fewer, or add --oversubscribe to let them share"

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from steelyard.base.plural import counted, counted_range
+from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.units import format_bytes
 from steelyard.models.ratios import Ratio
 from steelyard.report.section import rows_in
@@ -25,7 +25,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
     names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
     families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
     if len(ops) <= MOST_NAMED:
-        what = " and ".join(", ".join(ops).rsplit(", ", 1))
+        what = joined(ops)
     elif len(names) == 1 and names[0] != "run":
         what = names[0]
     else:
@@ -36,7 +36,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
     days = dict.fromkeys(day_words(one.campaign.created) for one in folders.values())
     parts = [
         what,
-        " against ".join(rivals),
+        " against ".join(filter(None, (rivals[0], joined(rivals[1:])))) if rivals else "",
         " and ".join(filter(None, hosts)),
         " and ".join(filter(None, days)),
     ]
@@ -73,9 +73,9 @@ def place_words(measured: Measured, rows: Sequence[Row]) -> str:
 def outcome_words(rows: Sequence[Row]) -> str:
     """What became of the test cases, in one sentence: what converged, failed, was skipped."""
     count = {status: sum(1 for row in rows if row.status == status) for status in ("ok", "failed", "skipped")}
-    settled = sum(1 for row in rows if row.status == "ok" and row.flag == "SETTLED")
+    settled = sum(1 for row in rows if row.status == "ok" and not {"UNSETTLED", "TIME"} & set(row.flags))
     cases = "test case" if len(rows) == 1 else "test cases"
-    words = [f"{settled} of {len(rows)} {cases} converged"]
+    words = [f"{settled} of {len(rows)} {cases} converged in all launches"]
     if unsettled := count["ok"] - settled:
         words.append(f"{unsettled} did not")
     if count["failed"]:

@@ -25,7 +25,7 @@ from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
-from steelyard.show.overview import skipped_cases
+from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.sheet import Sheet, plain_lines, words
 
 _LAYERS = (
@@ -52,11 +52,12 @@ def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
             )
 
 
-def skipped_section(items: Sequence[Shown]) -> Iterator[Section]:
+def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[Section]:
     """What was not measured, and why; nothing where all was."""
     lines = plain_lines((what, f"skipped: {why}") for what, why in skipped_cases(items))
-    if lines:
-        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines),))
+    notes = tuple(f"{text}." for text in unmeasured_words(folders))
+    if lines or notes:
+        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines, notes),))
 
 
 def picture_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:

@@ -90,7 +90,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         for group in groups
         if (sheet := group_sheet(group, summaries)) is not None
     ]
-    sections += skipped_section(items)
+    sections += skipped_section(folders, items)
     for folder in folders:
         sections += model_sections(folder.rows, folder.name if several else "")
     pictures = [

@@ -66,8 +66,8 @@ STATE_COLUMNS = (
     "took",
     "others",
     "stolen",
-    "preempted",
-    "gave way",
+    "involuntary",
+    "voluntary",
     "migrations",
 )
 MOST_STATES = 40  # rows: of more, those whose CPUs others used most

@@ -96,7 +96,7 @@ class PointLaunch:
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
     `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
-    another may be off by, in ns, and `clock_bound` what that is for certain; `by_closure`: several clocks
+    another may be off by, in ns, and `clock_bound` the guaranteed bound of that; `by_closure`: several clocks
     were synchronised, and the closure found the error that they state.
     """
 

@@ -11,6 +11,8 @@ from steelyard.records.campaign_file import Placement
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.schema import Params
 
+NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
+
 
 class Facet(Struct, frozen=True, kw_only=True):
     """Columns of a row that belong together: a kind of row has them, others do not.

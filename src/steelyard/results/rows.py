@@ -18,7 +18,7 @@ from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
-from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drifts
@@ -194,7 +194,7 @@ def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
         return "failed", _reasons(failed, len(cells))
     if skipped:
         return ("ok" if done else "skipped"), _reasons(skipped, len(cells))
-    return ("ok", None) if done else ("skipped", "not measured yet; run the same command again to resume")
+    return ("ok", None) if done else ("skipped", NOT_YET)
 
 
 def _reasons(cells: list[PointLaunch], total: int) -> str:

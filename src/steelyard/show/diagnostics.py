@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.diagnostic import NOTE, Diagnostic
+from steelyard.show.terminal import GLUE
 
+_UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
 INDENT = "  "  # of all lines of a paragraph but the first
 
 
-def diagnostic_text(found: Sequence[Diagnostic], width: int, *, notes: bool = False) -> Iterator[str]:
+def diagnostic_text(
+    found: Sequence[Diagnostic], width: int, *, notes: bool = False, where: str = ""
+) -> Iterator[str]:
     """A paragraph for each, wrapped at `width`; notes only where they are asked for.
+
+    `where` is the folder that it is about, where there are several.
 
     What another one may explain is named in that one's paragraph and has none of its own.
     """
@@ -22,10 +29,13 @@ def diagnostic_text(found: Sequence[Diagnostic], width: int, *, notes: bool = Fa
             continue
         explained = [other.what[0].lower() + other.what[1:] for other in shown if other.cause == one.name]
         why = f"This may be why: {', '.join(explained)}. " if explained else ""
-        yield textwrap.fill(
-            f"{one.severity}: {one.what}. {one.evidence} {why}{one.remedy}",
+        about = f"{where}: " if where else ""
+        text = f"{one.severity}: {about}{one.what}. {one.evidence} {why}{one.remedy}"
+        lines = textwrap.fill(
+            _UNIT.sub(GLUE, text),
             width,
             subsequent_indent=INDENT,
             break_long_words=False,
             break_on_hyphens=False,
         )
+        yield lines.replace(GLUE, " ")

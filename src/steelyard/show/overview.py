@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.base.plural import counted_range
+from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.units import format_bytes
 from steelyard.results.load import Measured
-from steelyard.results.row import Row
+from steelyard.results.row import NOT_YET, Row
 from steelyard.show.core_pairs import pictured
 from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
 from steelyard.show.labels import row_labels
@@ -44,7 +44,8 @@ def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
     blocks += [apart + sheet_text(sheet, paper) for sheet in overview_sheets(folders, items, known)]
-    skipped = "".join(prose_text(f"{what}: skipped: {why}", paper) for what, why in skipped_cases(items))
+    told = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
+    skipped = "".join(prose_text(text, paper) for text in (*told, *unmeasured_words(folders)))
     return "".join([*blocks, apart + skipped if skipped else ""])
 
 
@@ -114,17 +115,11 @@ def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Itera
     place = places.pop() if len(places) == 1 else None
     cpus = f"CPUs {','.join(place.split('|'))}" if place and not rows[0].placed else ""
     team = " on ".join(part for part in (facts.pop("ranks", ""), cpus) if part)
-    host = _joined([_host(folder) for folder in folders])
+    host = joined([_host(folder) for folder in folders])
     where = " of ".join(part for part in (team, host) if part)
     yield ", ".join(
-        part for part in (_joined(mpis), where, *facts.values(), _launches(rows, len(mpis), folders)) if part
+        part for part in (joined(mpis), where, *facts.values(), _launches(rows, len(mpis), folders)) if part
     )
-
-
-def _joined(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *first, last = list(dict.fromkeys(name for name in names if name)) or [""]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _host(folder: ReadFolder) -> str:
@@ -145,21 +140,35 @@ def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> 
     return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
 
 
+def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:
+    """`15 of 30 test cases are not measured yet: the same command with --out x resumes`, for each folder."""
+    for folder in folders:
+        count = sum(1 for row in folder.rows if row.why == NOT_YET)
+        if count:
+            verb = "is" if count == 1 else "are"
+            resumes = f"the same command with --out {folder.measured.folder} resumes"
+            yield f"{count} of {counted(len(folder.rows), 'test case')} {verb} not measured yet: {resumes}"
+
+
 def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     """What was skipped, and the reason: `mpi.allreduce_init with openmpi-4.1.4`, `needs MPI 4.0`.
 
-    Sizes are named where others of the op were measured.
+    Sizes are named where others of the op were measured, or skipped for another reason. What is only not
+    measured yet is left out.
     """
-    measured = {item.row.op for item in items if item.row.status != SKIPPED}
+    skipped = [item for item in items if item.row.status == SKIPPED and item.row.why != NOT_YET]
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row, folder in ((item.row, item.folder) for item in items if item.row.status == SKIPPED):
+    for row, folder in ((item.row, item.folder) for item in skipped):
         where = " in ".join(part for part in (row.mpi, folder) if part)
-        sizes = reasons.setdefault((row.why or "no reason given", where), {}).setdefault(row.op, [])
-        if row.op in measured and row.sized and format_bytes(row.bytes) not in sizes:
+        told = (_KIND.sub("", row.why or "no reason given"), where)
+        sizes = reasons.setdefault(told, {}).setdefault(row.op, [])
+        others = (item.row for item in items if item.row.op == row.op)
+        alike = all(one.status == SKIPPED and one.why == row.why for one in others if one.mpi == row.mpi)
+        if row.sized and not alike and format_bytes(row.bytes) not in sizes:
             sizes.append(format_bytes(row.bytes))
-    told: dict[tuple[str, str], list[str]] = {}
+    places: dict[tuple[str, str], list[str]] = {}
     for (why, where), ops in reasons.items():
         named = ", ".join(f"{op} {', '.join(sizes)}".rstrip() for op, sizes in ops.items())
-        told.setdefault((named, _KIND.sub("", why)), []).append(where)
-    for (named, why), places in told.items():
-        yield " with ".join(part for part in (named, _joined(places)) if part), why
+        places.setdefault((named, why), []).append(where)
+    for (named, why), found in places.items():
+        yield " with ".join(part for part in (named, joined(found)) if part), why

@@ -22,7 +22,7 @@ GAP = 2  # blanks between columns
 LEAST_WORDS = 12  # letters that a column of words keeps, where its longest part has so many
 LEAST_REMARK = 24  # letters beside a line, below which a remark stands under it
 INDENT = 4  # of a remark that does
-_GLUE = "\u00a0"
+GLUE = "\u00a0"  # a blank at which no line ends
 
 BOLD = "1"
 STYLES = {WARN: "33", BAD: "31", DIM: "2"}
@@ -112,9 +112,9 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     if width is None or len(text) <= width:
         return [text]
     words = (chunk for word in text.split() for chunk in _chunks(word, width))
-    glued = re.sub(r"(?<=\d) ", _GLUE, " ".join(words))  # a number and its unit stay together
+    glued = re.sub(r"(?<=\d) ", GLUE, " ".join(words))  # a number and its unit stay together
     lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False)
-    return [line.replace(_GLUE, " ") for line in lines]
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def _chunks(word: str, width: int) -> list[str]:

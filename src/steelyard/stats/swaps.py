@@ -46,17 +46,17 @@ def level_modes(values: FloatArray, gap: float) -> FloatArray:
     values: logarithms, any shape, of both arms together, so that who ran where plays no part; nan stays.
     """
     left = values.ravel().copy()
-    for part in _parts(left, gap):
+    for part in mode_parts(left, gap):
         left[part] -= np.median(left[part])
     return left.reshape(values.shape)
 
 
 def modes_of(values: FloatArray, gap: float) -> int:
     """How many modes of `LEAST_IN_MODE` values or more both arms together have."""
-    return sum(part.size >= LEAST_IN_MODE for part in _parts(values, gap))
+    return sum(part.size >= LEAST_IN_MODE for part in mode_parts(values, gap))
 
 
-def _parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
+def mode_parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
     """The places of the values of each mode: modes are what gaps above log(gap) in the sorted values part."""
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(values[known], kind="stable")]
@@ -66,7 +66,7 @@ def _parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
 
 def _is_shared(first: FloatArray, second: FloatArray, gap: float) -> bool:
     """Is each mode one of both arms? Else the gap may be the very difference that is looked for."""
-    parts = _parts(np.concatenate((first, second)), gap)
+    parts = mode_parts(np.concatenate((first, second)), gap)
     return all(min((part < first.size).sum(), (part >= first.size).sum()) >= LEAST_IN_MODE for part in parts)
 
 

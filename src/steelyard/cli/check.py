@@ -1,0 +1,253 @@
+"""`steelyard check`: is tonight slower than the nights before, and since when?"""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.cli.compare import exit_code, percentage, write_junit
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.options import JsonFlag
+
+if TYPE_CHECKING:
+    from steelyard.nights.store import Night, Pool
+    from steelyard.nights.verdicts import Checked
+
+EXAMPLES = {
+    "check": (
+        "steelyard check --history nights",
+        "steelyard check --history nights --tonight nights/2026-11-23 --report check.html",
+        "steelyard check --history nights --baseline /opt/openmpi-before",
+    )
+}
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options of `steelyard check`."""
+
+    history: Annotated[
+        list[Path],
+        typer.Option(metavar="DIR", help="results folders of nights, or a folder of them; may be repeated"),
+    ]
+    tonight: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="the night that is checked; default: the newest one")
+    ] = None
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BUILD",
+            help=(
+                "measure what is suspected again, by turns with this: an MPI (name, prefix, mpicc, mpiexec), "
+                "a steelyard-mpi, or env.NAME=VALUE"
+            ),
+        ),
+    ] = None
+    launches: Annotated[
+        int, typer.Option(metavar="N", min=8, help="with --baseline: pairs of launches, 8 at least")
+    ] = 12
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="with --baseline: results folder; default: results/confirm-DATE-TIME"
+        ),
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NIGHT|DATE",
+            help="leave out the nights before: what changed then is accepted; a folder's name, or 2026-11-20",
+        ),
+    ] = None
+    any_host: Annotated[
+        bool, typer.Option("--any-host", help="pool nights of hosts of other names, as containers have")
+    ] = False
+    least: Annotated[float, typer.Option(help="the least difference that matters, in per cent")] = 2.0
+    margin: Annotated[float, typer.Option(help="the difference that may be ignored, in per cent")] = 5.0
+    false_alarm: Annotated[
+        float, typer.Option(help="equal nights that may say slower or faster, in per cent")
+    ] = 1.0
+    strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the history as pictures, one HTML file")
+    ] = None
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")
+    ] = None
+    json: JsonFlag = False
+
+
+def check(options: CheckOptions) -> None:
+    """Hold tonight against the nights before, and date what changed."""
+    from steelyard.compare.answer import Question
+    from steelyard.nights.verdicts import check_tonight
+
+    asked = Question(
+        percentage("--false-alarm", options.false_alarm, most=0.5),
+        percentage("--least", options.least),
+        percentage("--margin", options.margin),
+    )
+    pooled = _pool(options)
+    found, series = check_tonight(pooled, asked)
+    found = _confirm(options, pooled, found) if options.baseline else _with_command(found, pooled)
+    if options.report is not None:
+        from steelyard.nights.page import check_page
+
+        _write(options.report, "--report", check_page(found, series, asked.margin).encode())
+    if options.junit:
+        write_junit(options.junit, f"steelyard check {found.tonight}", found.points, options.strict)
+    if options.json:
+        from steelyard.nights.document import check_document
+
+        say_json(check_document(found))
+    else:
+        _print(found, asked.margin)
+    if code := exit_code(found.points, options.strict):
+        raise typer.Exit(code)
+
+
+def _print(found: Checked, margin: float) -> None:
+    from steelyard.nights.sheets import check_sentences, check_sheet
+    from steelyard.show.terminal import prose_text
+
+    print_sheet(check_sheet(found, margin))
+    for sentence in check_sentences(found):
+        print_laid_out(prose_text(sentence, paper()))
+    if found.confirm:
+        say_aside("To confirm what is suspected, measure it by turns with the build of before:")
+        say_aside(f"  {found.confirm}")
+
+
+def _write(path: Path, option: str, text: bytes) -> None:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written: {error.strerror}; give {option} another place"
+        ) from None
+
+
+def _pool(options: CheckOptions) -> Pool:
+    """The nights of the store; those that cannot be read are left out, but for tonight's."""
+    from steelyard.nights.store import folders_in, pool, read_night
+
+    folders = {path.resolve(): path for path in folders_in(options.history)}
+    nights: dict[Path, Night] = {}
+    unread: list[tuple[str, str]] = []
+    for real, folder in folders.items():
+        if options.tonight is not None and real == options.tonight.resolve():
+            continue
+        try:
+            nights[real] = read_night(folder)
+        except InputError as error:
+            unread.append((str(folder), str(error).partition(";")[0]))
+    if options.tonight is not None:
+        if not options.tonight.is_dir():
+            raise InputError(
+                f"there is no results folder '{options.tonight}'; give one that 'steelyard run' wrote"
+            )
+        tonight = read_night(options.tonight)
+    elif nights:
+        tonight = nights.pop(max(nights, key=lambda real: nights[real].began))
+    else:
+        raise InputError(f"no night can be read: {unread[0][0]}: {unread[0][1]}")
+    others = list(nights.values())
+    since = _since(options.since, (*others, tonight))
+    return pool(tonight, others, unread, any_host=options.any_host, since=since)
+
+
+def _since(word: str | None, nights: tuple[Night, ...]) -> int:
+    """When the night of that name began, or the day, in ns since 1970."""
+    if word is None:
+        return 0
+    for night in nights:
+        if word in (night.name, str(night.folder)):
+            return night.began
+    try:
+        day = datetime.datetime.fromisoformat(word)
+    except ValueError:
+        raise InputError(
+            f"--since '{word}' is neither the name of a night nor a date such as 2026-11-20"
+        ) from None
+    return int((day if day.tzinfo else day.replace(tzinfo=datetime.UTC)).timestamp() * 1e9)
+
+
+def _with_command(found: Checked, pooled: Pool) -> Checked:
+    """The check with the command that would confirm what is suspected, where anything is."""
+    from msgspec.structs import replace
+
+    if not any(one.suspected for one in found.points):
+        return found
+    words = ["steelyard", *sys.argv[1:], "--baseline", _former_build(pooled)]
+    return replace(found, confirm=shlex.join(words))
+
+
+def _former_build(pooled: Pool) -> str:
+    """What the night before was measured with and tonight was not: a variable, an MPI; else a word for it."""
+    *_, before, tonight = pooled.nights
+    for name in ("LD_PRELOAD", "LD_LIBRARY_PATH"):
+        if before.settings.get(name) != tonight.settings.get(name):
+            return f"env.{name}={before.settings.get(name, '-')}"
+    launcher = before.settings.get("mpiexec", "")
+    if launcher != tonight.settings.get("mpiexec") and Path(launcher).is_file():
+        return launcher
+    return "OLD_BUILD"
+
+
+def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
+    """Measure what is suspected again, by turns with the baseline: only that says slower or faster now."""
+    from steelyard.campaign.folder import default_folder
+    from steelyard.cli.run import measure
+    from steelyard.compare.answer import Question
+    from steelyard.compare.arms import rivals_by
+    from steelyard.compare.verdicts import compare
+    from steelyard.models.ratios import key_of
+    from steelyard.nights.verdicts import with_confirmed
+    from steelyard.plan.again import plan_again
+
+    campaign = pooled.nights[-1].measured.campaign
+    suspects = {one.point_b for one in found.points if one.suspected}
+    points = [point for point in campaign.points if point.point in suspects]
+    if not points:
+        tell("nothing is suspected, so nothing is measured again")
+        return found
+    arms = _arms(options.baseline or "", pooled)
+    ((factor, _),) = arms.items()
+    plan = plan_again(campaign, points, arms, options.launches)
+    folder = options.out or default_folder(plan)
+    results, _ = measure(plan, folder)
+    tell(f"results: {folder}")
+    asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
+    said = compare(rivals_by(results.rows, factor), True, asked)
+    keys = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
+    tonight = {
+        key_of(row, ("mpi", factor)): row.point for row in pooled.nights[-1].rows if row.point in suspects
+    }
+    known = [one for one in said.points if one.point_a is not None and keys[one.point_a] in tonight]
+    return with_confirmed(found, known, [tonight[keys[one.point_a or 0]] for one in known])
+
+
+def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
+    """The baseline and what tonight was measured with, as arms. Raises InputError."""
+    tonight = pooled.nights[-1].settings
+    if baseline.startswith("env."):
+        name, equals, value = baseline.removeprefix("env.").partition("=")
+        if not equals or not name or not value:
+            raise InputError(
+                f"--baseline {baseline} is not of the form env.NAME=VALUE; '-' is for a variable unset"
+            )
+        return {f"env.{name}": (value, tonight.get(name, "-"))}
+    launcher = tonight.get("mpiexec")
+    if launcher is None or " and " in launcher:
+        raise InputError(
+            "--baseline wants tonight to have one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
+        )
+    return {"mpi": (baseline, launcher)}

@@ -1,0 +1,40 @@
+"""A check as one HTML file: what it says, and a picture of the history of each test case that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+
+import jinja2
+
+from steelyard import __version__
+from steelyard.compare.answer import CANNOT_TELL, SAME
+from steelyard.nights.sheets import check_sentences, check_sheet
+from steelyard.nights.verdicts import Checked, Series
+from steelyard.plots import Chart, svg
+from steelyard.plots.nights import nights_chart
+
+_MOST = 60  # pictures of a kind: beyond that nobody looks
+
+
+def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
+    """The page as text; it loads nothing and runs no script."""
+    changed = [one for one in series if len(one.starts) > 1 or one.verdict not in (SAME, CANNOT_TELL)]
+    others = [one for one in series if one not in changed]
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"svg": svg}
+    source = resources.files(__package__).joinpath("page.html.j2").read_text("utf-8")
+    return environment.from_string(source).render(
+        version=__version__,
+        found=found,
+        sheet=check_sheet(found, margin),
+        sentences=check_sentences(found),
+        changed=_charts(found, changed),
+        others=_charts(found, others),
+        unseen=max(0, len(changed) - _MOST) + max(0, len(others) - _MOST),
+    )
+
+
+def _charts(found: Checked, series: Sequence[Series]) -> list[Chart]:
+    nights = [night.name for night in found.nights]
+    return [nights_chart(one.name, one.values, one.starts, nights) for one in series[:_MOST]]

@@ -1,0 +1,335 @@
+"""Tonight's verdicts: against the nights before, and since when what changed has changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from steelyard.base.errors import InputError
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
+from steelyard.compare.verdicts import CaseVerdict, Promise, overall
+from steelyard.nights.levels import Levels, levels_of
+from steelyard.nights.settings import differences
+from steelyard.nights.store import Night, Pool
+from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
+from steelyard.stats.change_points import Change, find_changes
+from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
+
+SUSPECT = 0.05  # p of a test case by itself, from which it is worth a confirmation
+
+
+class NightVerdict(CaseVerdict, frozen=True, kw_only=True):
+    """What is said of a test case, or of all of an op: tonight (`b`) against the nights before (`a`).
+
+    `label` tells it from others of its op and size. `nights` are those before tonight at the last level,
+    `nights_needed` how many would tell, None where no number would. `since` is the first night of the last
+    level, None where it never changed. `suspected`: worth a confirmation; `confirmed` by arms, None where
+    that was not tried.
+    """
+
+    label: str
+    nights: int
+    nights_needed: int | None
+    since: str | None
+    suspected: bool
+    confirmed: bool | None = None
+
+
+class SettingChange(Struct, frozen=True):
+    """A setting that two nights in a row have in two ways; `night` is the later one."""
+
+    name: str
+    before: str
+    after: str
+    night: str
+
+
+class LevelChange(Struct, frozen=True, kw_only=True):
+    """A level that changed for good: `ratio` is the new time over the old one, with its interval (99 %).
+
+    It changed between the nights `last` and `first`; with 95 % the first night is one of
+    `earliest`..`latest`.
+    """
+
+    op: str
+    bytes: int | None
+    label: str
+    ratio: float
+    low: float
+    high: float
+    p: float
+    last: str
+    first: str
+    earliest: str
+    latest: str
+    settings: tuple[SettingChange, ...]
+
+
+class NightName(Struct, frozen=True):
+    """A night and when it was measured, in ns since 1970."""
+
+    name: str
+    folder: str
+    began_unix_ns: int
+
+
+class LeftOut(Struct, frozen=True):
+    """A folder that was not pooled, and why."""
+
+    folder: str
+    why: str
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """All that a check says. `common` is what tonight has in common with no MPI in it, as a ratio.
+
+    `settings` are what tonight is set differently from the night before.
+    """
+
+    verdict: str
+    tonight: str
+    nights: tuple[NightName, ...]
+    left_out: tuple[LeftOut, ...]
+    promise: Promise
+    points: tuple[NightVerdict, ...]
+    ops: tuple[NightVerdict, ...]
+    changes: tuple[LevelChange, ...]
+    settings: tuple[SettingChange, ...]
+    common: float | None
+    missing: int
+    confirm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A column of a check as a picture wants it.
+
+    `values` of nights are logarithms, shape (n,); `starts` are the first nights of levels.
+    """
+
+    name: str
+    unit: str
+    values: NDArray[np.float64]
+    starts: tuple[int, ...]
+    verdict: str
+
+
+def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, tuple[Series, ...]]:
+    """Hold tonight against its history, and date what changed in it. Raises InputError for too few nights."""
+    before = len(pool.nights) - 1
+    if before < LEAST_NIGHTS:
+        why = f"; {pool.left_out[0][0]}: {pool.left_out[0][1]}" if pool.left_out else ""
+        raise InputError(
+            f"tonight can be held against {before or 'no'} earlier night{'' if before == 1 else 's'}, and "
+            f"{LEAST_NIGHTS} at least say how nights differ{why}"
+        )
+    levels = levels_of(pool)
+    rows = [rows[-1] for rows in pool.cases]
+    cases = [row for row in rows if row is not None]
+    ops = list(dict.fromkeys(row.op for row in cases))
+    members = {op: [j for j, row in enumerate(cases) if row.op == op] for op in ops}
+    wide = [op for op in ops if len(members[op]) > 1]
+    values = np.column_stack([levels.values, *(levels.values[:, members[op]].mean(axis=1) for op in wide)])
+    changes = find_changes(values, false_alarm=asked.false_alarm, seed=seed)
+    starts = [(0, *(one.at for one in changes if one.column == column)) for column in range(values.shape[1])]
+    screened = screen_tonight(values, starts, false_alarm=asked.false_alarm)
+    labels = _labels(cases)
+    heads: list[tuple[Row, int | None, str]] = [
+        (row, row.bytes, label) for row, label in zip(cases, labels, strict=True)
+    ]
+    heads += [(cases[members[op][0]], None, "") for op in wide]
+    names = [night.name for night in pool.nights]
+    told = [
+        _verdict(*head, column, screened, _last(changes, column), levels, names, asked)
+        for column, head in enumerate(heads)
+    ]
+    points, whole = tuple(told[: len(cases)]), tuple(told[len(cases) :])
+    checked = Checked(
+        verdict=overall(points),
+        tonight=names[-1],
+        nights=tuple(NightName(one.name, str(one.folder), one.began) for one in pool.nights),
+        left_out=tuple(LeftOut(*one) for one in pool.left_out),
+        promise=_promise(asked, len(told)),
+        points=points,
+        ops=whole,
+        changes=tuple(_level_change(one, *heads[one.column], pool.nights) for one in changes),
+        settings=_settings_between(pool.nights, before, before),
+        common=None if levels.common is None else _common(levels.common),
+        missing=pool.missing,
+    )
+    series = tuple(
+        Series(_name(one), head[0].unit, values[:, column], starts[column], one.verdict)
+        for column, (one, head) in enumerate(zip(told, heads, strict=True))
+    )
+    return checked, series
+
+
+def with_confirmed(checked: Checked, found: Sequence[CaseVerdict], points: Sequence[int]) -> Checked:
+    """The check with what arms said tonight of suspected test cases: only that is slower or faster now.
+
+    found: the verdicts of arms, in the order of `points`, the test cases' numbers of tonight.
+    """
+    said = dict(zip(points, found, strict=True))
+    told = tuple(
+        _confirmed(one, said[one.point_b])
+        if one.point_b in said
+        else replace(one, verdict=CANNOT_TELL, why="suspected, and not measured again")
+        if one.verdict in (SLOWER, FASTER, LITTLE)
+        else one
+        for one in checked.points
+    )
+    return replace(checked, verdict=overall(told), points=told, ops=(), confirm=None)
+
+
+def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:
+    return replace(
+        one,
+        verdict=arms.verdict,
+        ratio=arms.ratio,
+        low=arms.low,
+        high=arms.high,
+        p=arms.p,
+        launches_needed=arms.launches_needed,
+        why=arms.why,
+        confirmed=arms.verdict == one.verdict,
+    )
+
+
+def _promise(asked: Question, family: int) -> Promise:
+    percent = f"{100 * asked.false_alarm:g} %"
+    return Promise(
+        asked.false_alarm,
+        family,
+        f"at most {percent} of nights like those before say slower or faster anywhere, and at most {percent} "
+        "of histories without a change have one dated",
+    )
+
+
+def _labels(cases: Sequence[Row]) -> list[str]:
+    labels = row_labels(cases, without=("op", "bytes"))
+    return [labels.label(i) for i in range(len(cases))]
+
+
+def _name(one: NightVerdict) -> str:
+    from steelyard.base.units import format_bytes
+
+    size = "all" if one.bytes is None else format_bytes(one.bytes)
+    return ", ".join(part for part in (f"{one.op} {size}", one.label) if part)
+
+
+def _last(changes: Sequence[Change], column: int) -> Change | None:
+    return next((one for one in reversed(changes) if one.column == column), None)
+
+
+def _common(common: NDArray[np.float64]) -> float:
+    return math.exp(float(common[-1] - np.median(common[:-1])))
+
+
+def _verdict(
+    row: Row,
+    size: int | None,
+    label: str,
+    column: int,
+    screened: Screened,
+    change: Change | None,
+    levels: Levels,
+    names: Sequence[str],
+    asked: Question,
+) -> NightVerdict:
+    """The screen's verdict; where tonight is like the last nights, that of the change which led to them."""
+    estimate, low, high = (float(one[column]) for one in (screened.estimate, screened.low, screened.high))
+    is_known = math.isfinite(estimate)
+    p = float(screened.p[column])
+    is_far = is_known and abs(estimate) > screened.farthest[column]
+    verdict, why = CANNOT_TELL, ""
+    odd = levels.odd[column] if size is not None and column < len(levels.odd) else ""
+    margin = math.log1p(asked.margin)
+    if not is_known:
+        why = f"{screened.nights[column]} earlier nights"
+    elif p <= asked.false_alarm and not is_far:
+        why = "a night before was as far off"
+    elif p <= asked.false_alarm:
+        verdict = _direction(estimate, asked)
+    elif odd:
+        why = odd
+    elif -margin <= low and high <= margin:
+        verdict = SAME
+    suspected = is_known and (verdict in (SLOWER, FASTER) or screened.alone[column] <= SUSPECT or bool(odd))
+    if change is not None and verdict in (SAME, CANNOT_TELL):
+        verdict, why = _direction(change.estimate, asked), f"since {names[change.at]}"
+        estimate, low, high, p = change.estimate, change.low, change.high, change.p
+        suspected, is_known = True, True
+    ends = [math.exp(one) for one in (estimate, low, high)] if is_known else [None, None, None]
+    return NightVerdict(
+        op=row.op,
+        bytes=size,
+        ranks=row.ranks,
+        point_a=None,
+        point_b=row.point if size is not None else None,
+        a="nights before",
+        b="tonight",
+        ratio=ends[0],
+        low=ends[1],
+        high=ends[2],
+        p=p if is_known else None,
+        verdict=verdict,
+        launches_needed=None,
+        why=why,
+        label=label,
+        nights=int(screened.nights[column]),
+        nights_needed=_needed(verdict, why, screened, column, asked) if is_known or not why else None,
+        since=None if change is None else names[change.at],
+        suspected=suspected,
+    )
+
+
+def _direction(estimate: float, asked: Question) -> str:
+    if abs(estimate) < math.log1p(asked.least):
+        return LITTLE
+    return SLOWER if estimate > 0 else FASTER
+
+
+def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Question) -> int | None:
+    """How many nights would tell, where more of them are what is missing."""
+    if verdict != CANNOT_TELL or why:
+        return None
+    family = max(1, int(np.isfinite(screened.estimate).sum()))
+    return nights_needed(
+        float(screened.scatter[column]), math.log1p(asked.margin), asked.false_alarm / family
+    )
+
+
+def _level_change(
+    one: Change, row: Row, size: int | None, label: str, nights: Sequence[Night]
+) -> LevelChange:
+    names = [night.name for night in nights]
+    return LevelChange(
+        op=row.op,
+        bytes=size,
+        label=label,
+        ratio=math.exp(one.estimate),
+        low=math.exp(one.low),
+        high=math.exp(one.high),
+        p=one.p,
+        last=names[one.at - 1],
+        first=names[one.at],
+        earliest=names[one.earliest],
+        latest=names[one.latest],
+        settings=_settings_between(nights, one.earliest, one.latest),
+    )
+
+
+def _settings_between(nights: Sequence[Night], earliest: int, latest: int) -> tuple[SettingChange, ...]:
+    """What was set differently from the night before in one of the nights `earliest`..`latest`."""
+    return tuple(
+        SettingChange(name, before, after, nights[at].name)
+        for at in range(earliest, latest + 1)
+        for name, before, after in differences(nights[at - 1].settings, nights[at].settings)
+    )

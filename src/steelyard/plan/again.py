@@ -1,0 +1,60 @@
+"""A plan that measures some test cases of a campaign again, by turns with something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.plan.plan import Measure, Plan, Value
+from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+
+
+def plan_again(
+    campaign: CampaignFile,
+    points: Sequence[PlannedPoint],
+    arms: Mapping[str, tuple[Value, ...]],
+    launches: int,
+) -> Plan:
+    """Those points of a campaign with `arms`, as neighbours. Raises InputError where it holds no plan."""
+    try:
+        plan = msgspec.convert(campaign.plan, Plan)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"the campaign '{campaign.name}' holds no plan ({error}), so nothing can be measured again"
+        ) from None
+    factor = next(iter(arms))
+    return replace(
+        plan,
+        name="confirm",
+        summary="",
+        measure=tuple(_measure(point, campaign, factor) for point in points),
+        launches=launches,
+        mpi=() if factor == "mpi" else tuple({point.mpi for point in points if point.mpi}),
+        arms=arms,
+        time_budget=None,
+        seed=None,
+    )
+
+
+def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measure:
+    planned = campaign.ops.get(point.op)
+    sized = planned.sized if planned else point.bytes > 0
+    place = point.placement
+    kind, _, name = factor.partition(".")
+    return Measure(
+        ops=(point.op,),
+        bytes=(point.bytes,) if sized else None,
+        ranks=(point.ranks,),
+        threads=(point.threads,),
+        thread_level=point.thread_level,
+        method=point.method or None,
+        rule=point.rule or None,
+        placement=None if place is None else ",".join(map(str, place.cpus)) or place.kind,
+        engine="mpi" if point.mpi else "solo",
+        params={**point.params, **point.method_params, **point.rule_params},
+        omp=point.omp,
+        env={key: value for key, value in point.env.items() if kind != "env" or key != name},
+    )

@@ -1,0 +1,60 @@
+"""Pictures of nights: what each took, the levels between changes, and tonight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.plots.axes import PALETTE, linear_axis, log_axis
+from steelyard.plots.chart import FULL, HALF, Axis, Bars, Chart, Curve, Dots, Mark, Style
+from steelyard.show.words import time_words
+
+_CHANGED, _LEVEL = "#a3161b", "#8a8a8a"
+_MOST_NAMES = {HALF: 3, FULL: 7}  # of nights below a picture
+_MOST_LINEAR = 1.5  # ratio of the ends of an axis up to which it is linear
+_NEAR_ONE = (0.97, 1.03)  # ends of an axis at least: nights that are nearly equal must look so
+
+
+def nights_chart(
+    title: str, values: NDArray[np.float64], starts: Sequence[int], nights: Sequence[str], width: int = HALF
+) -> Chart:
+    """A dot for each night over the first level, tonight's filled; a dashed line where the level changed.
+
+    values: (n,), logarithms of ns, nan for none; starts: the first nights of levels, from 0.
+    """
+    n = values.size
+    ends = (*starts, n)
+    levels = [float(np.nanmedian(values[a:b])) for a, b in pairwise(ends)]
+    known = np.flatnonzero(np.isfinite(values)).tolist()
+    ratios = np.exp(values[known] - levels[0])
+    marks: list[Mark] = []
+    for level, (first, after) in zip(levels, pairwise(ends), strict=True):
+        height = float(np.exp(level - levels[0]))
+        marks.append(Curve([first - 0.5, after - 0.5], [height, height], Style(_LEVEL), width=1.5))
+    axis = _ratio_axis(f"time / {time_words(float(np.exp(levels[0])))}", [*_NEAR_ONE, *ratios])
+    changed = [start - 0.5 for start in starts[1:]]
+    marks.append(
+        Bars(changed, [axis.low] * len(changed), changed, [axis.high] * len(changed), _CHANGED, dash="4 3")
+    )
+    tips = [f"{nights[i]}\n{time_words(float(np.exp(values[i])))}" for i in known]
+    style = Style(PALETTE[0])
+    marks.append(Dots(known, ratios, style, size=6, hollow=[i != n - 1 for i in known], tips=tips))
+    return Chart(title, _nights_axis(nights, _MOST_NAMES[width]), axis, tuple(marks), height=220, width=width)
+
+
+def _ratio_axis(label: str, ratios: Sequence[float]) -> Axis:
+    low, high = min(ratios), max(ratios)
+    if high > _MOST_LINEAR * low:
+        return log_axis(label, ratios, "{:g}".format)
+    room = 0.08 * (high - low)
+    return linear_axis(label, low - room, high + room)
+
+
+def _nights_axis(nights: Sequence[str], most: int) -> Axis:
+    step = max(1, -(-len(nights) // most))
+    return Axis(
+        "", -0.5, len(nights) - 0.5, tuple((float(i), nights[i]) for i in range(0, len(nights), step))
+    )

@@ -1,0 +1,131 @@
+"""Tonight against the nights before: would a night like those be so far off?
+
+Nights are the replicates (Kalibera and Jones, ISMM 2013): the launches of one night share what the night is.
+The middle of the nights since the last change and their robust scale predict one further night; the interval
+is Student's t, with as many degrees of freedom as that scale is worth.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from steelyard.stats.change_points import LEAST_SCATTER, scale_of
+
+FloatArray = NDArray[np.float64]
+
+LEAST_NIGHTS = 3  # before tonight, below which they say nothing of how nights differ
+_DRAWN = 4000  # nights' series of normal numbers from which a scale's properties are counted
+_FEW = 60  # nights up to which they are; beyond, Qn has its factor and efficiency for many numbers
+_QN_FACTOR, _QN_EFFICIENCY = 2.2219, 0.82
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Tonight less the nights before, of P series, as logarithms.
+
+    `estimate`, `low`, `high`, `p`: (P,), the interval and p hold for all series together; nan and 1 where
+    there are too few nights. `alone`: (P,), p of a series by itself. `scatter`: (P,), of nights. `nights`:
+    (P,), how many there were. `farthest`: (P,), the largest |deviation| that a night before had.
+    """
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    alone: FloatArray
+    scatter: FloatArray
+    nights: NDArray[np.int64]
+    farthest: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """What is to be known of nights in segments, of standard deviation 1: of their Qn, of the last middle."""
+
+    factor: float  # makes Qn the standard deviation
+    freedom: float
+    middle: float  # variance of the median of the last segment
+
+
+def screen_tonight(
+    values: FloatArray, starts: Sequence[Sequence[int]], *, false_alarm: float = 0.01
+) -> Screened:
+    """Hold the last night against those before.
+
+    values: (n, P), logarithms, the last night is tonight; nan where a night lacks a series. starts: of each
+    series the first nights of its levels, ascending from 0, tonight is at the last level. The p is adjusted
+    by Bonferroni for the series that can be tested.
+    """
+    columns = [_past(series[:-1], cuts) for series, cuts in zip(values.T, starts, strict=True)]
+    ready = [
+        math.isfinite(tonight) and sum(map(len, past)) >= LEAST_NIGHTS and past[-1].size >= 1
+        for tonight, past in zip(values[-1], columns, strict=True)
+    ]
+    family = max(1, sum(ready))
+    told = [
+        _screen(past, tonight, false_alarm / family)
+        if is_ready
+        else (math.nan,) * 3 + (1.0, math.nan, math.nan)
+        for past, tonight, is_ready in zip(columns, values[-1], ready, strict=True)
+    ]
+    estimate, low, high, alone, scatter, farthest = (np.array(one) for one in zip(*told, strict=True))
+    nights = np.array([past[-1].size for past in columns], dtype=np.int64)
+    return Screened(estimate, low, high, np.minimum(1.0, alone * family), alone, scatter, nights, farthest)
+
+
+def nights_needed(scatter: float, margin: float, share: float, most: int = 200) -> int | None:
+    """How many nights before tonight make the interval as narrow as `margin`; None where no number does.
+
+    `scatter` is that of nights, `margin` half the interval, as logarithms, `share` of false alarms.
+    """
+    for nights in range(LEAST_NIGHTS, most + 1):
+        scale = _scale_of_many((nights,))
+        quantile = float(stats.t.ppf(1 - share / 2, scale.freedom))
+        if quantile * scatter * math.sqrt(1 + scale.middle) <= margin:
+            return nights
+    return None
+
+
+def _past(series: FloatArray, starts: Sequence[int]) -> list[FloatArray]:
+    """The nights of each level that have the series."""
+    levels = np.split(series, list(starts)[1:])
+    return [one[np.isfinite(one)] for one in levels]
+
+
+def _screen(
+    past: Sequence[FloatArray], tonight: float, share: float
+) -> tuple[float, float, float, float, float, float]:
+    left = np.concatenate([one - np.median(one) for one in past if one.size])
+    scale = _scale_of(tuple(one.size for one in past if one.size))
+    scatter = max(scale.factor * float(scale_of(left)), LEAST_SCATTER)
+    error = scatter * math.sqrt(1 + scale.middle)
+    estimate = tonight - float(np.median(past[-1]))
+    half = float(stats.t.ppf(1 - share / 2, scale.freedom)) * error
+    alone = 2 * float(stats.t.sf(abs(estimate) / error, scale.freedom))
+    return estimate, estimate - half, estimate + half, alone, scatter, float(np.abs(left).max())
+
+
+@functools.lru_cache(maxsize=512)
+def _scale_of(sizes: tuple[int, ...]) -> _Scale:
+    """From normal numbers in segments of these sizes: Satterthwaite's degrees of freedom of Qn²."""
+    if sum(sizes) > _FEW:
+        return _scale_of_many(sizes)
+    drawn = np.random.default_rng(sum(sizes)).standard_normal((_DRAWN, sum(sizes)))
+    parts = np.split(drawn, np.cumsum(sizes)[:-1], axis=1)
+    middles = [np.median(part, axis=1, keepdims=True) for part in parts]
+    squares = scale_of(np.concatenate([p - m for p, m in zip(parts, middles, strict=True)], axis=1)) ** 2
+    mean, variance = float(squares.mean()), float(squares.var())
+    return _Scale(1 / math.sqrt(mean), max(1.0, 2 * mean**2 / variance), float(middles[-1].var()))
+
+
+def _scale_of_many(sizes: tuple[int, ...]) -> _Scale:
+    """The same for many nights: the median has the variance pi / 2 n."""
+    freedom = max(1.0, _QN_EFFICIENCY * (sum(sizes) - len(sizes)))
+    return _Scale(_QN_FACTOR, freedom, math.pi / 2 / sizes[-1])

@@ -1,0 +1,259 @@
+"""`steelyard check`: stores of made nights whose truth is known, from folders to exit codes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from make_records import BEGAN_NS, FakePoint, steady, write_folder
+from steelyard.base.errors import InputError
+from steelyard.cli.check import CheckOptions, check
+from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER, Question
+from steelyard.nights.levels import night_values
+from steelyard.nights.sheets import check_sentences, check_sheet
+from steelyard.nights.store import folders_in, pool, read_night
+from steelyard.nights.verdicts import Checked, check_tonight
+from steelyard.show.terminal import Paper, sheet_text
+
+_DAY = 86_400 * 10**9
+_TIMES = {("mpi.allreduce", 8): 3000.0, ("mpi.allreduce", 1024): 5000.0, ("mpi.bcast", 8): 1500.0}
+
+
+def _night(
+    store: Path, number: int, slow: dict[tuple[str, int], float] | None = None, **more: object
+) -> Path:
+    """A night of three launches; what the night adds to all launches of a test case scatters by 1 %."""
+    rng = np.random.default_rng([7, number])
+    mpi = str(more.pop("mpi", "mpich-4.0.2"))
+    points = [
+        FakePoint(
+            op,
+            steady(
+                time * (slow or {}).get((op, size), 1.0) * np.exp(rng.normal(0, 0.01)),
+                spread=0.02,
+                count=60,
+                between=0.01,
+            ),
+            bytes=size,
+            mpi=mpi,
+        )
+        for (op, size), time in _TIMES.items()
+    ]
+    began = BEGAN_NS + number * _DAY
+    store.mkdir(exist_ok=True)
+    return write_folder(
+        store / f"night-{number:02d}",
+        points,
+        launches=3,
+        seed=number,
+        began_ns=began,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _checked(store: Path, **how: object) -> Checked:
+    nights = sorted((read_night(folder) for folder in folders_in([store])), key=lambda one: one.began)
+    return check_tonight(pool(nights[-1], nights[:-1], **how), Question())[0]  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """30 nights, two test cases 5 % slower from night 20 on, when the MPI was another version."""
+    store = tmp_path_factory.mktemp("stepped") / "store"
+    slow = {("mpi.allreduce", 8): 1.05, ("mpi.allreduce", 1024): 1.05}
+    for number in range(30):
+        late = number >= 20
+        _night(store, number, slow if late else None, mpi="mpich-4.1.0" if late else "mpich-4.0.2")
+    return store
+
+
+@pytest.fixture(scope="module")
+def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixteen nights in which nothing changed."""
+    store = tmp_path_factory.mktemp("equal") / "store"
+    for number in range(16):
+        _night(store, number)
+    return store
+
+
+def test_a_change_is_dated_named_and_fails(stepped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _checked(stepped)
+    said = {(one.op, one.bytes): one for one in found.points}
+    assert said["mpi.allreduce", 8].verdict == SLOWER
+    assert said["mpi.allreduce", 8].since == "night-20"
+    assert said["mpi.bcast", 8].verdict in (SAME, CANNOT_TELL)
+    changes = {(one.op, one.bytes): one for one in found.changes}
+    for size in (8, 1024):
+        one = changes["mpi.allreduce", size]
+        assert (one.last, one.first) == ("night-19", "night-20")
+        assert one.low <= 1.05 <= one.high
+        assert ("MPI", "mpich-4.0.2", "mpich-4.1.0") in [(s.name, s.before, s.after) for s in one.settings]
+    with pytest.raises(typer.Exit) as exit_:
+        check(CheckOptions(history=[stepped]))
+    assert exit_.value.exit_code == 1
+    text = capsys.readouterr().out
+    assert "mpi.allreduce became slower between night-19" in text
+    assert "mpich-4.0.2 to mpich-4.1.0" in text
+    assert "steelyard" in text
+    assert "--baseline" in text
+
+
+def test_a_change_that_is_accepted_fails_no_more(stepped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(CheckOptions(history=[stepped], since="night-20"))
+    assert "became slower" not in capsys.readouterr().out
+    with pytest.raises(InputError, match="neither the name of a night nor a date"):
+        check(CheckOptions(history=[stepped], since="yesterday"))
+
+
+def test_equal_nights_alarm_nobody(equal: Path) -> None:
+    found = _checked(equal)
+    assert not found.changes
+    assert {one.verdict for one in found.points} <= {SAME, CANNOT_TELL}
+    check(CheckOptions(history=[equal]))  # exits with 0
+
+
+def test_a_slow_night_is_found_tonight(
+    equal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tonight = _night(tmp_path, 40, {("mpi.bcast", 8): 1.3})
+    with pytest.raises(typer.Exit) as exit_:
+        check(CheckOptions(history=[equal], tonight=tonight, junit=tmp_path / "j.xml", json=True))
+    assert exit_.value.exit_code == 1
+    document = json.loads(capsys.readouterr().out)
+    keys = {"op", "bytes", "ranks", "ratio", "low", "high", "p", "verdict", "launches_needed"}
+    assert {"verdict", "promise", "points", "changes", "left_out"} <= document.keys()
+    assert keys <= document["points"][0].keys()
+    assert document["verdict"] == SLOWER
+    (slow,) = [one for one in document["points"] if one["verdict"] == SLOWER]
+    assert slow["op"] == "mpi.bcast"
+    assert slow["low"] <= 1.3 <= slow["high"]
+    assert document["confirm"].endswith("--baseline OLD_BUILD")
+    assert ET.fromstring((tmp_path / "j.xml").read_bytes()).get("failures") == "1"
+
+
+def test_a_faster_night_does_not_fail(equal: Path, tmp_path: Path) -> None:
+    tonight = _night(tmp_path, 40, dict.fromkeys(_TIMES, 0.7))
+    check(CheckOptions(history=[equal], tonight=tonight))
+    nights = [read_night(folder) for folder in folders_in([equal])]
+    found = check_tonight(pool(read_night(tonight), nights), Question())[0]
+    assert {one.verdict for one in found.points} == {FASTER}
+
+
+def test_what_must_not_be_pooled_is_left_out_and_said(tmp_path: Path) -> None:
+    for number in range(6):
+        _night(tmp_path, number)
+    _night(tmp_path, 6, clock="tsc")
+    _night(tmp_path, 7, machine={"host": "other", "cpu_model": "AMD EPYC 7B13"})
+    _night(tmp_path, 8, plan={"arms": {"mpi": ["a", "b"]}})
+    (tmp_path / "night-05" / "campaign.json").write_text("{")
+    _night(tmp_path, 9)
+    (tmp_path / "notes").mkdir()
+    read = [read_night(path) for path in folders_in([tmp_path]) if path.name != "night-05"]
+    pooled = pool(read[-1], read[:-1])
+    whys = {Path(folder).name: why for folder, why in pooled.left_out}
+    assert whys == {
+        "night-06": "its clock is tsc, tonight's monotonic",
+        "night-07": "its host is other, tonight's vm; --any-host pools it",
+        "night-08": "its arms is mpi, tonight's none",
+    }
+    assert len(pool(read[-1], read[:-1], any_host=True).nights) == len(pooled.nights) + 1
+    found = check_tonight(pooled, Question())[0]
+    text = sheet_text(check_sheet(found, 0.05), Paper(80, is_pipe=False))
+    assert "Left out" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_nights_of_other_test_cases_are_left_out(tmp_path: Path) -> None:
+    for number in range(4):
+        _night(tmp_path / "a", number)
+    tonight = write_folder(
+        tmp_path / "tonight", [FakePoint("mpi.scan", steady(100.0, count=60))], began_ns=BEGAN_NS + 9 * _DAY
+    )
+    with pytest.raises(InputError, match=r"no earlier nights.*no test case of tonight's"):
+        check(CheckOptions(history=[tmp_path / "a"], tonight=tonight))
+
+
+@pytest.mark.parametrize(
+    ("nights", "sentence"), [(1, "no earlier nights"), (2, "1 earlier night,"), (3, "2 earlier nights,")]
+)
+def test_too_few_nights(tmp_path: Path, nights: int, sentence: str) -> None:
+    for number in range(nights):
+        _night(tmp_path / "store", number)
+    with pytest.raises(InputError, match=sentence):
+        check(CheckOptions(history=[tmp_path / "store"]))
+
+
+def test_what_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no folder"):
+        check(CheckOptions(history=[tmp_path / "none"]))
+    with pytest.raises(InputError, match="holds no results"):
+        check(CheckOptions(history=[tmp_path]))
+    (tmp_path / "empty" / "records").mkdir(parents=True)
+    with pytest.raises(InputError, match="no night can be read"):
+        check(CheckOptions(history=[tmp_path]))
+    with pytest.raises(InputError, match="there is no results folder"):
+        check(CheckOptions(history=[tmp_path / "empty"], tonight=tmp_path / "none"))
+
+
+def test_the_page_draws_each_change(stepped: Path, tmp_path: Path) -> None:
+    with pytest.raises(typer.Exit):
+        check(CheckOptions(history=[stepped], report=tmp_path / "check.html"))
+    page = (tmp_path / "check.html").read_text()
+    assert page.count("<svg ") >= 4
+    assert "mpi.allreduce 8 B" in page
+    assert "<script" not in page
+
+
+def test_what_all_have_in_common_is_taken_off(tmp_path: Path) -> None:
+    """Tonight the machine is 20 % slower, and mpi.bcast another 20 %: only that is slower."""
+    for number in range(9):
+        late = number == 8
+        rng = np.random.default_rng(number)
+        machine = 1.2 if late else np.exp(rng.normal(0, 0.05))
+        points = [
+            FakePoint(
+                op,
+                steady(1000.0 * machine * (1.2 if late and op == "mpi.bcast" else 1.0), 0.02, 60, 0.005),
+                ranks=2 if op.startswith("mpi.") else 1,
+                mpi="mpich-4.0.2" if op.startswith("mpi.") else None,
+            )
+            for op in ("self.copy", "self.pause", "self.spin", "mpi.bcast", "mpi.barrier")
+        ]
+        write_folder(tmp_path / f"n{number}", points, 5, number, began_ns=BEGAN_NS + number * _DAY)
+    found = _checked(tmp_path)
+    said = {one.op: one.verdict for one in found.points}
+    assert said["mpi.bcast"] == SLOWER
+    assert said["mpi.barrier"] != SLOWER
+    assert found.common == pytest.approx(1.2, rel=0.1)
+
+
+def test_modes_are_taken_off_and_changes_are_not() -> None:
+    """Launches are in one of two modes in most nights: a mode. From a night on all are slower: a change."""
+    rng = np.random.default_rng(3)
+    modes = rng.normal(0, 0.01, (20, 5)) + np.log(2) * (rng.random((20, 5)) < 0.3)
+    values, count, odd = night_values(modes)
+    assert count == 2
+    assert not odd
+    assert values.std() < 0.03
+    changed = rng.normal(0, 0.01, (20, 5))
+    changed[12:] += np.log(2)
+    values, count, _ = night_values(changed)
+    assert count == 1
+    assert values[12:].mean() - values[:12].mean() == pytest.approx(np.log(2), abs=0.02)
+    rare = rng.normal(0, 0.01, (20, 5))
+    rare[[3, 9], 0] += np.log(2)
+    rare[-1] += np.log(2)
+    values, count, odd = night_values(rare)
+    assert count == 2
+    assert "all launches are in a mode" in odd
+
+
+def test_sentences_say_when_and_what(stepped: Path) -> None:
+    (sentence,) = check_sentences(_checked(stepped))
+    assert "between night-19 (" in sentence
+    assert "at 8 B" not in sentence  # all of its sizes

@@ -133,7 +133,7 @@ int method_time_at(struct bench *bench, int64_t target_ns, struct observation *o
 
 /* Run the op unobserved until it has run `least` repetitions (fewer where that takes long) and has become
  * steady, unless it is to be brief; *rep_ns: the duration of a repetition in the fastest round, which nothing
- * interrupted; the same on all ranks. */
+ * interrupted, INFINITY after none; the same on all ranks. */
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns);
 
 /* How long the slowest rank takes for the team's barrier and a call, the 95th percentile of 20; the longest

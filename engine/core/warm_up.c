@@ -34,8 +34,8 @@ struct warm_up {
     int rounds, blocks;
     bool in_blocks;
     bool single; /* a repetition has to be prepared, and lasts: it has been run for the check, too */
-    bool brief;  /* no more than `least`. Of simulated calls, too: nothing warms up but the library's choices,
-                  * and those back to back pile up */
+    bool brief;  /* no more than `least`, and no more of what is single. Of simulated calls, too: nothing warms
+                  * up but the library's choices, and those back to back pile up */
 };
 
 /* Whether the rounds have become steady with this one. */
@@ -55,7 +55,7 @@ static bool is_steady(struct warm_up *w, double rep_ns)
 static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double passed_ns)
 {
     if (w->brief)
-        return !w->single && w->sum < w->least;
+        return w->sum < w->least;
     if (w->in_blocks)
         return is_steady(w, rep_ns) || w->blocks == MOST_BLOCKS || passed_ns >= STEADY_NS ? 0 : reps;
     if (w->single)
@@ -80,10 +80,11 @@ static int round_length(const struct bench *bench, const struct observation *o, 
 
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
 {
-    struct warm_up w = {.plan = {.rep_ns = INFINITY, .next = 1},
+    struct warm_up w = {.plan = {.rep_ns = INFINITY},
                         .least = least,
                         .single = bench->op->prepare != NULL,
                         .brief = bench->brief || bench->clock->sleeps};
+    w.plan.next = !w.single || !w.brief;
     struct bench round = *bench;
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {

@@ -34,7 +34,7 @@ struct warm_up {
     int rounds, blocks;
     bool in_blocks;
     bool single; /* a repetition has to be prepared, and lasts: it has been run for the check, too */
-    bool brief;  /* no more than `least`, and no more of what is single. Of simulated calls, too: nothing warms
+    bool brief;  /* no more than `least`, and no more of what is single. So are simulated calls: nothing warms
                   * up but the library's choices, and those back to back pile up */
 };
 

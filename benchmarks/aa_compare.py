@@ -1,11 +1,14 @@
-"""How often `steelyard compare` calls equals slower or faster: real comparisons of a thing with itself.
+"""How often `steelyard compare` calls equals slower or faster, and how often it finds what is slower.
 
     python benchmarks/aa_compare.py OUT [--comparisons 200] [--seconds 60] [--launches 8] [--ops OP,...]
+    python benchmarks/aa_compare.py OUT --slower 10 --launches 12 --comparisons 10
 
-Each comparison is a campaign of two arms that differ in an environment variable that nobody reads. Its
-folder and its verdicts stay in OUT, so that the same command goes on where it was; `--seconds` ends a slice.
-Prints the comparisons with an alarm, and their rate with Clopper's and Pearson's interval of 95 %. At most
-1 % of comparisons may have one, whatever else the machine does meanwhile.
+Each comparison is a real campaign of two arms that differ in an environment variable that nobody reads. With
+`--slower` they differ in a preloaded library: in the second arm each MPI_Allreduce and MPI_Bcast takes so
+many per cent longer. Folders and verdicts stay in OUT, so that the same command goes on where it was;
+`--seconds` ends a slice. Prints the comparisons with an alarm, and for each op how often which verdict was
+given, with Clopper's and Pearson's interval of 95 %. Of equals at most 1 % of comparisons may have an alarm,
+whatever else the machine does meanwhile.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,12 +26,38 @@ from steelyard.base.files import write_whole
 from steelyard.compare.answer import FASTER, SLOWER, Question
 from steelyard.compare.arms import rivals_by
 from steelyard.compare.verdicts import Verdicts, compare
+from steelyard.engines.mpi import choose_mpi
 from steelyard.results.rows import results
 from steelyard.system.process import run
 
-FACTOR = "env.STEELYARD_NOTHING"
 SAMPLES = 200  # of a launch: enough for a median, and short beside the start of a launch
 MOST_SECONDS = 600.0  # of a campaign: far more than it takes
+SLOW = """
+#include <mpi.h>
+#include <time.h>
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+static int longer(double begin, int err)
+{
+    const double end = now(), until = end + PER_CENT / 100.0 * (end - begin);
+    while (PER_CENT > 0 && now() < until) { }
+    return err;
+}
+int MPI_Allreduce(const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c)
+{
+    const double begin = now();
+    return longer(begin, PMPI_Allreduce(s, r, n, t, o, c));
+}
+int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c)
+{
+    const double begin = now();
+    return longer(begin, PMPI_Bcast(b, n, t, root, c));
+}
+"""
 
 
 def main() -> None:
@@ -42,64 +70,75 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--launches", type=int, default=8)
     parser.add_argument("--ops", default="mpi.pingpong,mpi.bcast")
-    parser.add_argument("--mpi")
+    parser.add_argument("--bytes", default="8")
+    parser.add_argument("--slower", type=float, default=0.0, help="per cent")
+    parser.add_argument("--mpi", default="openmpi")
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
-    words = [*options.ops.split(","), "--launches", str(options.launches)]
-    words += ["--mpi", options.mpi] if options.mpi else []
+    options.out.mkdir(parents=True, exist_ok=True)
+    factor, values = "env.STEELYARD_NOTHING", ["1", "2"]
+    if options.slower:
+        factor = "env.LD_PRELOAD"
+        values = [library(options.out, options.mpi, per_cent) for per_cent in (0.0, options.slower)]
+    words = [*options.ops.split(","), "--launches", str(options.launches), "--bytes", options.bytes]
+    words += ["--mpi", options.mpi, "--arms", f"{factor}={','.join(values)}"]
     for number in range(1, options.comparisons + 1):
         kept = options.out / f"{number:04}.json"
         if not kept.exists():
             if time.monotonic() > end:
                 break
-            write_whole(kept, msgspec.json.encode(measure(options.out / f"{number:04}", number, words)))
-    report(
-        [msgspec.json.decode(kept.read_bytes(), type=Verdicts) for kept in sorted(options.out.glob("*.json"))]
-    )
+            found = measure(options.out / f"{number:04}", number, words, factor)
+            write_whole(kept, msgspec.json.encode(found))
+    kept_ones = sorted(options.out.glob("*.json"))
+    report([msgspec.json.decode(kept.read_bytes(), type=Verdicts) for kept in kept_ones])
 
 
-def measure(folder: Path, seed: int, words: Sequence[str]) -> Verdicts:
+def library(folder: Path, mpi: str, per_cent: float) -> str:
+    """Build what is preloaded to make calls so much longer, and return its path."""
+    source, built = folder / "slow.c", (folder / f"slow-{per_cent:g}.so").resolve()
+    source.write_text(SLOW)
+    mpicc = choose_mpi(mpi).mpicc or sys.exit(f"{mpi} has no compiler")
+    flags = ["-shared", "-fPIC", "-O1", f"-DPER_CENT={per_cent:g}"]
+    done = run([str(mpicc), *flags, "-o", str(built), str(source)], timeout=60)
+    if done.code != 0:
+        sys.exit(done.err)
+    return str(built)
+
+
+def measure(folder: Path, seed: int, words: Sequence[str], factor: str) -> Verdicts:
     """Run one campaign, or the rest of it, and compare its arms."""
     steelyard = Path(sys.executable).with_name("steelyard")
+    rule = ("--rule", "fixed", "--param", f"count={SAMPLES}")
     done = run(
-        [
-            *(
-                str(steelyard),
-                "run",
-                *words,
-                "--bytes",
-                "8",
-                "--rule",
-                "fixed",
-                "--param",
-                f"count={SAMPLES}",
-            ),
-            *("--arms", f"{FACTOR}=1,2", "--seed", str(seed), "--out", str(folder)),
-        ],
+        [str(steelyard), "run", *words, *rule, "--seed", str(seed), "--out", str(folder)],
         timeout=MOST_SECONDS,
     )
     if done.code != 0:
         sys.exit(done.err)
-    return compare(rivals_by(results(folder), FACTOR), True, Question(), seed)
+    return compare(rivals_by(results(folder), factor), True, Question(), seed)
 
 
 def report(found: Sequence[Verdicts]) -> None:
-    """A line for each alarm, and the rate."""
+    """A line for each alarm and for each verdict of an op, and the rate of comparisons with an alarm."""
+    if not found:
+        sys.exit("no comparison was made")
     alarms = 0
     for number, verdicts in enumerate(found, 1):
         said = [one for one in (*verdicts.points, *verdicts.ops) if one.verdict in (SLOWER, FASTER)]
         alarms += bool(said)
         for one in said:
             print(f"{number:04}: {one.op} {one.verdict}, ratio {one.ratio:.3f}, p {one.p:.4f}")
-    if not found:
-        sys.exit("no comparison was made")
-    rate = binomtest(alarms, len(found)).proportion_ci(0.95, "exact")
-    kinds = Counter(one.verdict for verdicts in found for one in verdicts.points)
-    print(", ".join(f"{count} test cases {verdict}" for verdict, count in kinds.most_common()))
-    print(
-        f"{alarms} of {len(found)} comparisons have an alarm: {100 * alarms / len(found):.2f} % "
-        f"[{100 * rate.low:.2f}, {100 * rate.high:.2f}]"
-    )
+    points = [one for verdicts in found for one in verdicts.points]
+    for op in dict.fromkeys(one.op for one in points):
+        own = [one.verdict for one in points if one.op == op]
+        for verdict in sorted(set(own)):
+            print(f"{op} {verdict}: {_rate(own.count(verdict), len(own))}")
+    print(f"comparisons with an alarm: {_rate(alarms, len(found))}")
+
+
+def _rate(count: int, of: int) -> str:
+    interval = binomtest(count, of).proportion_ci(0.95, "exact")
+    return f"{count} of {of}, {100 * count / of:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 if __name__ == "__main__":

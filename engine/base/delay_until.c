@@ -11,22 +11,22 @@ enum { SECOND_NS = 1000000000 };
 
 #ifdef SMPI_HELPERS_H
 
-void spin_ns(int64_t ns)
+void delay_for(int64_t ns)
 {
     const struct timespec rest = {.tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS};
     if (ns > 0)
         nanosleep(&rest, NULL);
 }
 
-int spin_gauge(int64_t ns, struct spin *spin)
+int delay_gauge(int64_t ns, struct delay *delay)
 {
-    *spin = (struct spin){.distance_ns = ns};
+    *delay = (struct delay){.distance_ns = ns};
     return 0;
 }
 
-void spin_wait(const struct spin *spin)
+void delay_wait(const struct delay *delay)
 {
-    spin_ns(spin->distance_ns);
+    delay_for(delay->distance_ns);
 }
 
 #else
@@ -40,7 +40,7 @@ static int64_t now_ns(void)
 
 /* A number of multiplications would last as long as the core's frequency of the moment likes; a deadline does
  * not, and needs no calibration. */
-void spin_ns(int64_t ns)
+void delay_for(int64_t ns)
 {
     if (ns <= 0)
         return;
@@ -65,12 +65,12 @@ static inline void fence(void)
 
 /* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
  * other spread evenly over the grain, and no thread needs a state of its own. */
-void spin_wait(const struct spin *spin)
+void delay_wait(const struct delay *delay)
 {
     fence();
     const int64_t now = now_ns();
     const uint32_t share = (uint32_t)now * 2654435769U;
-    const int64_t deadline = now + spin->distance_ns + (int64_t)((share * (uint64_t)spin->grain_ns) >> 32);
+    const int64_t deadline = now + delay->distance_ns + (int64_t)((share * (uint64_t)delay->grain_ns) >> 32);
     while (now_ns() < deadline)
         ;
     fence();
@@ -99,14 +99,14 @@ static int64_t reading_ns(void)
     return mean > 0 ? mean : 1;
 }
 
-/* How long a wait lasts by this spin, back to back. */
-static int64_t wait_ns(const struct spin *spin)
+/* How long a wait lasts by this delay, back to back. */
+static int64_t wait_ns(const struct delay *delay)
 {
     int64_t took[BATCHES];
     for (int b = 0; b < BATCHES; ++b) {
         const int64_t start = now_ns();
         for (int i = 0; i < REPS; ++i)
-            spin_wait(spin);
+            delay_wait(delay);
         took[b] = now_ns() - start;
     }
     return middle_mean(took);
@@ -114,43 +114,43 @@ static int64_t wait_ns(const struct spin *spin)
 
 /* First with a distance that no time that is asked for can be too short for, then with the one that follows
  * from it: a core foresees the end of a short wait and not that of a long one. */
-static int gauge(int64_t ns, struct spin *out)
+static int gauge(int64_t ns, struct delay *out)
 {
     const int64_t tried_ns = 1000;
-    struct spin spin = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
-    const int64_t beyond = wait_ns(&spin) - tried_ns;
+    struct delay delay = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
+    const int64_t beyond = wait_ns(&delay) - tried_ns;
     if (ns < beyond)
         return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the readings that end it",
                        (long long)ns, (long long)beyond);
-    spin.distance_ns = ns - beyond;
+    delay.distance_ns = ns - beyond;
     if (ns < tried_ns) {
-        const int64_t late = wait_ns(&spin) - ns;
-        spin.distance_ns -= late < spin.distance_ns ? late : spin.distance_ns;
+        const int64_t late = wait_ns(&delay) - ns;
+        delay.distance_ns -= late < delay.distance_ns ? late : delay.distance_ns;
     }
-    *out = spin;
+    *out = delay;
     return 0;
 }
 
 /* What was gauged before is given again: a gauge is off by a ns or two, and so would be the difference of two
  * points that wait by two gauges. A plan has a few delays; of more, the oldest make room. */
-int spin_gauge(int64_t ns, struct spin *out)
+int delay_gauge(int64_t ns, struct delay *out)
 {
     enum { REMEMBERED = 16 };
     static struct {
         int64_t ns; /* 0: nothing yet */
-        struct spin spin;
+        struct delay delay;
     } table[REMEMBERED];
     static int next;
     for (int i = 0; ns > 0 && i < REMEMBERED; ++i)
         if (table[i].ns == ns) {
-            *out = table[i].spin;
+            *out = table[i].delay;
             return 0;
         }
     int err = gauge(ns, out);
     if (err)
         return err;
     table[next].ns = ns;
-    table[next].spin = *out;
+    table[next].delay = *out;
     next = (next + 1) % REMEMBERED;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include "base/err.h"
+#include "base/kernel_files.h"
 #include "base/num.h"
 
 #include <stdint.h>
@@ -11,91 +12,49 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LINE = 64, LARGE_PAGE = 2 << 20, PATH_BYTES = 1024 };
-
-static FILE *open_in(const char *root, const char *folder, const char *name)
-{
-    char path[PATH_BYTES];
-    const int length = snprintf(path, sizeof path, "%s%s%s", root, folder, name);
-    return length < (int)sizeof path ? fopen(path, "r") : NULL;
-}
-
-/* The number behind `key` at the beginning of a line, or the first line's where there is no key; SIZE_MAX
- * where there is none, as for "max". */
-static size_t number_in(const char *root, const char *folder, const char *name, const char *key)
-{
-    FILE *file = open_in(root, folder, name);
-    char line[256];
-    unsigned long long number = 0;
-    size_t found = SIZE_MAX;
-    while (file && found == SIZE_MAX && fgets(line, sizeof line, file))
-        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), " %llu", &number) == 1)
-            found = number;
-    if (file)
-        fclose(file);
-    return found;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+enum { LINE = 64, LARGE_PAGE = 2 << 20, PATH_BYTES = CGROUP_FOLDER_MAX + 64 };
 
 /* The names of a version's files. */
 static const struct version {
-    const char *folder, *limit, *used, *of_files;
+    const char *limit, *used, *of_files;
 } versions[] = {
-    {"/sys/fs/cgroup", "/memory.max", "/memory.current", "file"},
-    {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_cache"},
+    [1] = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache"},
+    [2] = {"memory.max", "memory.current", "file"},
 };
+
+static int64_t number_in(const char *root, const char *folder, const char *name, const char *key)
+{
+    char path[PATH_BYTES];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length < (int)sizeof path ? kernel_file_number(root, path, key) : -1;
+}
 
 static size_t left_in(const char *root, const struct version *v, const char *folder)
 {
-    const size_t limit = number_in(root, folder, v->limit, "");
-    const size_t used = number_in(root, folder, v->used, "");
-    const size_t files = number_in(root, folder, "/memory.stat", v->of_files);
-    if (limit == SIZE_MAX || used == SIZE_MAX)
+    const int64_t limit = number_in(root, folder, v->limit, "");
+    const int64_t used = number_in(root, folder, v->used, "");
+    const int64_t files = number_in(root, folder, "memory.stat", v->of_files);
+    if (limit < 0 || used < 0)
         return SIZE_MAX;
-    const size_t kept = files == SIZE_MAX || files > used ? used : used - files;
-    return limit > kept ? limit - kept : 0;
+    const int64_t kept = files < 0 || files > used ? used : used - files;
+    return limit > kept ? (size_t)(limit - kept) : 0;
 }
 
-/* A group and those that it is in. */
-static size_t left_up_from(const char *root, const struct version *v, const char *group)
-{
-    char folder[PATH_BYTES];
-    if (snprintf(folder, sizeof folder, "%s%s", v->folder, group) >= (int)sizeof folder)
-        return SIZE_MAX;
-    size_t left = SIZE_MAX;
-    while (strlen(folder) >= strlen(v->folder)) {
-        left = smaller(left, left_in(root, v, folder));
-        *strrchr(folder, '/') = '\0';
-    }
-    return left;
-}
-
-/* The kernel's estimate of what can be taken without swapping (MemAvailable), and of each control group the
- * limit less what is used; pages of files do not count as used, for they can be dropped. Version 2 has its
- * limits in /sys/fs/cgroup/PATH, version 1 in /sys/fs/cgroup/memory/PATH. In a container the path that the
- * kernel says may not be there, and the folder itself is the group's. */
+/* The kernel's estimate of what can be taken without swapping (MemAvailable), and of each control group and
+ * those that it is in the limit less what is used; pages of files do not count as used, for they can be
+ * dropped. */
 size_t memory_left(const char *root)
 {
-    const size_t kib = number_in(root, "/proc", "/meminfo", "MemAvailable:");
-    size_t left = kib < SIZE_MAX / 1024 ? kib * 1024 : SIZE_MAX;
-    FILE *file = open_in(root, "/proc", "/self/cgroup");
-    char line[PATH_BYTES];
-    while (file && fgets(line, sizeof line, file)) { /* hierarchy:controllers:path */
-        line[strcspn(line, "\n")] = '\0';
-        const char *first = strchr(line, ':'), *second = first ? strchr(first + 1, ':') : NULL;
-        if (!second)
-            continue;
-        if (strncmp(line, "0::", 3) == 0)
-            left = smaller(left, left_up_from(root, &versions[0], second + 1));
-        else if (strncmp(first, ":memory:", 8) == 0)
-            left = smaller(left, left_up_from(root, &versions[1], second + 1));
-    }
-    if (file)
-        fclose(file);
+    const int64_t kib = kernel_file_number(root, "/proc/meminfo", "MemAvailable:");
+    size_t left = kib >= 0 ? (size_t)kib * 1024 : SIZE_MAX;
+    struct cgroup groups[CGROUPS_MOST];
+    const int count = cgroups_of(root, "memory", groups);
+    for (struct cgroup *g = groups; g < groups + count; ++g)
+        while (strlen(g->folder) >= (size_t)g->top) {
+            const size_t here = left_in(root, &versions[g->version], g->folder);
+            left = here < left ? here : left;
+            *strrchr(g->folder, '/') = '\0';
+        }
     return left;
 }
 

@@ -4,6 +4,7 @@
 #include "base/binding.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/kernel_files.h"
 #include "base/thread_places.h"
 #include "base/work.h"
 #include "machine/best_of.h"
@@ -38,29 +39,11 @@ static const char *const names[STATE_FIELDS] = {
     [STATE_STEP_PS] = "step_ps",
 };
 
-/* The number after the first `key` of a file, and whatever stands between it and the number; the first number
- * of all where the key is ""; -1: there is none. */
-static int64_t file_number(const char *path, const char *key)
-{
-    char line[LINE_MOST];
-    int64_t value = -1;
-    FILE *file = fopen(path, "r");
-    while (file && value < 0 && fgets(line, sizeof line, file)) {
-        const char *at = strncmp(line, key, strlen(key)) == 0 ? line + strlen(key) : NULL;
-        at = at ? at + strcspn(at, "0123456789") : NULL;
-        if (at && *at)
-            value = strtoll(at, NULL, 10);
-    }
-    if (file)
-        fclose(file);
-    return value;
-}
-
 static int64_t cpu_number(int64_t cpu, const char *name)
 {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%lld/%s", (long long)cpu, name);
-    return file_number(path, "");
+    return kernel_file_number("", path, "");
 }
 
 /* Whatever ran on these CPUs, and what the hypervisor took: proc(5), user nice system idle iowait irq softirq
@@ -85,35 +68,17 @@ static void cpus_read(const cpu_set_t *cpus, int64_t *busy_ns, int64_t *steal_ns
         fclose(file);
 }
 
-/* Whether `word` stands in a list with commas between. */
-static bool has_word(const char *list, const char *word)
-{
-    for (size_t length = strlen(word); *list; list += strcspn(list, ","), list += *list == ',')
-        if (strncmp(list, word, length) == 0 && (list[length] == ',' || list[length] == '\0'))
-            return true;
-    return false;
-}
-
-/* For the control group that has a say on CPU time: version 2 has one tree, version 1 one for `cpu`. */
+/* For the control group that has a say on CPU time. */
 static int64_t quota_stops(void)
 {
-    char line[LINE_MOST], path[PATH_BYTES];
+    struct cgroup groups[CGROUPS_MOST];
+    const int count = cgroups_of("", "cpu", groups);
     int64_t stops = -1;
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && stops < 0 && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group)
-            continue;
-        *group++ = '\0';
-        const char *tree = *++controllers == '\0' ? "" : has_word(controllers, "cpu") ? "/cpu" : NULL;
-        if (tree) {
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s%s/cpu.stat", tree, group);
-            stops = file_number(path, "nr_throttled");
-        }
+    for (int i = 0; i < count && stops < 0; ++i) {
+        char path[CGROUP_FOLDER_MAX + PATH_BYTES];
+        snprintf(path, sizeof path, "%s/cpu.stat", groups[i].folder);
+        stops = kernel_file_number("", path, "nr_throttled");
     }
-    if (file)
-        fclose(file);
     return stops;
 }
 
@@ -141,7 +106,7 @@ static void state_read(struct rank_state *s, const struct clock *clock)
     getrusage(RUSAGE_SELF, &used);
     int64_t *v = s->value;
     v[STATE_CPU] = sched_getcpu();
-    v[STATE_MIGRATIONS] = file_number("/proc/self/sched", "se.nr_migrations");
+    v[STATE_MIGRATIONS] = kernel_file_number("", "/proc/self/sched", "se.nr_migrations");
     v[STATE_VOLUNTARY] = used.ru_nvcsw;
     v[STATE_INVOLUNTARY] = used.ru_nivcsw;
     v[STATE_KHZ] = cpu_number(v[STATE_CPU], "cpufreq/scaling_cur_freq");

@@ -49,8 +49,8 @@ int team_bcast(const struct team *team, void *data, size_t bytes);
 int team_send(const struct team *team, int to, const void *data, size_t bytes);
 int team_recv(const struct team *team, int from, void *data, size_t bytes);
 
-/* Everybody's `bytes` to rank 0, where `all` has room for size * bytes in the order of ranks; NULL elsewhere.
- */
+/* Everybody's `bytes` to rank 0, up a binomial tree; `all` has room for size * bytes there, in the order of
+ * ranks, and is NULL elsewhere. ERR_NOMEM. */
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all);
 
 /* The largest value of all, on all. */

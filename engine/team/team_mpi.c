@@ -19,7 +19,7 @@ static double wtime(void) /* MPI_Wtime may be a macro */
 }
 double (*const team_wtime)(void) = wtime;
 
-enum { TAG_BARRIER = 1, TAG_BCAST, TAG_GATHER, TAG_MAX, TAG_MESSAGE };
+enum { TAG_BARRIER = 1, TAG_MAX, TAG_MESSAGE };
 
 struct own {
     MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
@@ -192,24 +192,6 @@ int team_library_barrier(const struct team *team)
     return team_mpi_err(MPI_Barrier(comm_of(team)), "MPI_Barrier");
 }
 
-int team_bcast(const struct team *team, void *data, size_t bytes)
-{
-    int count = 0, rc = MPI_SUCCESS;
-    int err = num_to_int(bytes, &count);
-    if (err)
-        return err;
-    int lowest = 1; /* my lowest set bit, at which my parent is; for rank 0 above all ranks */
-    while (lowest < team->size && !(team->rank & lowest))
-        lowest *= 2;
-    if (team->rank != 0)
-        rc =
-            MPI_Recv(data, count, MPI_BYTE, team->rank - lowest, TAG_BCAST, comm_of(team), MPI_STATUS_IGNORE);
-    for (int bit = lowest / 2; bit >= 1 && rc == MPI_SUCCESS; bit /= 2)
-        if (team->rank + bit < team->size)
-            rc = MPI_Send(data, count, MPI_BYTE, team->rank + bit, TAG_BCAST, comm_of(team));
-    return team_mpi_err(rc, "the team's broadcast");
-}
-
 int team_send(const struct team *team, int to, const void *data, size_t bytes)
 {
     int count = 0;
@@ -227,22 +209,6 @@ int team_recv(const struct team *team, int from, void *data, size_t bytes)
                : team_mpi_err(
                      MPI_Recv(data, count, MPI_BYTE, from, TAG_MESSAGE, comm_of(team), MPI_STATUS_IGNORE),
                      "the team's message");
-}
-
-int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)
-{
-    int count = 0, rc = MPI_SUCCESS;
-    int err = num_to_int(bytes, &count);
-    if (err)
-        return err;
-    if (team->rank != 0)
-        return team_mpi_err(MPI_Send(mine, count, MPI_BYTE, 0, TAG_GATHER, comm_of(team)),
-                            "the team's gather");
-    memcpy(all, mine, bytes);
-    for (int r = 1; r < team->size && rc == MPI_SUCCESS; ++r)
-        rc = MPI_Recv((char *)all + (size_t)r * bytes, count, MPI_BYTE, r, TAG_GATHER, comm_of(team),
-                      MPI_STATUS_IGNORE);
-    return team_mpi_err(rc, "the team's gather");
 }
 
 /* Dissemination again: a maximum does not mind hearing of the same rank twice. */

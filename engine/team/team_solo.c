@@ -275,30 +275,6 @@ int team_max(const struct team *team, int64_t *value)
     return disseminate(team, value);
 }
 
-int team_bcast(const struct team *team, void *data, size_t bytes)
-{
-    int lowest = 1, err = 0; /* my lowest set bit, at which my parent is; for rank 0 above all ranks */
-    while (lowest < team->size && !(team->rank & lowest))
-        lowest *= 2;
-    if (team->rank != 0)
-        err = team_recv(team, team->rank - lowest, data, bytes);
-    for (int bit = lowest / 2; bit >= 1 && !err; bit /= 2)
-        if (team->rank + bit < team->size)
-            err = team_send(team, team->rank + bit, data, bytes);
-    return err;
-}
-
-int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)
-{
-    if (team->rank != 0)
-        return team_send(team, 0, mine, bytes);
-    int err = 0;
-    memcpy(all, mine, bytes);
-    for (int r = 1; r < team->size && !err; ++r)
-        err = team_recv(team, r, (char *)all + (size_t)r * bytes, bytes);
-    return err;
-}
-
 void team_describe(struct json *j)
 {
     json_string(j, "mpi", NULL);

@@ -16,12 +16,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from made_plans import made_plan
+from made_plans import made_arms, made_plan
 from steelyard.plan.arguments import shipped_plans
 from steelyard.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PLANS = sorted(shipped_plans())
+ARMS = "arms"  # a comparison, with names as long as they come
+PAGES = [*PLANS, ARMS]
 NARROW, WIDE = 800, 1280
 LONGEST = 16_000  # CSS pixels: what is beyond the first screens is looked up, not read
 FIRST_SCREEN = 800
@@ -48,8 +50,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What each frame measures, by plan and width: `quick-1280`."""
     folder = tmp_path_factory.mktemp("browser")
     frames = []
-    for name in PLANS:
-        made = made_plan(folder, name)
+    for name in PAGES:
+        made = made_arms(folder / name) if name == ARMS else made_plan(folder, name)
         page = _POLICY.sub("", write_report([made], made / "report.html").read_text("utf-8"))
         frames += [
             f'<iframe id="{name}-{width}" style="border:0;width:{width}px;height:900px" '
@@ -73,19 +75,19 @@ def opened(page: Path, data: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", PAGES)
 def test_no_page_scrolls_sideways(seen: dict[str, dict[str, Any]], name: str, width: int) -> None:
     page = seen[f"{name}-{width}"]
     assert page["scroll"] <= page["inner"] == width
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_number_is_in_sight(seen: dict[str, dict[str, Any]], name: str) -> None:
     page = seen[f"{name}-{WIDE}"]
     assert (page["outside"], page["cut"]) == ([], [])
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_an_end_and_a_picture_on_its_first_screen(
     seen: dict[str, dict[str, Any]], name: str
 ) -> None:

@@ -169,6 +169,13 @@ def test_several_folders_are_one_document(steelyard: Steelyard, mine: Path, tmp_
     assert (tmp_path / "rows.csv").read_text() == steelyard("show", mine, "--csv").out
 
 
+def test_plot(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
+    said = steelyard("plot", mine)
+    assert (said.code, said.out) == (0, f"{mine / 'figure-self.empty-time.svg'}\n")
+    assert (mine / "figure-self.empty-time.svg").read_text().startswith("<?xml")
+    assert steelyard("plot", mine, "--out", tmp_path / "one.svg").out == f"{tmp_path / 'one.svg'}\n"
+
+
 def test_run_to_a_format_prints_nothing_else(steelyard: Steelyard, tmp_path: Path) -> None:
     said = steelyard("run", "self.empty", *FIXED, "--out", tmp_path / "o", "--to", "csv")
     assert said.out == (tmp_path / "o" / "results.csv").read_text()

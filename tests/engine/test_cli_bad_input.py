@@ -66,6 +66,11 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("export nowhere --to csv", ("there is no results folder 'nowhere'", "steelyard run")),
     ("export foreign --to csv", ("foreign holds no records", "give a folder that steelyard run wrote")),
     ("export old --to osu", ("has format 2, not 1", "use the steelyard that wrote it")),
+    ("plot mine --to gif", ("--to takes no 'gif'", "give svg, png, pdf")),
+    ("plot mine --out picture.gif", ("--to takes no 'gif'", "give svg, png, pdf")),
+    ("plot mine --op mpi.bcast", ("--op mpi.bcast is of no op that was measured", "give one of self.empty")),
+    ("plot mine --out a-file/x.svg", ("'a-file/x.svg' cannot be written", "give --out another place")),
+    ("plot nowhere", ("there is no results folder 'nowhere'", "steelyard run")),
     ("run self.empty --to word", ("--to takes no 'word'", "give json, csv")),
     ("run self.empty --to csv --json", ("--json is --to json", "leave it or --to csv out")),
     ("run --like osu_ibcast --to osu", ("--to osu cannot say osu_ibcast", "give --to csv")),
@@ -98,8 +103,8 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run quik", ("there is no op and no plan 'quik'", "did you mean the plan 'quick'?")),
     ("run osu_latency", ("a test of another suite", "'--like osu_latency' runs mpi.pingpong")),
     (
-        "run --like osu_put_latency",
-        ("'osu_put_latency' is a test of one-sided operations", "no such ops yet"),
+        "run --like one_put_all",
+        ("'one_put_all' is a test of one-sided operations of another kind", "no such ops yet"),
     ),
     ("run self.empty --param window", ("--param window is not of the form name=value",)),
     ("run self.spin --param ms=1", ("parameter 'ms'", "did you mean 'ns'?")),
@@ -167,6 +172,10 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
 _BAD_WITH_MPI: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run mpi.pingpon -n 2", ("no op 'mpi.pingpon'", "did you mean 'mpi.pingpong'?", "'steelyard list'")),
     ("run zzz*", ("no op 'zzz*'; 'steelyard list' names all",)),
+    (
+        "run mpi.pingpong --param send=isend,recv=irecv",
+        ("names several parameters; write --param send=isend --param recv=irecv",),
+    ),
     ("run mpi.pingpong -n 2 --bytes 8q", ("'8q' is not a size", "write bytes as 8, 1Ki")),
     ("run mpi.pingpong -n 2 --bytes 8..4", ("'8..4' runs downwards", "write the smaller size first")),
     (

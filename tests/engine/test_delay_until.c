@@ -17,37 +17,37 @@ static int64_t now_ns(void)
 static void test_it_lasts(int64_t ns)
 {
     const int64_t before = now_ns();
-    spin_ns(ns);
+    delay_for(ns);
     CHECK(now_ns() - before >= ns);
 }
 
 static void test_a_gauged_wait_lasts(int64_t ns)
 {
-    struct spin spin = {0};
-    CHECK(spin_gauge(ns, &spin) == 0);
-    CHECK(spin.grain_ns >= 1 && spin.distance_ns <= ns);
+    struct delay delay = {0};
+    CHECK(delay_gauge(ns, &delay) == 0);
+    CHECK(delay.grain_ns >= 1 && delay.distance_ns <= ns);
     const int64_t before = now_ns();
-    spin_wait(&spin);
-    CHECK(now_ns() - before >= spin.distance_ns);
+    delay_wait(&delay);
+    CHECK(now_ns() - before >= delay.distance_ns);
 }
 
 /* No wait is as short as 1 ns: two readings are in it. */
 static void test_a_wait_that_is_too_short_is_refused(void)
 {
-    struct spin spin = {.distance_ns = 7};
-    CHECK(spin_gauge(1, &spin) == ERR_INPUT);
+    struct delay delay = {.distance_ns = 7};
+    CHECK(delay_gauge(1, &delay) == ERR_INPUT);
     CHECK(strstr(err_text(), "a wait of 1 ns is shorter than") != NULL);
-    CHECK(spin.distance_ns == 7);
+    CHECK(delay.distance_ns == 7);
 }
 
 /* Points of a launch wait by one gauge, whatever other times were gauged, or refused, between them. */
 static void test_a_time_is_gauged_once(void)
 {
-    struct spin first = {0}, again = {0}, other = {0};
-    CHECK(spin_gauge(30000, &first) == 0);
-    CHECK(spin_gauge(1, &other) == ERR_INPUT);
-    CHECK(spin_gauge(40000, &other) == 0 && other.distance_ns > first.distance_ns);
-    CHECK(spin_gauge(30000, &again) == 0);
+    struct delay first = {0}, again = {0}, other = {0};
+    CHECK(delay_gauge(30000, &first) == 0);
+    CHECK(delay_gauge(1, &other) == ERR_INPUT);
+    CHECK(delay_gauge(40000, &other) == 0 && other.distance_ns > first.distance_ns);
+    CHECK(delay_gauge(30000, &again) == 0);
     CHECK(again.distance_ns == first.distance_ns && again.grain_ns == first.grain_ns);
 }
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from commands import Steelyard, steelyard_of
-from make_records import FakePoint, steady, write_folder
+from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from pages import ROOT, Snippet, commands, snippets, words_of
 from steelyard import validate
 from steelyard.base.errors import InputError, MeasurementError
@@ -72,6 +72,8 @@ def _missing_mpi(words: list[str]) -> str | None:
     """An MPI that a command asks for and that is not here."""
     here = {word for mpi in find_mpis() for word in (mpi.family, mpi.origin, mpi.name)}
     asked = [word for flag, word in itertools.pairwise(words) if flag == "--mpi"]
+    arms = [word for flag, word in itertools.pairwise(words) if flag == "--arms"]
+    asked += [word.removeprefix("mpi=") for word in arms if word.startswith("mpi=")]
     asked += words[2:] if words[:2] == ["mpi", "build"] else []
     return next((name for one in asked for name in one.split(",") if name not in here), None)
 
@@ -89,6 +91,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = [words for words in map(words_of, _COMMANDS) if words[0] in _READ]
     for folder in {word for words in read for word in words if word.startswith("results/")}:
         write_folder(tmp_path / folder, _POINTS, launches=3)
+    for night in range(1, 14):  # that are the same but for what a night adds
+        points = [FakePoint("mpi.allreduce", steady(1e3 + 10 * (night % 3), count=60, between=0.001))]
+        began = BEGAN_NS + night * 86_400 * 10**9
+        write_folder(tmp_path / "nights" / f"2026-11-{10 + night}", points, 3, night, began_ns=began)
     (tmp_path / "my-cluster.xml").write_text(_PLATFORM)
     (tmp_path / "my.toml").write_text('[[measure]]\nops = ["self.empty"]\n')
     monkeypatch.chdir(tmp_path)
@@ -123,7 +129,7 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
         pytest.skip(f"{name} is what the page shows how to add: see test_docs_contributing.py")
     if name := _missing_mpi(words):
         pytest.skip(f"no {name} MPI was found")
-    for word in set(words) & _EXTRAS.keys():
+    for word in {word.rpartition(".")[2] for word in words} & _EXTRAS.keys():
         pytest.importorskip(_EXTRAS[word])
     if command.kind == "span" and len(words) == 1:  # its name, in a sentence
         words += ["--help"]

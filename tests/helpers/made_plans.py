@@ -53,3 +53,21 @@ def made_plan(folder: Path, name: str) -> Path:
     plan = read_plan(shipped_plans()[name])
     points = [point for measure in plan.measure for point in fakes_of(measure)]
     return write_folder(folder / name, points, launches=2)
+
+
+def made_arms(folder: Path) -> Path:
+    """Results of two arms, some test cases slower and some faster in the second; returns their folder."""
+    points = [
+        FakePoint(
+            f"mpi.{op}",
+            steady(factor * (1000.0 + size / 8), count=40, between=0.01),
+            bytes=size,
+            mpi=mpi,
+            params={"datatype": "a_long_word_for_a_parameter", "window": window},
+        )
+        for op in ("allreduce", "neighbor_alltoallw_init", "reduce_scatter_block_init")
+        for size in (8, 1024, 65536)
+        for window in (1, 64)
+        for mpi, factor in (("mpich-4.0.2", 1.0), ("openmpi-4.1.4", {8: 1.2, 1024: 0.85}.get(size, 1.0)))
+    ]
+    return write_folder(folder, points, launches=12, plan={"arms": {"mpi": ["mpich", "openmpi"]}})

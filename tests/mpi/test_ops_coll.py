@@ -163,7 +163,7 @@ def test_every_word_is_tried(mpi: Mpi) -> None:
 
 _ROLES = {
     *("call", "latency", "bandwidth", "rate", "collective"),
-    *("pattern", "overlap", "kernel", "noise"),
+    *("pattern", "overlap", "kernel", "noise", "instrument", "work", "fault"),
 }
 
 
@@ -192,7 +192,12 @@ def test_an_op_says_of_what_it_is_a_form_and_what_its_value_is(mpi: Mpi) -> None
 def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, mpi: Mpi) -> None:
     lines = [
         f"op={words} rule=fixed count=3"
-        for words in ("mpi.ibcast method=batch", "mpi.pingpong method=batch", "mpi.bcast method=ack")
+        for words in (
+            "mpi.ibcast method=batch",
+            "mpi.pingpong method=batch",
+            "mpi.bcast method=ack",
+            "mpi.scan method=trigger-ack",
+        )
     ]
     records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
     said = [(r.base, r.form, r.role, r.layer, r.nature, r.bound) for r in records if isinstance(r, Point)]
@@ -200,6 +205,7 @@ def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, mpi: Mpi) -
         ("mpi.bcast", "nonblocking", "collective", None, "throughput, not latency", None),
         ("mpi.pingpong", "blocking", "latency", "mpi", None, None),
         ("mpi.bcast", "blocking", "collective", None, "a lower bound", "lower"),
+        ("mpi.scan", "blocking", "collective", None, "the time along one path", None),
     ]
 
 

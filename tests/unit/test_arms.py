@@ -25,6 +25,8 @@ def test_an_arm_is_an_axis() -> None:
     assert made("param.root=0,1").measure[0].params == {"root": (0, 1)}
     assert made("omp.wait_policy=active,passive").measure[0].omp == {"wait_policy": ("active", "passive")}
     assert made("env.X=1,-").measure[0].env == {"X": ("1", "-")}
+    engines = made("engine=-,/opt/steelyard-mpi")
+    assert (engines.mpi, engines.measure[0].engine) == ((), "mpi")
     assert with_arms(_PLAN) is _PLAN
 
 
@@ -49,6 +51,10 @@ def test_what_is_given_twice() -> None:
         with_arms(replace(_PLAN, mpi=("a",), arms=read_arms("mpi=a,b")))
     with pytest.raises(InputError, match="leave it out of the plan"):
         with_arms(Plan(measure=(Measure(ops=("x",), params={"root": 1}),), arms=read_arms("param.root=0,1")))
+    with pytest.raises(InputError, match="engines for one MPI"):
+        with_arms(replace(_PLAN, mpi=("a", "b"), arms=read_arms("engine=-,/e")))
+    with pytest.raises(InputError, match="leave the engine away"):
+        with_arms(Plan(measure=(Measure(ops=("x",), engine="solo"),), arms=read_arms("engine=-,/e")))
     with pytest.raises(InputError, match="one factor, not mpi and"):
         with_arms(replace(_PLAN, arms={"mpi": ("a", "b"), "env.X": ("1", "2")}))
 

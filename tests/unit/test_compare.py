@@ -9,9 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from flat_rows import flat_row, row_launch
+from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
+from steelyard.cli.compare import CompareOptions
+from steelyard.cli.compare import compare as compare_command
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question, answer
 from steelyard.compare.arms import rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
@@ -166,3 +170,84 @@ def test_one_launch_is_no_comparison(tmp_path: Path) -> None:
         compare(rivals_by(_folder({8: 1.0}, launches=1), "mpi"), True, _ASKED)
     with pytest.raises(InputError, match="no test case in common"):
         rivals_of({"a": _folder({8: 1.0})[:1], "b": _folder({16: 1.0})[:1]})
+
+
+_SECOND = 10**9
+
+
+def _timed(mpi: str, starts: dict[int, int], factor: float = 1.0) -> Row:
+    rng = np.random.default_rng(len(mpi))
+    medians = list(100 * factor * np.exp(rng.normal(0, 0.01, len(starts))))
+    row = _row(mpi, 8, medians)
+    launches = tuple(
+        structs.replace(one, launch=number, began_unix_ns=at * _SECOND)
+        for one, (number, at) in zip(row.launches, starts.items(), strict=True)
+    )
+    return structs.replace(row, launches=launches)
+
+
+def test_pairs_that_are_no_neighbours_are_left_out_and_said() -> None:
+    """Launch 3 of one arm was measured again after all others, launch 9 of the other went on a day later."""
+    first = {i: 1000 + 20 * i for i in range(1, 11)}
+    second = {i: at + 8 for i, at in first.items()} | {3: 5000, 10: 90_000}
+    found = compare(rivals_by([_timed("a-1", first), _timed("b-2", second)], "mpi"), True, _ASKED)
+    assert found.apart == (3, 10)
+    assert found.launches == 8
+    text = sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False))
+    assert "launches 3, 10, whose arms were not measured one after the other" in " ".join(text.split())
+
+
+def test_arms_one_after_the_other_have_no_pairs() -> None:
+    """The second arm was added when the first was done: no coin ordered them, so nothing is slower."""
+    first = {i: 1000 + 20 * i for i in range(1, 11)}
+    second = {i: 5000 + 20 * i for i in range(1, 11)}
+    found = compare(rivals_by([_timed("a-1", first), _timed("b-2", second, 1.5)], "mpi"), True, _ASKED)
+    assert found.apart == tuple(range(1, 11))
+    assert {one.verdict for one in found.points} == {CANNOT_TELL}
+
+
+def test_neighbours_and_old_records_are_pairs() -> None:
+    first = {i: 1000 + 20 * i for i in range(1, 11)}
+    second = {i: at + (8 if i % 2 else -8) for i, at in first.items()}
+    for starts in (first, dict.fromkeys(first, 0)):
+        others = second if starts[1] else dict.fromkeys(second, 0)
+        found = compare(rivals_by([_timed("a-1", starts), _timed("b-2", others)], "mpi"), True, _ASKED)
+        assert found.apart == ()
+        assert found.launches == 10
+
+
+def _made(folder: Path, op: str = "mpi.bcast", launches: int = 3, size: int = 8) -> Path:
+    return write_folder(folder, [FakePoint(op, steady(100.0, count=60), bytes=size)], launches)
+
+
+def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
+    good = _made(tmp_path / "good")
+    (tmp_path / "empty").mkdir()
+    damaged, schema = _made(tmp_path / "damaged"), _made(tmp_path / "schema")
+    record = next((damaged / "records").glob("*.jsonl"))
+    record.write_text(record.read_text().replace('"obs"', '"obz"', 1))
+    record = next((schema / "records").glob("*.jsonl"))
+    record.write_text(record.read_text().replace('"schema":1', '"schema":7', 1))
+    others = _made(tmp_path / "others", op="mpi.scan")
+    sizes = _made(tmp_path / "sizes", size=64)
+    single = _made(tmp_path / "single", launches=1)
+    for folder, sentence in (
+        (tmp_path / "none", "there is no results folder"),
+        (tmp_path / "empty", "holds no records"),
+        (damaged, "is not a record"),
+        (schema, "records format 7, this version of steelyard reads 1"),
+        (others, "no test case in common"),
+        (sizes, "no test case in common"),
+        (single, "two launches at least"),
+        (good, "would be compared with itself"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            compare_command(CompareOptions(folders=[good, folder]))
+    with pytest.raises(InputError, match=r"only mpich-4\.0\.2"):
+        compare_command(CompareOptions(folders=[good]))
+
+
+def test_other_units_are_not_compared() -> None:
+    one, other = _row("a-1", 8, [100.0, 101.0]), _row("b-2", 8, [100.0, 101.0], unit="cycles")
+    with pytest.raises(InputError, match="different units"):
+        compare(rivals_by([one, other], "mpi"), True, _ASKED)

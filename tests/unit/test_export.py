@@ -195,6 +195,7 @@ def test_what_has_no_number_is_a_comment_and_nothing_hostile_is_a_line() -> None
     assert "# left out: omp.barrier: OSU prints no such test" in lines
     assert any("16 B" in line and "failed: hang" in line for line in lines)
     assert "\x1b" not in text
+    assert all(line.startswith("# left out: ") for line in text.partition("\n# left out")[2].splitlines()[1:])
     assert len(list(sentences_on(text.encode()))) == 2
 
 

@@ -33,10 +33,13 @@ def test_what_a_launch_left_is_removed_and_nothing_else(shared: Path) -> None:
         (shared / "mpich_shm_1").write_text("x")
         (shared / "vader_segment.vm.0.2.0").write_text("x")
         (shared / "others.txt").write_text("precious")
+        (shared / f"prterun.vm.{_NOBODY}.0").mkdir()
+        (shared / f"prterun.vm.{os.getpid()}.0").mkdir()  # of a launcher that runs
         (shared / f"ompi.vm.0/pid.{_NOBODY}/0").mkdir(parents=True)
         (shared / f"ompi.vm.0/pid.{os.getpid()}/0").mkdir(parents=True)  # of a process that runs
     left = {str(path.relative_to(shared)) for path in shared.rglob("*") if not path.is_dir()}
     assert left == {"vader_segment.vm.0.1.0", "notes.txt", "others.txt"}
+    assert [path.name for path in shared.glob("prterun.*")] == [f"prterun.vm.{os.getpid()}.0"]
     assert [path.name for path in (shared / "ompi.vm.0").iterdir()] == [f"pid.{os.getpid()}"]
 
 

@@ -14,10 +14,14 @@ from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
 from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER, Question
+from steelyard.compare.verdicts import CaseVerdict, Promise
 from steelyard.nights.levels import night_values
 from steelyard.nights.sheets import check_sentences, check_sheet
 from steelyard.nights.store import folders_in, pool, read_night
-from steelyard.nights.verdicts import Checked, check_tonight
+from steelyard.nights.verdicts import Checked, check_tonight, with_confirmed
+from steelyard.plan.again import plan_again
+from steelyard.plan.arms import with_arms
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint
 from steelyard.show.terminal import Paper, sheet_text
 
 _DAY = 86_400 * 10**9
@@ -257,3 +261,76 @@ def test_sentences_say_when_and_what(stepped: Path) -> None:
     (sentence,) = check_sentences(_checked(stepped))
     assert "between night-19 (" in sentence
     assert "at 8 B" not in sentence  # all of its sizes
+
+
+def _arms_verdict(verdict: str) -> CaseVerdict:
+    return CaseVerdict(
+        op="mpi.bcast",
+        bytes=8,
+        ranks=2,
+        point_a=0,
+        point_b=1,
+        a="old",
+        b="new",
+        ratio=1.2,
+        low=1.1,
+        high=1.3,
+        p=0.001,
+        verdict=verdict,
+        launches_needed=None,
+        why="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arms", "verdict", "confirmed"),
+    [(SLOWER, SLOWER, True), (SAME, SAME, False), (CANNOT_TELL, CANNOT_TELL, False), (FASTER, FASTER, False)],
+)
+def test_only_the_arms_confirm(equal: Path, tmp_path: Path, arms: str, verdict: str, confirmed: bool) -> None:
+    tonight = read_night(_night(tmp_path, 40, {("mpi.bcast", 8): 1.3}))
+    nights = [read_night(folder) for folder in folders_in([equal])]
+    found = check_tonight(pool(tonight, nights), Question())[0]
+    (slow,) = [one for one in found.points if one.verdict == SLOWER]
+    assert slow.suspected
+    promise = Promise(0.01, 1, "the arms' own")
+    assert slow.point_b is not None
+    after = with_confirmed(found, promise, {slow.point_b: _arms_verdict(arms)})
+    (said,) = [one for one in after.points if one.op == "mpi.bcast"]
+    assert (said.verdict, said.confirmed, after.promise) == (verdict, confirmed, promise)
+    assert after.verdict == (SLOWER if verdict == SLOWER else after.verdict)
+    unmeasured = with_confirmed(found, promise, {})
+    assert SLOWER not in {one.verdict for one in unmeasured.points}
+
+
+def test_suspected_test_cases_are_planned_again() -> None:
+    """Each as it was, and the arms beside it: what the plan named for them is left out."""
+    point = PlannedPoint(
+        point=3,
+        op="mpi.bcast",
+        bytes=8,
+        ranks=2,
+        method="batch",
+        rule="fixed",
+        params={"root": 1},
+        rule_params={"count": 20},
+        mpi="openmpi-4.1.4",
+        env={"A": "1", "B": "2"},
+        placement=Placement("shared-l3", (0, 1)),
+    )
+    campaign = CampaignFile(
+        plan={"measure": [{"ops": ["mpi.bcast"]}], "mpi": ["openmpi"], "yield": "none"},
+        points=(point,),
+        ops={"mpi.bcast": PlannedOp("", sized=True)},
+    )
+    plan = plan_again(campaign, [point], {"env.A": ("0", "1")}, 12)
+    (measure,) = with_arms(plan).measure
+    assert (measure.ops, measure.bytes, measure.ranks) == (("mpi.bcast",), (8,), (2,))
+    assert (measure.placement, measure.params) == ("0,1", {"root": 1, "count": 20})
+    assert measure.env == {"A": ("0", "1"), "B": "2"}
+    assert (plan.launches, plan.mpi, plan.yield_) == (12, ("openmpi-4.1.4",), "none")
+    builds = with_arms(plan_again(campaign, [point], {"mpi": ("/old", "/new")}, 12))
+    assert builds.mpi == ("/old", "/new")
+    engines = with_arms(plan_again(campaign, [point], {"engine": ("/e", "-")}, 12))
+    assert engines.measure[0].engine == "mpi"
+    with pytest.raises(InputError, match="holds no plan"):
+        plan_again(CampaignFile(name="old", plan={}), [point], {"mpi": ("a", "b")}, 12)

@@ -19,16 +19,16 @@
      .most = 1e9}
 
 /* At setup, some milliseconds; nothing at all for 0. ERR_INPUT for a delay that is too short to be known. */
-static inline int delay_open(double ns, struct spin *delay)
+static inline int delay_open(double ns, struct delay *delay)
 {
-    *delay = (struct spin){0};
-    return ns > 0 ? spin_gauge(llround(ns), delay) : 0;
+    *delay = (struct delay){0};
+    return ns > 0 ? delay_gauge(llround(ns), delay) : 0;
 }
 
 /* In run. */
-static inline void delay_do(const struct spin *delay)
+static inline void delay_do(const struct delay *delay)
 {
-    spin_wait(delay);
+    delay_wait(delay);
 }
 
 #endif

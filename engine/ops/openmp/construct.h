@@ -75,7 +75,7 @@ struct omp {
     int64_t share;
     int64_t length; /* iterations of a loop that is shared; elements of an array */
     enum omp_marks marks;
-    struct spin delay;
+    struct delay delay;
     void *own;                                     /* the row's */
     struct omp_index *indexes;                     /* `length` of them; NULL where nobody asks */
     bool failed;                                   /* what an op that calls the system met in `run` */

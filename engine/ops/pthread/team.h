@@ -60,7 +60,7 @@ struct thread_team {
     struct beside *beside;
     struct pinned *pinned; /* of `same_cpu` */
     struct slot *slots;    /* what parallel lanes saw */
-    struct spin delay;
+    struct delay delay;
     void (*work)(void *lanes, int lane);
     void (*within)(struct thread_team *,
                    int lane); /* what is inside, of constructs that a call is nothing beside */

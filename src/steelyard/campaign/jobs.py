@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -14,12 +15,12 @@ from msgspec import Struct
 
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_bytes, format_memory
-from steelyard.engines.build import Engine, Tell, describe, mpi_engine, solo_engine
+from steelyard.engines.build import Engine, Tell, describe, given_engine, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.plan.arms import with_arms
+from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import clock_lacks, needs_mpi
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
@@ -28,6 +29,7 @@ from steelyard.system.openmp import check_thread_limit, places_cpus
 from steelyard.system.topology import check_cpus
 
 _LONGEST = 40  # letters of what an arm or a variable adds to the name of a job
+_LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
 _INNER = "inner"  # parameter of ops: how many threads each of theirs makes
 
 
@@ -91,8 +93,14 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Setu
     descriptions = list[Description]()
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
-        for choice in plan.mpi or (None,):
+        for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
             mpi = choose_mpi(choice)
+            if path != USUAL:
+                engine = given_engine(Path(str(path)), mpi)
+                engines[f"{mpi.name}+{engine.path}"] = engine
+                descriptions.append(describe(engine))
+                lacks[f"{mpi.name}+{engine.path}"] = _lacks(descriptions[-1])
+                continue
             if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
                 where = mpi.prefix or Path(mpi.mpiexec).parent
                 mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
@@ -193,6 +201,8 @@ def _check_available(points: Sequence[PlannedPoint], setup: Setup) -> None:
 def job_name(launch: int, group: LaunchGroup) -> str:
     """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
+    if len(engine) > _LONGEST_MPI:
+        engine = f"{engine[:_LONGEST]}-{zlib.crc32((group.mpi or '').encode()):08x}"
     threads = f"-t{group.threads}" if group.threads > 1 else ""
     level = f"-{group.thread_level}" if group.thread_level else ""
     omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)

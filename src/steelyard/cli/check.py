@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
-        "steelyard check --history nights --tonight nights/2026-11-23 --report check.html",
+        "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
     )
 }
@@ -148,7 +148,7 @@ def _pool(options: CheckOptions) -> Pool:
         try:
             nights[real] = read_night(folder)
         except InputError as error:
-            unread.append((str(folder), str(error).partition(";")[0]))
+            unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
         if not options.tonight.is_dir():
             raise InputError(
@@ -209,9 +209,9 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     from steelyard.compare.answer import Question
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
-    from steelyard.models.ratios import key_of
     from steelyard.nights.verdicts import with_confirmed
     from steelyard.plan.again import plan_again
+    from steelyard.results.key import RowKey, key_of
 
     campaign = pooled.nights[-1].measured.campaign
     suspects = {one.point_b for one in found.points if one.suspected}
@@ -227,17 +227,23 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     tell(f"results: {folder}")
     asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
     said = compare(rivals_by(results.rows, factor), True, asked)
-    keys = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
-    tonight = {
+    keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
+    tonight: dict[RowKey | None, int] = {
         key_of(row, ("mpi", factor)): row.point for row in pooled.nights[-1].rows if row.point in suspects
     }
-    known = [one for one in said.points if one.point_a is not None and keys[one.point_a] in tonight]
-    return with_confirmed(found, known, [tonight[keys[one.point_a or 0]] for one in known])
+    known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}
+    return with_confirmed(found, said.promise, known)
 
 
 def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
     """The baseline and what tonight was measured with, as arms. Raises InputError."""
+    from steelyard.plan.arms import USUAL
+
     tonight = pooled.nights[-1].settings
+    if Path(baseline).name.startswith("steelyard-"):
+        engines = {file.job.engine for file in pooled.nights[-1].measured.files if file.job.mpi}
+        theirs = engines.pop() if len(engines) == 1 else ""
+        return {"engine": (baseline, theirs if Path(theirs).is_file() else USUAL)}
     if baseline.startswith("env."):
         name, equals, value = baseline.removeprefix("env.").partition("=")
         if not equals or not name or not value:

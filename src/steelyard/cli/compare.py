@@ -94,7 +94,7 @@ def percentage(option: str, percent: float, most: float = 10.0) -> float:
 
 
 def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
-    from steelyard.compare.arms import rivals_by, rivals_of
+    from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.rows import results
 
@@ -103,7 +103,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
         if not folder.is_dir():
             raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     if len(folders) == 1:
-        by = options.by or next(iter(read_campaign(folders[0]).plan.get("arms") or {}), "mpi")
+        by = options.by or folder_factor(read_campaign(folders[0]).plan)
         return rivals_by(results(folders[0]), by), True
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")

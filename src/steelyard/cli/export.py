@@ -77,6 +77,14 @@ def write_export(name: str, what: Export, out: Path | None = None) -> None:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
 
 
+def write_measured(name: str, what: Export) -> None:
+    """The same on stdout of what was just measured; nothing where that has no number and needs one."""
+    from steelyard.export.formats import PRINTS
+
+    if name not in PRINTS or any(row.status == "ok" for row in what.rows):
+        write_export(name, what)
+
+
 def _formats() -> dict[str, tuple[str, ...]]:
     from steelyard.export.formats import FORMATS
 

@@ -21,6 +21,7 @@ _COMMANDS = {
     "doctor": Command("doctor", "JsonOnly", "doctor", "this machine: MPIs, cores, clocks, what may disturb"),
     "show": Command("show", "ShowOptions", "show", "results as tables"),
     "report": Command("show", "ReportOptions", "report", "results as one HTML file that opens offline"),
+    "plot": Command("plot", "PlotOptions", "plot", "static figures for papers: SVG, PNG, PDF"),
     "export": Command("export", "ExportOptions", "export", "results for other programs: csv, osu, imb, ..."),
     "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
     "check": Command(

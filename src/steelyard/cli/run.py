@@ -18,7 +18,7 @@ from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.console import err, say_aside, tell
-from steelyard.cli.export import check_format, write_export
+from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import JsonFlag, listed, one_of
 from steelyard.cli.show import (
     exported,
@@ -161,7 +161,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help="arms to compare, measured as neighbours: mpi, placement, param.NAME, omp.NAME, env.NAME",
+            help="arms to compare, as neighbours: mpi, engine, placement, param.NAME, omp.NAME, env.NAME",
         ),
     ] = None
     launches: Annotated[
@@ -215,6 +215,12 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
+        ),
+    ] = None
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="begin launches evenly over that time: 30m, 2h; --time-budget counts no wait"
         ),
     ] = None
     hang_after: Annotated[
@@ -301,7 +307,7 @@ def planned(options: RunOptions) -> Plan:
     like = listed(options.like)
     plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
     given = {name: getattr(options, name) for name in ("launches", "yield_", "clock", "sync", "paths")}
-    given |= {name: getattr(options, name) for name in ("time_budget", "hang_after", "seed")}
+    given |= {name: getattr(options, name) for name in ("time_budget", "spread", "hang_after", "seed")}
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
@@ -309,7 +315,7 @@ def planned(options: RunOptions) -> Plan:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
     changes = {name: value for name, value in given.items() if value is not None}
     plan = msgspec.structs.replace(plan, **changes)
-    for duration in (plan.hang_after, plan.time_budget):
+    for duration in (plan.hang_after, plan.time_budget, plan.spread):
         parse_seconds(duration or "0s")
     return plan
 
@@ -352,16 +358,16 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     results, found = measure(plan, folder, retry_failed=options.retry is not None)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    if to is not None:
-        from steelyard.export.exported import Export
-
-        write_export(to, Export((exported(results, found),), their_tests(like)))
-    else:
+    if to is None:
         print_results([results])
         print_like(like, results.rows)
     tell_diagnostics(found)
     line = say_aside if to is None else tell
     line(f"results: {folder}")
+    if to is not None:
+        from steelyard.export.exported import Export
+
+        write_measured(to, Export((exported(results, found),), their_tests(like)))
     from steelyard.report import write_report  # the answer comes first
 
     line(f"report:  {write_report([folder], folder / 'report.html')}")

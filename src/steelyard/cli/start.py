@@ -16,6 +16,7 @@ from types import FrameType
 
 _STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
 _MOMENT_S = 0.01  # longer than a destructor takes
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # as the loader says
 _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -24,15 +25,30 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop_at_once)
     sys.unraisablehook = _raise_again
     _open_closed_streams()
-    from steelyard.cli.main import main as run_command_line
-
-    for number in _AS_EXCEPTION:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _exit_by_signal)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each more takes memory
     try:
+        from steelyard.cli.main import main as run_command_line
+
+        for number in _AS_EXCEPTION:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _exit_by_signal)
         run_command_line()
+    except ImportError as error:
+        if not _lacks_memory(error):
+            raise
+        os.write(2, b"steelyard: there is not enough memory (see ulimit -v); what was finished is kept\n")
+        os._exit(_STOPPED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; what comes now would interrupt the end
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Could a library not be loaded for want of memory? Packages wrap what the loader says."""
+    while error is not None:
+        if any(words in str(error) for words in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @contextmanager

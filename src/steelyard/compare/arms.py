@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.base.errors import InputError
-from steelyard.models.ratios import Key, key_of
+from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 
-FACTORS = "mpi, placement, param.NAME, omp.NAME or env.NAME"
+FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Rivals:
 def value_of(row: Row, factor: str) -> str | None:
     """The value that a row has on a factor; None where it has none. Raises InputError for no factor."""
     kind, _, name = factor.partition(".")
-    if factor == "mpi":
+    if factor in ("mpi", "engine"):
         return row.mpi
     if factor == "placement":
         return row.placed.text if row.placed else "default"
@@ -41,7 +42,12 @@ def value_of(row: Row, factor: str) -> str | None:
     raise InputError(f"'{factor}' is no factor; give {FACTORS}")
 
 
-_AXES = {"mpi": "mpi", "placement": "placed"}
+def folder_factor(plan: Mapping[str, Any]) -> str:
+    """The factor by which the plan of a folder has arms; its MPIs where it has none."""
+    return str(next(iter(plan.get("arms") or {}), "mpi"))
+
+
+_AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
 
 
 def rivals_by(rows: Sequence[Row], factor: str) -> Rivals:
@@ -66,7 +72,7 @@ def rivals_of(folders: Mapping[str, Sequence[Row]]) -> Rivals:
 
 
 def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
-    by_key: dict[Key, dict[str, Row]] = {}
+    by_key: dict[RowKey, dict[str, Row]] = {}
     for name, rows in arms.items():
         for row in rows:
             by_key.setdefault(key_of(row, without), {})[name] = row

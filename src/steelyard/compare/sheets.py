@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
-from steelyard.show.sheet import BAD, DIM, NOTHING, PLAIN, WARN, Line, Sheet, number, remark, words
+from steelyard.show.sheet import (
+    BAD,
+    DIM,
+    NOTHING,
+    PLAIN,
+    WARN,
+    Line,
+    Sheet,
+    number,
+    remark,
+    without_empty,
+    words,
+)
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # sizes of an op that a sentence names before it gives their range
@@ -19,8 +32,9 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
         mine = [one for one in found.points if one.op == op]
         whole = [one for one in found.ops if one.op == op] if len(mine) > len(found.arms) - 1 else []
         lines += [_line(one, several, margin) for one in (*mine, *whole)]
-    columns = (words("op"), *([words("arm")] if several else []), number("bytes"), number("ratio", True))
-    return Sheet(
+    said = (words("op"), words("test case"), *([words("arm")] if several else []))
+    columns = (*said, number("bytes"), number("ratio", True))
+    sheet = Sheet(
         f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
         "ratio of times, with the interval that all ratios keep together",
         (*columns, number("from"), number("to"), words("verdict"), remark()),
@@ -28,14 +42,20 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
         _notes(found),
         grouped=1,
     )
+    return without_empty(sheet)
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
     size = "all" if one.bytes is None else format_bytes(one.bytes)
     numbers = (f"{value:.3f}" if value is not None else NOTHING for value in (one.ratio, one.low, one.high))
-    verdict = f"same within {100 * margin:g} %" if one.verdict == SAME else one.verdict
+    verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
-    return Line((one.op, *arm, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+    return Line((one.op, one.what, *arm, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+
+
+def verdict_words(verdict: str, margin: float) -> str:
+    """`same within 5 %`: a verdict, with the margin that it is about."""
+    return f"same within {100 * margin:g} %" if verdict == SAME else verdict
 
 
 def _remark(one: CaseVerdict) -> str:
@@ -46,6 +66,9 @@ def _remark(one: CaseVerdict) -> str:
 def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = "alternately" if found.by_turns else "at different times"
     notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    if found.apart:
+        which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
+        notes.append(f"Left out: {which}, whose arms were not measured one after the other.")
     if found.missing:
         notes.append(f"{found.missing} test cases are not in all arms.")
     notes += [f"Not compared: {why}." for why in found.refused[:_NAMED]]
@@ -54,30 +77,37 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def verdict_sentences(found: Verdicts, margin: float) -> tuple[str, ...]:
-    """What the comparison comes to: a sentence for each arm and op."""
+def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:
+    """What the comparison comes to: a sentence for each arm and op, or for all where ops are many."""
+    ops = list(dict.fromkeys(one.op for one in found.points))
+    groups: dict[str, tuple[str, ...]] = {op: (op,) for op in ops}
+    if most_ops is not None and len(ops) > most_ops:
+        groups = {f"{len(ops)} operations": tuple(ops)}
     sentences = []
     for arm in found.arms[1:]:
-        for op in dict.fromkeys(one.op for one in found.points):
-            mine = [one for one in found.points if one.op == op and one.b == arm]
+        for name, own in groups.items():
+            mine = [one for one in found.points if one.op in own and one.b == arm]
             if mine:
-                sentences.append(f"{op}: {arm} {_clauses(mine, found.arms[0], margin)}.")
+                sentences.append(f"{name}: {arm} {_clauses(mine, found.arms[0], margin)}.")
     return tuple(sentences)
 
 
 def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
+    """`is slower than a (1.2 times as long) at 1 KiB, cannot be told at 8 B`; the base is named once."""
     said = {
-        SLOWER: f"is slower than {base}",
-        FASTER: f"is faster than {base}",
-        LITTLE: "differs a little",
-        SAME: f"is the same within {100 * margin:g} %",
-        CANNOT_TELL: f"cannot be told from {base}",
+        SLOWER: ("is slower than", "slower"),
+        FASTER: ("is faster than", "faster"),
+        LITTLE: ("differs a little from", "differs a little"),
+        SAME: (f"is within {100 * margin:g} % of", f"within {100 * margin:g} %"),
+        CANNOT_TELL: ("cannot be told from", "cannot be told"),
     }
-    parts = []
-    for verdict, clause in said.items():
+    parts: list[str] = []
+    for verdict, (first, later) in said.items():
         those = [one for one in mine if one.verdict == verdict]
         if those:
-            parts.append(f"{clause}{_factor(those, verdict)}{_sizes(those, mine)}")
+            words = later if parts else f"{first} {base}"
+            where = _sizes(those, mine, is_first=not parts)
+            parts.append(f"{words}{_factor(those, verdict)}{where}{_needed(those)}")
     return ", ".join(parts)
 
 
@@ -89,10 +119,18 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
     return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
 
 
-def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict]) -> str:
+def _needed(those: list[CaseVerdict]) -> str:
+    """` (about 25 launches of each would tell)`, where each says how many."""
+    needed = [one.launches_needed or 0 for one in those]
+    return f" (about {max(needed)} launches of each would tell)" if all(needed) else ""
+
+
+def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:
+    """` at 8 B, 1 KiB`, ` at 4 of 9 sizes`, ` in 4 of 18 test cases`; how many there are is said once."""
     if len(those) == len(mine):
         return ""
-    sizes = [format_bytes(one.bytes or 0) for one in those]
-    if len(sizes) <= _NAMED:
-        return f" at {', '.join(sizes)}"
-    return f" at {len(sizes)} of {len(mine)} sizes"
+    several = len({(one.op, one.what) for one in mine}) > 1
+    if not several and len(those) <= _NAMED:
+        return f" at {', '.join(format_bytes(one.bytes or 0) for one in those)}"
+    whole = f" of {len(mine)} {'test cases' if several else 'sizes'}" if is_first else ""
+    return f" {'in' if several else 'at'} {len(those)}{whole or (' sizes' if not several else '')}"

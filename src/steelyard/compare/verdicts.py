@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
 from steelyard.compare.arms import Rivals
+from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, compare_arms, modes_of
 
@@ -21,7 +23,7 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     """What is said of one test case, or of all of an op (`bytes` None): `b` against `a`.
 
     `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
-    together; `p` is adjusted for all of them.
+    together; `p` is adjusted for all of them. `what` tells it from others of its op and size: `4 ranks`.
     """
 
     op: str
@@ -38,6 +40,7 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     verdict: str
     launches_needed: int | None
     why: str
+    what: str = ""
 
 
 class Promise(Struct, frozen=True):
@@ -49,7 +52,10 @@ class Promise(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """All verdicts, and the one that they come to. `launches` is the number of pairs of launches."""
+    """All verdicts, and the one that they come to. `launches` is the number of pairs of launches.
+
+    `apart` are launches left out, of some test case at least: their pairs were no neighbours in time.
+    """
 
     verdict: str
     arms: tuple[str, ...]
@@ -60,6 +66,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     ops: tuple[CaseVerdict, ...]
     missing: int
     refused: tuple[str, ...]
+    apart: tuple[int, ...] = ()
 
 
 def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
@@ -72,6 +79,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     if not usable:
         why = f" ({refused[0]})" if refused else ""
         raise InputError(f"no test case can be compared{why}; give each arm two launches at least")
+    apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * len(others)
     points: list[CaseVerdict] = []
@@ -80,7 +88,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     for k, name in enumerate(others, 1):
         # Bonferroni over the arms: each comparison with the first keeps its share of the false alarms
         share = Question(asked.false_alarm / len(others), asked.least, asked.margin)
-        found, of_ops, n = _against(usable, k, (base, name), by_turns, share, seed)
+        found, of_ops, n = _against(usable, k, (base, name), apart if by_turns else None, share, seed)
         points += found
         ops += of_ops
         pairs = max(pairs, n)
@@ -99,6 +107,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         ops=tuple(ops),
         missing=rivals.missing,
         refused=refused,
+        apart=tuple(sorted(frozenset().union(*apart))),
     )
 
 
@@ -128,18 +137,22 @@ def _against(
     cases: Sequence[tuple[Row, ...]],
     k: int,
     names: tuple[str, str],
-    by_turns: bool,
+    apart: Sequence[frozenset[int]] | None,
     asked: Question,
     seed: int,
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
+    """`apart`: of arms by turns, the launches of each case that are left out; else None."""
     rows = [(case[0], case[k]) for case in cases]
-    first, second = _table(rows, 0, by_turns), _table(rows, 1, by_turns)
+    labels = row_labels([row for row, _ in rows], without=("op",))
+    first, second = _table(rows, 0, apart), _table(rows, 1, apart)
     level = 1 - asked.false_alarm
     ops = list(dict.fromkeys(case[0].op for case in cases))
     columns = [[j for j, (row, _) in enumerate(rows) if row.op == op] for op in ops]
     whole = [_with_means(one, columns) for one in (first, second)]
     found = (
-        compare_arms(*whole, level=level, seed=seed) if by_turns else compare_sittings(*whole, level=level)
+        compare_sittings(*whole, level=level)
+        if apart is None
+        else compare_arms(*whole, level=level, seed=seed)
     )
     answers = []
     for j in range(whole[0].shape[1]):
@@ -156,8 +169,8 @@ def _against(
             )
         )
     points = [
-        _verdict(row, other, names, said)
-        for (row, other), said in zip(rows, answers[: len(rows)], strict=True)
+        _verdict(row, other, names, said, labels.label(j))
+        for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))
     ]
     of_ops = [
         _verdict(rows[mine[0]][0], None, names, said)
@@ -171,21 +184,29 @@ def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) ->
     return np.column_stack([table, *(table[:, list(mine)].mean(axis=1) for mine in columns)])
 
 
-def _table(rows: Sequence[tuple[Row, Row]], arm: int, by_turns: bool) -> NDArray[np.float64]:
+def _table(
+    rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[int]] | None
+) -> NDArray[np.float64]:
     """Logarithms of launch medians: a line for each launch, a column for each test case, nan for none.
 
-    Of arms by turns, a line is a pair of launches: both arms have the same lines.
+    Of arms by turns, a line is a pair of launches: both arms have the same lines, `apart` have no values.
     """
     medians = [
-        {one.launch: math.log(one.median) for one in pair[arm].launches if one.median and one.median > 0}
-        for pair in rows
+        {
+            one.launch: math.log(one.median)
+            for one in pair[arm].launches
+            if one.median and one.median > 0 and one.launch not in out
+        }
+        for pair, out in zip(rows, apart or [frozenset()] * len(rows), strict=True)
     ]
-    arms = range(2) if by_turns else (arm,)
+    arms = (arm,) if apart is None else range(2)
     launches = sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
     return np.array([[column.get(launch, math.nan) for column in medians] for launch in launches])
 
 
-def _verdict(row: Row, other: Row | None, names: tuple[str, str], said: Answer) -> CaseVerdict:
+def _verdict(
+    row: Row, other: Row | None, names: tuple[str, str], said: Answer, what: str = ""
+) -> CaseVerdict:
     return CaseVerdict(
         op=row.op,
         bytes=row.bytes if other else None,
@@ -201,4 +222,5 @@ def _verdict(row: Row, other: Row | None, names: tuple[str, str], said: Answer) 
         verdict=said.verdict,
         launches_needed=said.launches_needed,
         why=said.why,
+        what=what,
     )

@@ -84,6 +84,28 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
     return Engine(str(path), "mpi", mpi)
 
 
+def given_engine(path: Path, mpi: Mpi) -> Engine:
+    """An engine that somebody built, to run with this MPI; `path`: it, or a folder that has it.
+
+    Raises InputError where there is none at that path.
+    """
+    places = (path, path / "steelyard-mpi", path / "bin" / "steelyard-mpi", path / ".venv/bin/steelyard-mpi")
+    found = next((one for one in places if one.is_file()), None)
+    if found is None or not os.access(found, os.X_OK):
+        hint = ""
+        if (path / "bin" / "mpiexec").is_file():
+            hint = "; that is an MPI: give --arms mpi=A,B"
+        raise InputError(f"'{path}' is no engine, such as what 'steelyard mpi build' prints{hint}")
+    engine = Engine(str(found.resolve()), "mpi", mpi)
+    try:
+        ops = describe(engine).ops
+    except MeasurementError as error:
+        raise InputError(f"'{path}' is no engine: {error}") from None
+    if not any(op.name.startswith("mpi.") for op in ops):
+        raise InputError(f"'{path}' is an engine without MPI; give a steelyard-mpi")
+    return engine
+
+
 def simulated_engine(tell: Tell = lambda _: None) -> Engine:
     """The engine for SimGrid's simulator, started by smpirun. Raises InputError where there is none."""
     for program in ("smpicc", "smpirun"):

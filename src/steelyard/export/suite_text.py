@@ -11,7 +11,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.export.exported import Export, Results
-from steelyard.models.theirs import Block, blocks_of
+from steelyard.models.theirs import Block, Theirs, blocks_of
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 
@@ -32,18 +32,25 @@ class Printed:
 
 
 def suite_text(what: Export, printed: Printed) -> bytes:
-    """A table for each test, MPI and number of ranks; rows that it cannot say are comments.
+    """A table for each test, MPI and number of ranks; what it cannot say are comments below all tables.
 
-    Raises InputError where it can say none.
+    Raises InputError where it can say nothing.
     """
     tests = [test for test in what.tests if test.name in printed.tests]
-    found = [(one, *blocks_of(_without_references(one.rows), tests)) for one in what.folders]
-    lines = [line for one, blocks, _ in found for block in blocks for line in _table(one, block, printed)]
-    if all(line.startswith(LEFT_OUT) for line in lines):
-        raise InputError(_nothing(what, printed.suite, is_measured=not lines))
-    ops = dict.fromkeys(row.op for *_, others in found for row in others)
-    lines += [f"{LEFT_OUT}{visible(op)}: {printed.suite} prints no such test" for op in ops]
-    return "".join(f"{line}\n" for line in lines).encode()
+    tables: list[str] = []
+    left_out: dict[str, None] = {}
+    for one in what.folders:
+        blocks, others = blocks_of(_without_references(one.rows), tests)
+        for block in blocks:
+            said = [(row, printed.line(block, row) if row.status == "ok" else None) for row in block.rows]
+            lines = [line for _, line in said if line is not None]
+            tables += [*_head(one, block, printed), *lines] if lines else []
+            left_out |= dict.fromkeys(_why(row) for row, line in said if line is None)
+        left_out |= dict.fromkeys(f"{row.op}: {printed.suite} prints no such test" for row in others)
+    if not tables:
+        raise InputError(_nothing(what, printed.suite, tests))
+    comments = ["", *(visible(f"{LEFT_OUT}{words}") for words in left_out)] if left_out else []
+    return "".join(f"{line}\n" for line in [*tables, *comments]).encode()
 
 
 def sentences_on(text: bytes) -> Iterator[str]:
@@ -63,21 +70,15 @@ def _without_references(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.point not in references]
 
 
-def _table(one: Results, block: Block, printed: Printed) -> Iterator[str]:
-    lines = [_line(block, row, printed) for row in block.rows]
-    if not all(line.startswith(LEFT_OUT) for line in lines):
-        for line in printed.head(block):
-            yield line.replace(ORIGIN, f"{ORIGIN} {_origin(one, block)}", 1)
-    yield from lines
+def _head(one: Results, block: Block, printed: Printed) -> Iterator[str]:
+    for line in printed.head(block):
+        yield line.replace(ORIGIN, f"{ORIGIN} {_origin(one, block)}", 1)
 
 
-def _line(block: Block, row: Row, printed: Printed) -> str:
-    line = printed.line(block, row) if row.status == "ok" else None
-    if line is not None:
-        return line
+def _why(row: Row) -> str:
     size = f" {format_bytes(row.bytes)}" if row.sized else ""
     why = f"{row.status}: {row.why}" if row.status != "ok" else "a number that is printed is not known"
-    return visible(f"{LEFT_OUT}{row.op}{size}, {row.mpi or 'no MPI'}, {counted(row.ranks, 'rank')}: {why}")
+    return f"{row.op}{size}, {row.mpi or 'no MPI'}, {counted(row.ranks, 'rank')}: {why}"
 
 
 def _origin(one: Results, block: Block) -> str:
@@ -85,11 +86,9 @@ def _origin(one: Results, block: Block) -> str:
     return visible(f"{__version__}, not by the suite itself: {', '.join(words)}")
 
 
-def _nothing(what: Export, suite: str, is_measured: bool) -> str:
+def _nothing(what: Export, suite: str, tests: Sequence[Theirs]) -> str:
     where = " and ".join(f"'{one.folder}'" for one in what.folders)
-    if not what.rows:
-        return f"there is no test case in {where}; measure one with 'steelyard run'"
-    if not is_measured:
+    if any(test.has(row) for test in tests for row in what.rows):
         return f"no test case of {where} that {suite} prints has a number; 'steelyard show' says why"
     ops = list(dict.fromkeys(row.op for row in what.rows))
     named = ", ".join(visible(op) for op in ops[:3]) + (", ..." if len(ops) > 3 else "")

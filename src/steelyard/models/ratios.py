@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.models.efficiency import ratio_interval
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
-
-Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +33,6 @@ class Ratio:
         return self.low is None or self.high is None or self.low <= 1.0 <= self.high
 
 
-def key_of(row: Row, without: Sequence[str] = ()) -> Key:
-    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ..."""
-    parts: dict[str, object] = {
-        "op": row.op,
-        "bytes": row.bytes,
-        "method": row.method,
-        "ranks": row.ranks,
-        "threads": row.threads,
-        "thread_level": row.thread_level,
-        "mpi": row.mpi,
-        "placed": row.placed.text if row.placed else None,
-        "params": _others("param", row.params, without),
-        "omp": _others("omp", row.omp, without),
-        "env": _others("env", row.env, without),
-        "method_params": tuple(sorted(row.method_params.items())),
-    }
-    return tuple(value for name, value in parts.items() if name not in without)
-
-
-def _others(kind: str, values: Mapping[str, object], without: Sequence[str]) -> Key:
-    return tuple(sorted((name, value) for name, value in values.items() if f"{kind}.{name}" not in without))
-
-
 def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:
     """For each test case, the other MPIs against the first that the rows have; launches are paired.
 
@@ -76,6 +52,12 @@ def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
     """
     one_each = all(len({row.mpi for row in rows if row.mpi}) <= 1 for rows in folders.values())
     return _ratios(folders, ("mpi",) if one_each else (), paired=False)
+
+
+def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Ratio]:
+    """Those of folders, by name, if there are several, else those of the MPIs of the one; by `id(row)`."""
+    found = folder_ratios(dict(folders)) if len(folders) > 1 else mpi_ratios(folders[0][1])
+    return {id(ratio.row): ratio for ratio in found}
 
 
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:

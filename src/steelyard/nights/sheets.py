@@ -23,6 +23,7 @@ from steelyard.show.sheet import (
 )
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
+_FEW_NIGHTS = 10  # below which it is their number that makes an interval wide
 _NAMED = 3  # folders, settings or sizes that are named before they are counted
 
 
@@ -72,7 +73,7 @@ def _remark(one: NightVerdict) -> str:
 
 def _more_nights(one: NightVerdict) -> str:
     if one.nights_needed is None:
-        return "nights differ by more"
+        return f"{one.nights} nights say little" if one.nights < _FEW_NIGHTS else "nights differ by more"
     return f"about {one.nights_needed} nights would tell" if one.nights_needed > one.nights else ""
 
 
@@ -161,7 +162,7 @@ def _settings(settings: Sequence[SettingChange]) -> str:
 
 
 def _range(ratios: Sequence[float]) -> str:
-    low, high = (f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1]))
+    low, high = (f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}" for ratio in (ratios[0], ratios[-1]))
     return low if low == high else f"{low} to {high}"
 
 

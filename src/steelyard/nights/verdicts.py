@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,21 +171,20 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     return checked, series
 
 
-def with_confirmed(checked: Checked, found: Sequence[CaseVerdict], points: Sequence[int]) -> Checked:
+def with_confirmed(checked: Checked, promise: Promise, said: Mapping[int, CaseVerdict]) -> Checked:
     """The check with what arms said tonight of suspected test cases: only that is slower or faster now.
 
-    found: the verdicts of arms, in the order of `points`, the test cases' numbers of tonight.
+    said: the verdicts of arms, by the numbers that their test cases have tonight; promise: theirs.
     """
-    said = dict(zip(points, found, strict=True))
     told = tuple(
         _confirmed(one, said[one.point_b])
-        if one.point_b in said
+        if one.point_b is not None and one.point_b in said
         else replace(one, verdict=CANNOT_TELL, why="suspected, and not measured again")
         if one.verdict in (SLOWER, FASTER, LITTLE)
         else one
         for one in checked.points
     )
-    return replace(checked, verdict=overall(told), points=told, ops=(), confirm=None)
+    return replace(checked, verdict=overall(told), points=told, ops=(), promise=promise, confirm=None)
 
 
 def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:
@@ -198,7 +197,7 @@ def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:
         p=arms.p,
         launches_needed=arms.launches_needed,
         why=arms.why,
-        confirmed=arms.verdict == one.verdict,
+        confirmed=arms.verdict in (SLOWER, FASTER) and one.verdict in (arms.verdict, CANNOT_TELL, SAME),
     )
 
 

@@ -53,7 +53,7 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
         method=point.method or None,
         rule=point.rule or None,
         placement=None if place is None else ",".join(map(str, place.cpus)) or place.kind,
-        engine="mpi" if point.mpi else "solo",
+        engine=None if factor == "engine" else "mpi" if point.mpi else "solo",
         params={**point.params, **point.method_params, **point.rule_params},
         omp=point.omp,
         env={key: value for key, value in point.env.items() if kind != "env" or key != name},

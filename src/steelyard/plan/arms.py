@@ -9,7 +9,8 @@ from steelyard.base.units import parse_value
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.records.campaign_file import PlannedPoint
 
-FACTORS = "mpi, placement, param.NAME, omp.NAME or env.NAME"
+FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
+USUAL = "-"  # of an arm: the engine that would be taken anyway, or no such variable
 
 
 def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
@@ -41,11 +42,17 @@ def with_arms(plan: Plan) -> Plan:
         if plan.mpi:
             raise InputError("the arms name the MPIs; leave --mpi away")
         return replace(plan, mpi=words)
+    if factor == "engine" and len(plan.mpi) > 1:
+        raise InputError("the arms name engines for one MPI; give one with --mpi")
     return replace(plan, measure=tuple(_with_arm(one, factor, tuple(values), words) for one in plan.measure))
 
 
 def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: tuple[str, ...]) -> Measure:
     kind, _, name = factor.partition(".")
+    if factor == "engine":
+        if measure.engine is not None:
+            raise InputError("the arms name the engines; leave the engine away")
+        return replace(measure, engine="mpi")
     if factor == "placement":
         if measure.placement is not None:
             raise InputError("the arms name the placements; leave the placement away")
@@ -63,8 +70,8 @@ def arm_of(point: PlannedPoint, factor: str | None) -> str | None:
     """The arm that a test case belongs to; None where the factor is not of it, as an MPI of local ops."""
     if factor is None:
         return None
-    if factor == "mpi":
-        return point.mpi
+    if factor in ("mpi", "engine"):
+        return point.mpi  # an engine of one's own is an MPI of its own
     if factor == "placement":
         return point.placement.text if point.placement else "default"
     kind, _, name = factor.partition(".")

@@ -25,10 +25,11 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A line of a legend."""
+    """A line of a legend; its marker is hollow where those of the picture are."""
 
     label: str
     style: Style
+    is_hollow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ _CORNERS = {
     "up": [(0, -1.15), (1.1, 0.9), (-1.1, 0.9)],  # the truth is above
     "down": [(0, 1.15), (1.1, -0.9), (-1.1, -0.9)],
     "right": [(1.15, 0), (-0.9, 1.1), (-0.9, -1.1)],
+    "left": [(-1.15, 0), (0.9, 1.1), (0.9, -1.1)],
     "star": [
         ((1.5 if i % 2 == 0 else 0.65) * math.sin(math.pi * i / 5),
          -(1.5 if i % 2 == 0 else 0.65) * math.cos(math.pi * i / 5))
@@ -102,7 +103,7 @@ def swatch(key: Key) -> Markup:
     """The line of a legend, as it looks in the picture."""
     style = key.style
     curve = f'<path d="M1 6H33" fill="none" {_stroke(style.colour, 2, style.dash)}/>'
-    mark = _marker(style, 17, 6, 7, hollow=False, tip="")
+    mark = _marker(style, 17, 6, 7, hollow=key.is_hollow, tip="")
     return Markup(f'<svg width="34" height="12" aria-hidden="true">{curve}{mark}</svg>')  # noqa: S704
 
 

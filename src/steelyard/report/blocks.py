@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from steelyard.plots import Chart, Key
 from steelyard.show.sheet import NUMBER, WORDS, Column, Line, Sheet, without_empty
 
+MOST_WHOLE = 20  # letters of a name that no line's end divides
 MOST_OPEN = 40  # lines of a table, above which it is folded
 
 
@@ -70,8 +71,13 @@ def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
             spans = len(sheet.columns) - i if i == len(line.cells) - 1 else 1
             column = sheet.columns[i]
             kind = WORDS if spans > 1 else column.kind
-            words = [kind, "strong" if column.strong and spans == 1 else "", "again" if i < same else ""]
-            cells.append((text, " ".join(word for word in words if word), spans))
+            looks = {
+                kind: True,
+                "strong": column.strong and spans == 1,
+                "again": i < same,
+                "whole": kind == WORDS and len(text) <= MOST_WHOLE and " " not in text,
+            }
+            cells.append((text, " ".join(look for look, has in looks.items() if has), spans))
         yield ShownLine(line.tone, bool(before) and sheet.grouped > 0 and same == 0, tuple(cells))
         before = line.cells
 

@@ -16,10 +16,18 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
-from steelyard.models.ratios import Ratio, folder_ratios, mpi_ratios
+from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
-from steelyard.report.answers import answers, interval_level, outcome_words, place_words, title_words
+from steelyard.report.answers import (
+    MOST_NAMED,
+    answers,
+    interval_level,
+    outcome_words,
+    place_words,
+    title_words,
+)
 from steelyard.report.blocks import MOST_OPEN, shown_lines
+from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -82,7 +90,7 @@ def render_report(folders: Sequence[Folder]) -> str:
     rows = [row for folder in folders for row in folder.rows]
     items = shown_items(folders)
     groups = group_items(items)
-    ratios = _ratios(folders)
+    ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     summaries = op_summaries(folders)
     sections = [
@@ -96,15 +104,19 @@ def render_report(folders: Sequence[Folder]) -> str:
     pictures = [
         one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
     ]
-    sections = [*layer_sections(items), *pictures, *sections]
+    verdicts = comparison(folders)
+    sections = [*comparison_section(verdicts), *layer_sections(items), *pictures, *sections]
     return _template().render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
         folders=folders,
         places=_places(folders),
         several=several,
-        answers=[*answers(groups, ratios), *_outcomes(folders)],
-        overview=_overview(groups, ratios),
+        answers=[
+            *(comparison_sentences(verdicts, MOST_NAMED) or answers(groups, ratios)),
+            *_outcomes(folders),
+        ],
+        overview=_overview(groups, ratios) if verdicts is None else None,
         findings=_findings(folders),
         sections=sections,
         level=interval_level(rows),
@@ -117,15 +129,6 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
-
-
-def _ratios(folders: Sequence[Folder]) -> dict[int, Ratio]:
-    """Those of folders if there are several, else those of the MPIs of the one; by `id(row)`."""
-    if len(folders) > 1:
-        found = folder_ratios({folder.name: folder.rows for folder in folders})
-    else:
-        found = mpi_ratios(folders[0].rows)
-    return {id(ratio.row): ratio for ratio in found}
 
 
 def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:

@@ -92,6 +92,8 @@ _MACHINE: dict[str, tuple[str, Words]] = {
     "cpu_quota": ("CPU quota", lambda cpus: f"{cpus:g} CPUs"),
 }
 _SETTINGS: dict[str, tuple[str, Words]] = {
+    "LD_PRELOAD": ("LD_PRELOAD", plain),
+    "LD_LIBRARY_PATH": ("LD_LIBRARY_PATH", plain),
     "turbo": ("turbo frequencies", plain),
     "frequencies_khz": ("frequency of CPU 0", _frequencies),
     "throttles": ("slowed down by heat", lambda count: f"{count} times since the machine began"),

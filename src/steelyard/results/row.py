@@ -30,6 +30,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 
     `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
+    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say.
     """
 
     launch: int
@@ -51,6 +52,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     quantile_high: float | None = None
     quantile_lag1: float | None = None
     communication_ns: float | None = None
+    began_unix_ns: int | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -59,7 +61,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `time` is what a row is headed by: the value of its typical mode where there are several, else the median.
     `median` is over all launches in any case. The interval `ci_low`..`ci_high` has the probability `ci_level`
     for the median over launches (`ci_of` launches) or, with one launch, of that launch alone (`ci_of`
-    blocks). `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
+    blocks); it holds for launches that are made then. `alike_p` is the p of the hypothesis that launches are
+    in random order, against neighbours that are alike, and `widened` by how much the interval is for it.
+    `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
     weighs most. `method_params` and `rule_params` are those that the plan sets; `asked` names those of
     `params` that it sets, and `method` and `rule` where it does. `headline` is what a table is about: `time`,
     `bandwidth`, `operations` or `messages` (in a second).
@@ -117,6 +121,8 @@ class Row(Struct, frozen=True, kw_only=True):
     ci_high: float | None = None
     ci_level: float | None = None
     ci_of: str | None = None
+    widened: float | None = None
+    alike_p: float | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

@@ -61,7 +61,7 @@ def mode_parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(values[known], kind="stable")]
     cuts = np.flatnonzero(np.diff(values[order]) > np.log(gap)) + 1
-    return np.split(order, cuts)
+    return np.split(order, cuts) if order.size else []
 
 
 def _is_shared(first: FloatArray, second: FloatArray, gap: float) -> bool:

@@ -21,7 +21,9 @@ _NAMES: tuple[tuple[Path | None, str], ...] = (
     (_SHARED, "vader_segment.*"),  # Open MPI 4
     (_SHARED, "sm_segment.*"),  # Open MPI 5
     (None, "hydra_hwloc_xmlfile_*"),
-    (None, "ompi.*/pid.*"),
+    (None, "ompi.*/pid.*"),  # Open MPI 4
+    (None, "prterun.*"),  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
+    (_SHARED, "prterun.*"),
 )
 _CLOCK_STEP_NS = 20_000_000  # the kernel stamps files with its time of the last tick
 
@@ -66,8 +68,9 @@ def _is_ours(path: Path, since_ns: int) -> bool:
 
 
 def _is_session_of_a_process(path: Path) -> bool:
-    """Is this the folder `pid.4711` of a process that still runs?"""
-    pid = path.name.rpartition(".")[2]
+    """Is this the folder `pid.4711` or `prterun.HOST.4711.UID` of a process that still runs?"""
+    parts = path.name.split(".")
+    pid = parts[-2] if parts[0] == "prterun" and len(parts) > 2 else parts[-1]
     return path.is_dir() and pid.isdigit() and Path(f"/proc/{pid}").exists()
 
 

@@ -1,7 +1,7 @@
 /* What the collectives share: a row of calls becomes an op for each form.
  *
- *   rows.c            the rows of ranks that are all alike
- *   neighbour_rows.c  the rows over the neighbours of a graph
+ *   rows              the rows of ranks that are all alike
+ *   neighbour_rows    the rows over the neighbours of a graph
  *   setup.c           what the parameters ask for: groups, types, roots, delays
  *   blocks.c          the blocks of the buffers, and their memory
  *   form.c            the forms: what is timed
@@ -110,20 +110,21 @@ struct coll {
     struct overlap work;   /* between start and completion; empty in forms without */
 };
 
-/* The three calls of a collective from one list of arguments. */
-#define COLL_CALLS(lower, Upper, ...)                                                                        \
+/* The three calls of a collective from one list of arguments, in parentheses. */
+#define COLL_LIST(...) __VA_ARGS__
+#define COLL_CALLS(lower, Upper, args)                                                                       \
     static int lower##_call(const struct coll *c)                                                            \
     {                                                                                                        \
-        return MPI_##Upper(__VA_ARGS__);                                                                     \
+        return MPI_##Upper args;                                                                             \
     }                                                                                                        \
     static int lower##_start(const struct coll *c, MPI_Request *request)                                     \
     {                                                                                                        \
-        return MPI_I##lower(__VA_ARGS__, request);                                                           \
+        return MPI_I##lower(COLL_LIST args, request);                                                        \
     }                                                                                                        \
     static int lower##_init(const struct coll *c, MPI_Request *request)                                      \
     {                                                                                                        \
         (void)c, (void)request;                                                                              \
-        return MPI4_INIT(Upper, __VA_ARGS__, MPI_INFO_NULL, request);                                        \
+        return MPI4_INIT(Upper, COLL_LIST args, MPI_INFO_NULL, request);                                     \
     }
 
 #define COLL_CALLED(lower) .name = #lower, .call = lower##_call, .start = lower##_start, .init = lower##_init

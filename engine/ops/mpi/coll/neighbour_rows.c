@@ -4,17 +4,6 @@
 
 #include "ops/mpi/coll/coll.h"
 
-COLL_CALLS(neighbor_allgather, Neighbor_allgather, c->turn.send, c->count, c->type, c->turn.recv, c->count,
-           c->type, c->comm)
-COLL_CALLS(neighbor_allgatherv, Neighbor_allgatherv, c->turn.send, c->send.one, c->type, c->turn.recv,
-           c->recv.counts, c->recv.displs, c->type, c->comm)
-COLL_CALLS(neighbor_alltoall, Neighbor_alltoall, c->turn.send, c->count, c->type, c->turn.recv, c->count,
-           c->type, c->comm)
-COLL_CALLS(neighbor_alltoallv, Neighbor_alltoallv, c->turn.send, c->send.counts, c->send.displs, c->type,
-           c->turn.recv, c->recv.counts, c->recv.displs, c->type, c->comm)
-COLL_CALLS(neighbor_alltoallw, Neighbor_alltoallw, c->turn.send, c->send.counts, c->send.aints, c->send.types,
-           c->turn.recv, c->recv.counts, c->recv.aints, c->recv.types, c->comm)
-
 static const char *const yes_no[] = {"yes", "no", NULL};
 
 #define GRAPH                                                                                                \
@@ -32,19 +21,13 @@ COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);
 #define EQUAL_BLOCKS .shape = EQUAL, .params = equal_params, .missing = NEIGHBOURS_MISSING
 #define ANY_BLOCKS(by) .shape = by, .params = irregular_params, .missing = NEIGHBOURS_MISSING
 
+#define COLLECTIVE(lower, Upper, args, ...) COLL_CALLS(lower, Upper, args)
+#include "ops/mpi/coll/neighbour_rows.h"
+#undef COLLECTIVE
+
+#define COLLECTIVE(lower, Upper, args, ...) {COLL_CALLED(lower), __VA_ARGS__},
 static const struct coll_row rows[] = {
-    {COLL_CALLED(neighbor_allgather), .summary = "a block to all neighbours, and one from each",
-     .answer = FROM_BLOCK, SENDS(ONE), EQUAL_BLOCKS},
-    {COLL_CALLED(neighbor_allgatherv), .summary = "a block to all neighbours, and one from each, of any size",
-     .answer = FROM_BLOCK, SENDS(ONE), ANY_BLOCKS(BY_RANK)},
-    {COLL_CALLED(neighbor_alltoall), .summary = "a block of its own to each neighbour, and one from each",
-     .answer = MY_FROM_BLOCK, SENDS(ALL), EQUAL_BLOCKS},
-    {COLL_CALLED(neighbor_alltoallv),
-     .summary = "a block of its own to each neighbour, and one from each, of any size",
-     .answer = MY_FROM_BLOCK, SENDS(ALL), ANY_BLOCKS(BY_PAIR)},
-    {COLL_CALLED(neighbor_alltoallw),
-     .summary = "neighbor_alltoallv with a type for each block and displacements in bytes",
-     .answer = MY_FROM_BLOCK, .in_bytes = true, SENDS(ALL), ANY_BLOCKS(BY_PAIR)},
+#include "ops/mpi/coll/neighbour_rows.h"
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

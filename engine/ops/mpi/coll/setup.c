@@ -173,7 +173,7 @@ static void take_turn(struct coll *c)
 
 static void arrive(struct coll *c)
 {
-    spin_ns(c->delays_ns[c->delay_at]);
+    delay_for(c->delays_ns[c->delay_at]);
     c->delay_at = c->delay_at + 1 == c->delay_count ? 0 : c->delay_at + 1;
 }
 

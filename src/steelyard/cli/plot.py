@@ -1,0 +1,93 @@
+"""`steelyard plot`: static figures for papers."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.cli.console import say
+from steelyard.cli.options import listed
+from steelyard.cli.show import read_all
+
+if TYPE_CHECKING:
+    from steelyard.plots.figures import Figure
+    from steelyard.show.figure_groups import Shown
+
+EXAMPLES = {
+    "plot": (
+        "steelyard plot results/mine",
+        "steelyard plot results/mine --op mpi.pingpong --out latency.pdf",
+        "steelyard plot results/monday results/tuesday --to png",
+    )
+}
+
+
+@dataclass(frozen=True)
+class PlotOptions:
+    """The options of `steelyard plot`."""
+
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="svg|png|pdf", help="the format; default: as --out ends, else svg"),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="where; of several figures its name goes before theirs; default: in DIR"
+        ),
+    ] = None
+    op: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OP,...", help="figures of these ops alone; patterns: 'mpi.i*'"),
+    ] = None
+
+
+def plot(options: PlotOptions) -> None:
+    """Draw times over sizes with their intervals, and ratios of MPIs or folders: a file for each figure."""
+    from steelyard.models.ratios import rival_ratios
+    from steelyard.plots.figures import FIGURE_FORMATS, figures_of
+    from steelyard.show.figure_groups import group_items
+    from steelyard.show.overview import shown_items
+
+    to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
+    if to not in FIGURE_FORMATS:
+        raise InputError(f"--to takes no '{to}'; give {', '.join(FIGURE_FORMATS)}")
+    folders = [folder for folder, _ in read_all(options.folders)]
+    items = _chosen(shown_items(folders), listed(options.op))
+    ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
+    figures = list(figures_of(group_items(items), ratios))
+    if not figures:
+        raise InputError(f"nothing in '{options.folders[0]}' has a number to draw; 'steelyard show' says why")
+    out = options.out or options.folders[0] / f"figure.{to}"
+    for path, figure in zip(_paths(out, figures, always_named=options.out is None), figures, strict=True):
+        data = FIGURE_FORMATS[to](figure)
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            why = f"'{path}' cannot be written: {error.strerror}"
+            raise InputError(f"{why}; give --out another place") from None
+        say(str(path))
+
+
+def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
+    """The items of ops that match one of the patterns; all without any. Raises InputError for one of none."""
+    known = list(dict.fromkeys(item.row.op for item in items))
+    for pattern in ops:
+        if not fnmatch.filter(known, pattern):
+            raise InputError(f"--op {pattern} is of no op that was measured; give one of {', '.join(known)}")
+    return [item for item in items if not ops or any(fnmatch.fnmatch(item.row.op, one) for one in ops)]
+
+
+def _paths(out: Path, figures: Sequence[Figure], always_named: bool) -> list[Path]:
+    """One path; of several figures, each with the figure's name behind its own."""
+    if len(figures) == 1 and not always_named:
+        return [out]
+    return [out.with_name(f"{out.stem}-{figure.name}{out.suffix}") for figure in figures]

@@ -1,0 +1,42 @@
+"""Pairs of launches whose launches did not run one after the other.
+
+A coin orders two launches that are neighbours. What was measured again hours later (`--retry failed`), or
+added for one arm alone, was put there by no coin: its pair can be swapped no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from steelyard.results.row import Row
+
+_LONG = 10.0  # times the usual gap between the launches of a pair, from which they are no neighbours
+_SHORT_NS = 60e9  # gaps that are never long: starting a launch may take a while
+
+
+def strangers(case: Sequence[Row], among: Sequence[Sequence[Row]]) -> frozenset[int]:
+    """The numbers of the launches of a test case in its arms that are no neighbours in time.
+
+    case: the row of each arm; among: those of all test cases. Between the launches of a pair there is a
+    launch of another number, or ten times as much time as usual. Records that do not say when they began are
+    taken for neighbours.
+    """
+    began = [_began(row) for row in case]
+    shared = set.intersection(*(set(one) for one in began))
+    spans = {number: sorted(one[number] for one in began) for number in shared}
+    others = sorted({(at, number) for rows in among for row in rows for number, at in _began(row).items()})
+    apart = {
+        number
+        for number, span in spans.items()
+        if any(span[0] < at < span[-1] and other != number for at, other in others)
+    }
+    gaps = {number: span[-1] - span[0] for number, span in spans.items() if number not in apart}
+    usual = float(np.median(list(gaps.values()))) if gaps else 0.0
+    apart |= {number for number, gap in gaps.items() if gap > max(_LONG * usual, _SHORT_NS)}
+    return frozenset(apart)
+
+
+def _began(row: Row) -> dict[int, int]:
+    return {one.launch: one.began_unix_ns for one in row.launches if one.began_unix_ns and one.median}

@@ -1,0 +1,61 @@
+"""The comparison of a report: the arms of a folder, its MPIs, or several folders, with their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.base.errors import InputError
+from steelyard.compare.answer import CANNOT_TELL, MARGIN, Question
+from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
+from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+from steelyard.compare.verdicts import Verdicts, compare
+from steelyard.plots.forest import forest_chart
+from steelyard.report.blocks import Part, Section, untitled
+from steelyard.show.overview import ReadFolder
+
+_EXPLAINED = (
+    "{launches} launches of each. Time of each test case over that of {first}, with intervals that all "
+    "ratios keep together; the band is what lies within {margin:g} % of 1. {promise}."
+)
+
+
+def comparison(folders: Sequence[ReadFolder]) -> Verdicts | None:
+    """The verdicts that the folders allow; None where nothing is compared, or nothing can be told.
+
+    Arms that the plan names are compared in any case.
+    """
+    plan = folders[0].measured.campaign.plan
+    try:
+        if len(folders) > 1:
+            rivals = rivals_of({folder.name: folder.rows for folder in folders})
+        else:
+            rivals = rivals_by(folders[0].rows, folder_factor(plan))
+        found = compare(rivals, len(folders) == 1, Question())
+    except InputError:
+        return None
+    asked = len(folders) == 1 and bool(plan.get("arms"))
+    return found if asked or any(one.verdict != CANNOT_TELL for one in found.points) else None
+
+
+def comparison_sentences(found: Verdicts | None, most_ops: int) -> tuple[str, ...]:
+    """What it comes to: a sentence for each arm and op; for all together beyond `most_ops`."""
+    return () if found is None else verdict_sentences(found, MARGIN, most_ops)
+
+
+def comparison_section(found: Verdicts | None) -> Iterator[Section]:
+    """The picture of all verdicts, and their table below it."""
+    if found is None:
+        return
+    sheet = verdict_sheet(found, MARGIN)
+    explained = _EXPLAINED.format(
+        first=found.arms[0],
+        margin=100 * MARGIN,
+        launches=found.launches,
+        promise=found.promise.words[0].upper() + found.promise.words[1:],
+    )
+    yield Section(
+        title=sheet.title,
+        explained=explained,
+        charts=(forest_chart(found, MARGIN),),
+        more=(Part("Verdicts", sheets=(untitled(sheet),)),),
+    )

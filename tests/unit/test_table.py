@@ -53,7 +53,7 @@ def test_a_row_for_each_test_case_and_mpi(pl: Any, folder: Path) -> None:
 _PURE = "|".join(
     (
         *("bytes", ".*point", "ranks", "threads", ".*count", "rejected", ".*level", "slow_share", "quantile"),
-        *("mops.*", "typical_mode", "slowest_.*", "yields_per_op", "noise"),
+        *("mops.*", "typical_mode", "slowest_.*", "yields_per_op", "noise", "widened", "alike_p"),
     )
 )
 

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.engines.mpi import choose_mpi
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_folder
-from steelyard.records.schema import JobFile, PointRun
 from steelyard.results.load import cell_of
 from steelyard.stats import launch_interval, median
 from steelyard.system.process import run

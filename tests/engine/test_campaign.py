@@ -18,6 +18,7 @@ from steelyard.campaign.folder import default_folder, finished, open_folder
 from steelyard.campaign.jobs import groups_of, job_name, plan_jobs
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, PointEnded, run_campaign
+from steelyard.campaign.spread import Waits
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile, PlannedOp, PlannedPoint
@@ -294,6 +295,14 @@ def test_a_time_budget_is_shared_by_the_points_that_are_left(tmp_path: Path) -> 
     first, *_ = (run.point for file in read_folder(tmp_path) for run in file.points if run.point)
     assert 0.05 <= float(first.rule_params["most_seconds"]) <= 0.7 * 4 / 4
     assert first.rule_params["tolerance"] == 1e-6
+
+
+def test_launches_that_are_spread_wait_for_their_time(tmp_path: Path) -> None:
+    events = run_plan(tmp_path, plan_of("self.empty", launches=2, spread="1s"), setup_of())
+    seen = [event for event in events if isinstance(event, JobStarted | Waits)]
+    assert [(type(event), event.launch) for event in seen] == [(JobStarted, 1), (Waits, 2), (JobStarted, 2)]
+    assert 0 < next(event.seconds for event in seen if isinstance(event, Waits)) <= 0.5
+    assert ended(events) == 2 * [("self.empty", "ok")]
 
 
 def test_at_the_end_of_a_time_budget_what_is_left_is_left_out_and_said(

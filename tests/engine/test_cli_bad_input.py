@@ -103,8 +103,8 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run quik", ("there is no op and no plan 'quik'", "did you mean the plan 'quick'?")),
     ("run osu_latency", ("a test of another suite", "'--like osu_latency' runs mpi.pingpong")),
     (
-        "run --like osu_put_latency",
-        ("'osu_put_latency' is a test of one-sided operations", "no such ops yet"),
+        "run --like one_put_all",
+        ("'one_put_all' is a test of one-sided operations of another kind", "no such ops yet"),
     ),
     ("run self.empty --param window", ("--param window is not of the form name=value",)),
     ("run self.spin --param ms=1", ("parameter 'ms'", "did you mean 'ns'?")),

@@ -19,7 +19,7 @@ from steelyard.engines.description import ops_of
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.records.schema import JobFile
+from steelyard.records.job_file import JobFile
 from steelyard.system.machine import read_machine
 
 Orphans = Callable[[], list[int]]

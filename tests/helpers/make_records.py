@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.records.campaign_file import Placement
+from steelyard.records.job_file import append_records
 from steelyard.records.schema import (
     Clock,
     End,
@@ -26,7 +27,6 @@ from steelyard.records.schema import (
     Record,
     Sync,
     WatchedPath,
-    append_records,
 )
 
 COST_NS, TICK_NS, CHUNK = 27.4, 10, 500

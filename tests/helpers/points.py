@@ -30,8 +30,11 @@ BROKEN_IN_MPICH_4 = {
     "mpi.scatter_init": "github.com/pmodels/mpich/pull/7550",
     "mpi.win_allocate": "windows of no multiple of 16 bytes overlap; see docs/ops/management.md",
 }
-# Does not run on one rank.
-BROKEN_IN_OPENMPI_4 = {"mpi.win_create": "github.com/open-mpi/ompi/issues/10726"}
+# Do not run on one rank, or with their defaults.
+BROKEN_IN_OPENMPI_4 = {
+    "mpi.win_create": "github.com/open-mpi/ompi/issues/10726",
+    "mpi.compare_and_swap": "github.com/open-mpi/ompi/issues/11349",
+}
 
 
 def measure(

@@ -22,8 +22,9 @@ from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.records import schema as records
 from steelyard.records.collector import with_obs
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_records
-from steelyard.records.schema import JobFile, PointRun, Sync
+from steelyard.records.schema import Sync
 from steelyard.results.load import PointLaunch, cell_of
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run

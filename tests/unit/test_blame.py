@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from make_records import FakePoint, Look, Series, either, regimes, steady, write_folder
 from steelyard.checks import diagnostics
-from steelyard.records.schema import Busy, Record, State, Watch, append_records
+from steelyard.records.job_file import append_records
+from steelyard.records.schema import Busy, Record, State, Watch
 from steelyard.results import load as observations
 from steelyard.results.facets import Modes
 from steelyard.results.load import load

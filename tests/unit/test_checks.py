@@ -13,8 +13,9 @@ from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
+from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
-from steelyard.records.schema import End, Obs, Sync, WatchedPath, append_records
+from steelyard.records.schema import End, Obs, Sync, WatchedPath
 from steelyard.results.facets import ClockError
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -32,6 +33,10 @@ def found_in(folder: Path, *points: FakePoint, **options: Any) -> dict[str, Diag
 
 def drifting(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
     return np.asarray(np.linspace(1000, 1200, 2000) + rng.normal(0, 10, 2000))
+
+
+def drifting_away(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.asarray(1000 * 1.02**launch + rng.normal(0, 10, 2000))
 
 
 def tailed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
@@ -77,6 +82,7 @@ def test_a_quiet_campaign_has_no_diagnostics(tmp_path: Path) -> None:
         ("one-launch", [QUIET], {"launches": 1}, "1 of 1 test case rests on one launch"),
         ("few-launches", [QUIET, QUIET], {"launches": 3}, "2 of 2 test cases rest on 2 to 5"),
         ("wide", [FakePoint("mpi.bcast", steady(1e3, between=0.5))], {}, "±"),
+        ("launches-alike", [FakePoint("mpi.bcast", drifting_away)], {}, "times as wide"),
         ("launches-differ", [FakePoint("mpi.bcast", steady(1e3, between=0.1))], {}, "times the fastest"),
         ("coarse-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "tick 10 ns of"),
         ("dear-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "27.4 ns subtracted"),

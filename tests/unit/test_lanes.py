@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.records.schema import Job, JobFile, State
+from steelyard.records.job_file import JobFile
+from steelyard.records.schema import Job, State
 from steelyard.results.threads import moved_lanes, seen_lanes, sharing_lanes, stray_lanes
 
 _NAMES = {7: "omp.barrier"}

@@ -6,64 +6,14 @@ import msgspec
 import pytest
 
 from described import described
+from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan, budget_seconds, plan_document
 from steelyard.plan.resolve import needs_mpi, point_line, resolve, select_ops
 from steelyard.records.campaign_file import PlannedPoint
 
-Row = dict[str, Any]
-
-
-def _param(name: str, least: float, most: float) -> Row:
-    return {"name": name, "least": least, "most": most}
-
-
-def _op(name: str, kind: str, sizes: str | None = None, *params: Row, **more: Any) -> Row:
-    return {
-        "name": name,
-        "class": kind,
-        "sized": sizes is not None,
-        "default_bytes": sizes,
-        "min_ranks": 2 if kind == "p2p" else 1,
-        "min_threads": 1,
-        "max_threads": 1,
-        "methods": ["batch", "barrier"],
-        "default_method": "barrier" if kind == "collective" else "batch",
-        "params": list(params),
-    } | more
-
-
-_SOLO = [
-    _op("self.empty", "local"),
-    _op("self.spin", "local", None, _param("ns", 200, 1e9)),
-    _op("self.fail", "local"),
-    _op("omp.barrier", "local", max_threads=0),
-    _op("pthread.switch", "local", min_threads=2, max_threads=2),
-]
-_MPI = [
-    *_SOLO,
-    _op("mpi.pingpong", "p2p", "0,1..4", methods=["batch"]),
-    _op("mpi.bandwidth", "p2p", "8", _param("window", 1, 64)),
-    _op("mpi.bcast", "collective", "1,8"),
-    _op("mpi.ibcast", "collective", "1,8"),
-    _op("mpi.barrier", "collective"),
-    _op("mpi.scan", "collective", methods=["barrier", "epoch", "ack"], default_method="epoch"),
-]
-_METHODS: list[Row] = [
-    {"name": "batch", "params": [_param("reps", 0, 1e6)]},
-    {
-        "name": "barrier",
-        "params": [_param("gap", 0, 1), {"name": "cache", "default": "warm", "words": ["warm", "cold"]}],
-    },
-    {"name": "epoch", "params": [], "synchronised": True},
-    {"name": "ack", "params": [], "min_ranks": 2},
-]
-_RULES = [
-    {"name": "median", "params": [_param("tolerance", 1e-6, 10), _param("most_seconds", 0, 86400)]},
-    {"name": "fixed", "params": [_param("count", 1, 1e6)]},
-]
-_OPS = ops_of(described(_SOLO, _METHODS, _RULES), described(_MPI, _METHODS, _RULES))
+_OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))
 
 
 def _resolve(
@@ -360,7 +310,7 @@ def test_a_time_budget_is_a_duration() -> None:
     ],
 )
 def test_an_mpi_is_looked_for_only_where_it_is_needed(measure: Measure, needed: bool) -> None:
-    assert needs_mpi(Plan(measure=(measure,)), described(_SOLO, _METHODS)) is needed
+    assert needs_mpi(Plan(measure=(measure,)), described(SOLO, METHODS)) is needed
 
 
 def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
@@ -369,66 +319,3 @@ def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
     assert "seed" not in document
     assert document["yield"] == "none"
     assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None)
-
-
-# ---- types that fit ----------------------------------------------------------------------------------------
-
-_TYPE: Row = {"name": "type", "default": "double", "words": ["double", "float", "byte", "short", "int8"]}
-_SUMS = ops_of(
-    described(_SOLO, _METHODS, _RULES),
-    described(
-        [_op("mpi.sum", "collective", "8", _TYPE | {"word_bytes": [8, 4, 0, 2, 1]}), *_SOLO], _METHODS, _RULES
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    ("size", "chosen"), [(0, None), (8, None), (4, "float"), (12, "float"), (2, "short"), (3, "int8")]
-)
-def test_a_size_that_the_default_type_does_not_fill_takes_one_that_does(
-    size: int, chosen: str | None
-) -> None:
-    (point,) = resolve(Plan(measure=(Measure(ops=("mpi.sum",), bytes=size),)), _SUMS, ("m",), 4)
-    assert point.params.get("type") == chosen
-
-
-def test_a_type_that_is_given_is_left_alone() -> None:
-    measure = Measure(ops=("mpi.sum",), bytes=4, params={"type": "double"})
-    (point,) = resolve(Plan(measure=(measure,)), _SUMS, ("m",), 4)
-    assert point.params == {"type": "double"}
-
-
-# ---- work alone --------------------------------------------------------------------------------------------
-
-_WORKS = ops_of(
-    described(_SOLO, _METHODS, _RULES),
-    described(
-        [
-            _op("mpi.overlap", "collective", "8", _param("work_us", 0, 1e7)),
-            _op("mpi.part", "p2p", "8", _param("work_us", 0, 1e7), _param("skew_us", 0, 1e7)),
-            _op("self.work", "local", None, _param("work_us", 0, 1e7)),
-        ],
-        _METHODS,
-        _RULES,
-    ),
-)
-
-
-def test_each_amount_of_work_in_an_op_is_measured_alone_too() -> None:
-    measures = (
-        Measure(ops=("mpi.overlap",), ranks=3, params={"work_us": (0.0, 50.0, 100.0)}),
-        Measure(ops=("mpi.part",), params={"skew_us": 50.0}),
-    )
-    points = resolve(Plan(measure=measures), _WORKS, ("m",), 4)
-    alone = [(point.ranks, point.params, point.mpi) for point in points if point.op == "self.work"]
-    assert alone == [(3, {"work_us": 50.0}, "m"), (3, {"work_us": 100.0}, "m"), (2, {"work_us": 50.0}, "m")]
-    assert [point.point for point in points] == list(range(len(points)))
-
-
-def test_work_alone_that_a_plan_names_is_not_added_again() -> None:
-    measures = (
-        Measure(ops=("self.work",), ranks=2, params={"work_us": 50.0}),
-        Measure(ops=("mpi.part",), params={"work_us": 50.0}),
-    )
-    points = resolve(Plan(measure=measures), _WORKS, ("m",), 4)
-    assert [point.op for point in points] == ["self.work", "mpi.part"]

@@ -12,8 +12,9 @@ from make_records import FakePoint, steady, write_folder
 from record_lines import LINES, text_of
 from steelyard.base.errors import InputError
 from steelyard.records.follow import Tail
+from steelyard.records.job_file import PointRun, append_records
 from steelyard.records.read import read_folder, read_job, read_records
-from steelyard.records.schema import End, Job, Launch, Obs, Point, PointRun, append_records, records_schema
+from steelyard.records.schema import End, Job, Launch, Obs, Point, records_schema
 from steelyard.results.facets import ClockError
 from steelyard.results.rows import results
 

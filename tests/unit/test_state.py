@@ -13,8 +13,9 @@ from make_records import MACHINE, FakePoint, steady, write_folder
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.checks import diagnostics
 from steelyard.records.follow import Tail
+from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
-from steelyard.records.schema import Busy, Obs, State, Watch, append_records
+from steelyard.records.schema import Busy, Obs, State, Watch
 from steelyard.results.load import Measured, load
 from steelyard.results.rows import rows_of
 from steelyard.system.other_processes import Watcher

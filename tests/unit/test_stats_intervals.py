@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -22,7 +23,7 @@ from steelyard.stats import (
     slope_interval,
     with_tick,
 )
-from steelyard.stats.interval import lag1
+from steelyard.stats.interval import alike_p, lag1
 
 Draw = Callable[[np.random.Generator, int], FloatArray]
 
@@ -129,13 +130,58 @@ def test_lag1_of_known_series() -> None:
 # ---- intervals over launches
 
 
+def far_from_neighbours(count: int) -> list[float]:
+    """0 to count - 1, the least and the greatest by turns: neighbours are not alike."""
+    return [float(i // 2 if i % 2 == 0 else count - 1 - i // 2) for i in range(count)]
+
+
+def test_the_order_of_launches_is_tested_exactly() -> None:
+    """16 of the 720 orders of six have neighbours as near as those of one that only goes up."""
+    orders = np.array(list(itertools.permutations(range(6)))) - 2.5
+    sums = (orders[:, :-1] * orders[:, 1:]).sum(axis=1)
+    assert np.count_nonzero(sums >= sums[0]) == 16
+    assert alike_p([1.0, 2.0, 3.0, 4.0, 5.0, 60.0]) == pytest.approx(16 / 720)
+    assert alike_p(far_from_neighbours(6)) == pytest.approx(1, abs=0.03)
+    assert alike_p([1.0, 2.0, 3.0, 4.0, 5.0]) == 1
+    assert alike_p([1.0] * 10) == 1
+
+
+def test_launches_in_random_order_seldom_seem_alike() -> None:
+    draws = np.exp(generator(61).standard_normal((600, 10)))
+    assert np.mean([alike_p(row) <= 0.05 for row in draws]) == pytest.approx(0.05, abs=0.025)
+    widened = [launch_interval(row).widened > 1 for row in draws]
+    assert np.mean(widened) == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize(("count", "least"), [(10, 0.915), (20, 0.905)])
+def test_launches_that_are_alike_have_a_wider_interval(count: int, least: float) -> None:
+    """At lag-1 0.4 order statistics alone hold 92 and 85 %; independent launches keep what is stated."""
+    rng = generator(62)
+    alike = np.exp(0.03 * correlated(rng, (500, count), -1 / math.log(0.4)))
+    held = [one.low <= 1 <= one.high for one in map(launch_interval, alike)]
+    assert np.mean(held) >= least
+    free = np.exp(0.03 * rng.standard_normal((500, count)))
+    held = [one.low <= 1 <= one.high for one in map(launch_interval, free)]
+    assert np.mean(held) == pytest.approx(0.97, abs=0.02)
+
+
+def test_an_interval_is_widened_to_both_sides_of_its_value() -> None:
+    up, mixed = (
+        launch_interval([1 + one for one in order]) for order in (range(10), far_from_neighbours(10))
+    )
+    assert (up.value, up.level, mixed.widened) == (mixed.value, mixed.level, 1)
+    assert up.widened == pytest.approx(3)  # (1 + 0.8) / (1 - 0.8), its root
+    assert math.log(up.high / up.value) == pytest.approx(3 * math.log(mixed.high / mixed.value))
+    assert math.log(up.value / up.low) == pytest.approx(3 * math.log(mixed.value / mixed.low))
+
+
 @pytest.mark.parametrize(
     ("count", "left_out", "level"),
     [(6, 0, 0.96875), (8, 0, 0.9921875), (9, 1, 0.9609375), (10, 1, 0.978515625), (20, 5, 0.958610534667969)],
 )
 def test_order_statistics_by_the_book(count: int, left_out: int, level: float) -> None:
     """Ranks and coverage as in any table of the sign test: [2nd, 9th] of 10, [6th, 15th] of 20."""
-    found = launch_interval([float(value) for value in generator().permutation(count)])
+    found = launch_interval(far_from_neighbours(count))
     assert (found.low, found.high) == (left_out, count - 1 - left_out)
     assert found.level == pytest.approx(level)
     assert (found.kind, found.n, found.value) == ("ranks", count, (count - 1) / 2)
@@ -220,7 +266,8 @@ def test_launch_interval_holds_its_value_in_any_order(medians: list[float], rand
     assert found.low <= found.value <= found.high
     random.shuffle(medians)  # type: ignore[attr-defined]
     other = launch_interval(medians)
-    assert (other.value, other.low, other.high) == pytest.approx((found.value, found.low, found.high))
+    assert other.value == pytest.approx(found.value)
+    assert other.low <= other.value <= other.high
 
 
 # ---- intervals of a slope
@@ -257,7 +304,7 @@ def test_levels_are_those_of_the_signed_rank_tables(count: int, level: float) ->
 
 def test_the_centre_of_few_and_of_odd_differences() -> None:
     assert difference_interval([1.0, 3.0]).value == 2.0
-    known = difference_interval([1.0, 2.0, 3.0, 4.0, 5.0, 60.0])  # Walsh averages: their median is 3.5
+    known = difference_interval([1.0, 60.0, 2.0, 5.0, 3.0, 4.0])  # Walsh averages: their median is 3.5
     assert (known.value, known.low, known.high) == (3.5, 1.0, 60.0)
     with pytest.raises(ValueError, match="at least two"):
         difference_interval([1.0])
@@ -285,4 +332,4 @@ def test_differences_cover_zero(
     rng = np.random.default_rng(launches)
     found = [difference_interval((draw(rng, launches) - draw(rng, launches)).tolist()) for _ in range(1500)]
     share = float(np.mean([one.low <= 0 <= one.high for one in found]))
-    assert 0.92 <= share <= (0.98 if launches > 3 or draw is _normal else 1.0)
+    assert 0.92 <= share <= (0.99 if launches > 3 or draw is _normal else 1.0)

@@ -24,6 +24,7 @@ from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_b
 from steelyard.campaign.folder import finished
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
+from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.plan.arrivals import arrival_lines
@@ -31,7 +32,8 @@ from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
-from steelyard.records.schema import SCHEMA, End, Job, JobFile, JobMpi, append_records
+from steelyard.records.job_file import JobFile, append_records
+from steelyard.records.schema import SCHEMA, End, Job, JobMpi
 from steelyard.system.kernel_settings import read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine
@@ -85,7 +87,7 @@ class BudgetSpent(Struct, frozen=True):
     launches: int
 
 
-Event = CampaignBegins | JobStarted | LaunchMeasures | PointEnded | BudgetSpent
+Event = CampaignBegins | Waits | JobStarted | LaunchMeasures | PointEnded | BudgetSpent
 Listener = Callable[[Event], None]
 
 
@@ -112,8 +114,11 @@ def run_campaign(
     remaining = sum(len(job.points) for job in jobs)
     budget = budget_of(plan)
     if jobs:
-        listener(CampaignBegins(estimate(plan, jobs, setup), remaining))
+        spread = spread_of(plan, jobs)
+        listener(CampaignBegins((*estimate(plan, jobs, setup), *spread_words(spread)), remaining))
     for index, job in enumerate(jobs):
+        if index == 0 or job.launch != jobs[index - 1].launch:
+            budget = _await(spread, job.launch, budget, listener)
         seen = (spared, deaths, listener, lock)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
@@ -121,6 +126,16 @@ def run_campaign(
             launches = {later.launch for later in jobs[index + (left == 0) :]}
             listener(BudgetSpent(remaining, len(launches)))
             return
+
+
+def _await(spread: Spread, launch: int, budget: Budget, listener: Listener) -> Budget:
+    """Wait until a launch may begin; the budget, in which no wait counts."""
+    seconds = spread.seconds_until(launch)
+    if seconds <= 0 or budget.is_over:
+        return budget
+    listener(Waits(launch, seconds))
+    time.sleep(seconds)
+    return msgspec.structs.replace(budget, began=budget.began + seconds)
 
 
 def is_failure(end: End) -> bool:

@@ -8,7 +8,8 @@ from itertools import groupby, pairwise
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import WARNING, check
 from steelyard.checks.evidence import Evidence, listed, mpi_name, sentences
-from steelyard.records.schema import Job, JobFile, Place
+from steelyard.records.job_file import JobFile
+from steelyard.records.schema import Job, Place
 from steelyard.results.load import Measured
 from steelyard.results.states import cpus_words, who
 from steelyard.results.threads import moved_lanes, sharing_lanes, stray_lanes

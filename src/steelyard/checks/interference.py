@@ -9,7 +9,8 @@ from steelyard.base.diagnostic import NOTE, WARNING, check
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_time
 from steelyard.checks.evidence import Evidence, sentences
-from steelyard.records.schema import Busy, JobFile, State
+from steelyard.records.job_file import JobFile
+from steelyard.records.schema import Busy, State
 from steelyard.results.facets import Windows
 from steelyard.results.states import (
     STOLEN,

@@ -11,8 +11,9 @@ from steelyard.checks.evidence import Evidence, listed, sentences, valued
 from steelyard.checks.interference import CAUSES
 from steelyard.results.facets import Modes, Ranks, Samples
 from steelyard.results.row import Row
-from steelyard.show.row_words import YIELDS
+from steelyard.show.row_words import ALIKE, YIELDS
 from steelyard.show.words import blame_words, mode_words, relative_words, row_name
+from steelyard.stats import holm
 
 WIDE = 0.05  # half-width of an interval, relative to the median
 LAUNCHES_DIFFER = 3.0  # spread between launches over the interval inside one
@@ -351,6 +352,25 @@ def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
     for row, value in valued(rows):
         if row.time_low is not None and row.time_high is not None:
             yield row, (row.time_high - row.time_low) / 2 / value
+
+
+@check(
+    "launches-alike",
+    NOTE,
+    "Launches are like their neighbours in time",
+    why="The machine was in one state and then in another, longer than a launch lasts. Such launches count "
+    "for fewer, and their interval is wider for it; what another hour adds cannot be known from one sitting.",
+    remedy="Spread launches over time: --spread 2h. To compare, measure rivals as neighbours: --arms, or "
+    "several --mpi.",
+    caused_by=CAUSES,
+)
+def launches_alike(seen: Evidence) -> str | None:
+    """Test cases whose launches are not in random order, by Holm's method over all of them."""
+    rows = [row for row in seen.rows if row.alike_p is not None]
+    adjusted = holm([row.alike_p or 0.0 for row in rows])
+    p = {row.point: value for row, value in zip(rows, adjusted, strict=True)}
+    found = sorted((row for row in rows if p[row.point] < ALIKE), key=lambda row: p[row.point])
+    return listed(found, lambda row: f"p {p[row.point]:.2g}, interval {row.widened or 1:.1f} times as wide")
 
 
 @check(

@@ -209,9 +209,9 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     from steelyard.compare.answer import Question
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
-    from steelyard.models.ratios import Key, key_of
     from steelyard.nights.verdicts import with_confirmed
     from steelyard.plan.again import plan_again
+    from steelyard.results.key import RowKey, key_of
 
     campaign = pooled.nights[-1].measured.campaign
     suspects = {one.point_b for one in found.points if one.suspected}
@@ -227,8 +227,8 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     tell(f"results: {folder}")
     asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
     said = compare(rivals_by(results.rows, factor), True, asked)
-    keys: dict[int | None, Key | None] = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
-    tonight: dict[Key | None, int] = {
+    keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
+    tonight: dict[RowKey | None, int] = {
         key_of(row, ("mpi", factor)): row.point for row in pooled.nights[-1].rows if row.point in suspects
     }
     known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}

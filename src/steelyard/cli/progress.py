@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration, format_values
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
+from steelyard.campaign.spread import Waits
 from steelyard.cli.ahead import imports_ahead
 from steelyard.records.campaign_file import PlannedPoint
 
@@ -64,6 +65,9 @@ class _Shower:
                 self.total, self.began = event.points, time.monotonic()
                 for line in event.words:
                     self._say(line)
+            case Waits():
+                self._wait(event)
+                return
             case JobStarted():
                 self._begin(event)
             case PointEnded():
@@ -95,6 +99,17 @@ class _Shower:
             self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")
+
+    def _wait(self, event: Waits) -> None:
+        """`launch 3 of 10 begins at 14:32:10`."""
+        at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
+        words = f"launch {event.launch} of {self.launches} begins at {at}"
+        self.began += event.seconds if self.budget is not None else 0
+        if self.bar.console.is_terminal:
+            left = f"{format_duration(event.seconds)} to wait"
+            self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
+        else:
+            self._say(words)
 
     def _show(self) -> None:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""

@@ -217,6 +217,12 @@ class RunOptions:
             metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
         ),
     ] = None
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="begin launches evenly over that time: 30m, 2h; --time-budget counts no wait"
+        ),
+    ] = None
     hang_after: Annotated[
         str | None,
         typer.Option(
@@ -301,7 +307,7 @@ def planned(options: RunOptions) -> Plan:
     like = listed(options.like)
     plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
     given = {name: getattr(options, name) for name in ("launches", "yield_", "clock", "sync", "paths")}
-    given |= {name: getattr(options, name) for name in ("time_budget", "hang_after", "seed")}
+    given |= {name: getattr(options, name) for name in ("time_budget", "spread", "hang_after", "seed")}
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
@@ -309,7 +315,7 @@ def planned(options: RunOptions) -> Plan:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
     changes = {name: value for name, value in given.items() if value is not None}
     plan = msgspec.structs.replace(plan, **changes)
-    for duration in (plan.hang_after, plan.time_budget):
+    for duration in (plan.hang_after, plan.time_budget, plan.spread):
         parse_seconds(duration or "0s")
     return plan
 

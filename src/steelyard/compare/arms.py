@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.base.errors import InputError
-from steelyard.models.ratios import Key, key_of
+from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 
 FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
@@ -72,7 +72,7 @@ def rivals_of(folders: Mapping[str, Sequence[Row]]) -> Rivals:
 
 
 def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
-    by_key: dict[Key, dict[str, Row]] = {}
+    by_key: dict[RowKey, dict[str, Row]] = {}
     for name, rows in arms.items():
         for row in rows:
             by_key.setdefault(key_of(row, without), {})[name] = row

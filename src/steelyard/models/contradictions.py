@@ -14,6 +14,7 @@ from msgspec import Struct
 from steelyard.base.units import format_time
 from steelyard.records.kinds import LOWER, UPPER
 from steelyard.results.facets import ClockError, Windows
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
 SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound
@@ -32,18 +33,7 @@ def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.time is not None:
-            key = (
-                row.op,
-                row.bytes,
-                row.ranks,
-                row.threads,
-                row.thread_level,
-                row.mpi,
-                row.placed.text if row.placed else None,
-                *sorted(row.omp.items()),
-                *sorted(row.env.items()),
-                *sorted(row.params.items()),
-            )
+            key = key_of(row, ("method", "method_params"))
             groups.setdefault(key, []).append(row)
     return tuple(found for group in groups.values() for found in _in_group(group))
 

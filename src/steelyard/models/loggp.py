@@ -2,9 +2,10 @@
 
 A message of s bytes takes (L + 2 o) + s G from rank to rank (Alexandrov and others 1995), with L the latency,
 o the overhead of either side and G the gap per byte; ping-pong sees L and o together only. An MPI that sends
-long messages by another protocol has another line for them, so there are up to three, cut where Schwarz's
-criterion says (see `stats.find_breaks`). The cuts are those of the medians over launches; the lines are then
-fitted to each launch by itself, and an interval is that of the launches' own values, as everywhere here.
+long messages by another protocol has another line for them, so there are up to three, cut where one line
+misses more than the scatter of launches explains (see `stats.find_breaks`). The cuts are those of the medians
+over launches; the lines are then fitted to each launch by itself, and an interval is that of the launches'
+own values, as everywhere here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.records.kinds import LATENCY, MPI
+from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
@@ -74,9 +76,7 @@ def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if is_pingpong(row) and row.status == "ok" and row.mpi is not None and launch_medians(row):
-            place = row.placed.text if row.placed else None
-            key = (row.mpi, row.method, row.ranks, row.threads, place, *sorted(row.params.items()))
-            series.setdefault(key, {}).setdefault(row.bytes, row)
+            series.setdefault((row.mpi, *key_of(row, ("mpi", "bytes"))), {}).setdefault(row.bytes, row)
     best: dict[str, dict[int, Row]] = {}
     for (mpi, *_), sizes in series.items():
         if len(sizes) > len(best.get(str(mpi), ())):
@@ -92,7 +92,7 @@ def _model(mpi: str, rows: dict[int, Row]) -> LogModel | None:
     if not shared:
         return None
     times = [float(np.median([one[launch] for launch in shared])) for one in medians]
-    breaks = find_breaks(sizes, times)
+    breaks = find_breaks(sizes, [[one[launch] for one in medians] for launch in shared])
     launches = {launch: fit_pieces(sizes, [one[launch] for one in medians], breaks) for launch in shared}
     middle = fit_pieces(sizes, times, breaks)
     missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)

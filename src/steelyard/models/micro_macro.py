@@ -1,19 +1,19 @@
 """Micro against macro: which MPI is best at each test, and whether messages alone would have said so.
 
 A test is a message there and back, a stream of messages, or a kernel. Best is the MPI with the least median
-over launches, and with it all that a rank test over launches cannot tell from it. The order of the MPIs by a
-micro-benchmark, and by a model of LogGP and the messages that a kernel counts, is then held against that of
-each kernel.
+over launches, and with it all that a test over pairs of launches cannot tell from it. The order of the MPIs
+by a micro-benchmark, and by a model of LogGP and the messages that a kernel counts, is then held against that
+of each kernel.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
+from steelyard.models.bests import Best, Times, bests_of
 from steelyard.models.loggp import (
     LEAST_SIZES,
     LogModel,
@@ -25,10 +25,10 @@ from steelyard.models.loggp import (
 from steelyard.records.kinds import BANDWIDTH, KERNEL, LATENCY, MPI
 from steelyard.records.schema import Params
 from steelyard.results.facets import Inside, Rate
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
-from steelyard.stats import Interval, holm, kendall, least_rank_sum_p, rank_sum_p
+from steelyard.stats import Interval, kendall
 
-ALPHA = 0.05  # of all pairs of a line together
 LATENCY_MOST = 1024  # bytes: up to here a message there and back is told as a time, above as a rate
 PINGPONG, STREAM = "ping-pong", "stream"
 _MICRO = {LATENCY: PINGPONG, BANDWIDTH: STREAM}  # the role of a micro-benchmark of MPI -> what it is called
@@ -97,8 +97,8 @@ class Agreement(Struct, frozen=True, kw_only=True):
     """Whether a figure would have named the best MPI for a kernel.
 
     `tau` is Kendall's, of medians, with its exact `p`; of two MPIs it can only be 1 or -1, and has no p.
-    `verdict`: `agrees` when an MPI is best in both, `disagrees` when none is, `cannot tell` when all are tied
-    in one of the two.
+    `verdict`: `agrees` when one MPI alone is best in both, `disagrees` when none is best in both, else
+    `cannot tell`.
     """
 
     kernel: str
@@ -137,18 +137,21 @@ def macro_of(rows: Sequence[Row]) -> Macro:
     by_test: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in good:
         if row.mpi is not None and (_is_message(row) or is_kernel(row)):
-            by_test.setdefault(_key(row), {}).setdefault(row.mpi, row)
+            by_test.setdefault(key_of(row, ("mpi",)), {}).setdefault(row.mpi, row)
     tests = sorted(by_test.values(), key=_place)
     if not any(is_kernel(_any(test)) for test in tests) or all(is_kernel(_any(test)) for test in tests):
         return Macro()
     models = log_models(good)
-    predictions = tuple(_predictions(tests, {model.mpi: model for model in models}))
+    by_mpi = {model.mpi: model for model in models}
+    totals = [_predicted_totals(test, by_mpi) if is_kernel(_any(test)) else {} for test in tests]
+    found = bests_of([*map(_times, tests), *totals])
+    lines, predicted = found[: len(tests)], found[len(tests) :]
     return Macro(
-        lines=tuple(_line(test, good) for test in tests),
+        lines=tuple(_line(test, best, good) for test, best in zip(tests, lines, strict=True)),
         models=models,
-        predictions=predictions,
-        agreements=tuple(_agreements(tests, {model.mpi: model for model in models})),
-        notes=tuple(_notes(tests, models)),
+        predictions=tuple(_predictions(tests, by_mpi)),
+        agreements=tuple(_agreements(tests, lines, totals, predicted)),
+        notes=tuple(_notes(tests, lines, models)),
     )
 
 
@@ -156,14 +159,8 @@ def _any(test: Mapping[str, Row]) -> Row:
     return next(iter(test.values()))
 
 
-def _times(test: Mapping[str, Row]) -> dict[str, Sequence[float]]:
-    return {mpi: tuple(launch_medians(row).values()) for mpi, row in test.items()}
-
-
-def _key(row: Row) -> tuple[object, ...]:
-    """All that rows of one test share."""
-    place = row.placed.text if row.placed else None
-    return (row.op, row.bytes, row.ranks, row.threads, place, row.method, *sorted(row.params.items()))
+def _times(test: Mapping[str, Row]) -> dict[str, dict[int, float]]:
+    return {mpi: launch_medians(row) for mpi, row in test.items()}
 
 
 def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
@@ -172,29 +169,7 @@ def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
     return (list(_MICRO).index(row.role) if _is_message(row) else len(_MICRO), row.bytes)
 
 
-def best_of(times: Mapping[str, Sequence[float]]) -> tuple[tuple[str, ...], dict[str, float], bool]:
-    """For the times of launches under each MPI: the best ones, the adjusted p of pairs, and could they tell?
-
-    Pairs by the exact rank-sum test, adjusted by Holm's method over all pairs. The best is that with the
-    least median; with it are all that the test does not tell from it.
-    """
-    if len(times) < 2:
-        return (), {}, True
-    pairs = list(itertools.combinations(times, 2))
-    adjusted = holm([rank_sum_p(times[a], times[b]) for a, b in pairs])
-    p = dict(zip(pairs, adjusted, strict=True))
-    first = min(times, key=lambda name: float(np.median(times[name])))
-    best = (first, *(n for n in times if n != first and _pair(p, first, n) >= ALPHA))
-    least = [least_rank_sum_p(len(times[a]), len(times[b])) for a, b in pairs]
-    named = {f"{a}, {b}": value for (a, b), value in p.items()}
-    return best, named, max(holm(least)) < ALPHA
-
-
-def _pair(p: Mapping[tuple[str, str], float], one: str, other: str) -> float:
-    return p[(one, other)] if (one, other) in p else p[(other, one)]
-
-
-def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
+def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTest:
     """The figures of a test; rates are those of the median time and of the ends of its interval."""
     row = _any(test)
     name = _MICRO[row.role] if _is_message(row) else row.op
@@ -203,7 +178,6 @@ def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
     unit = ("us" if is_time else "MB/s") if _is_message(row) else "Mop/s" if has_rate else "us"
     beside = [one for one in rows if one.op.startswith(_TCP) and _is_alike(one, row)]
     tcp = min(beside, key=lambda one: one.median or 0.0) if beside else None
-    best, p, tells = best_of(_times(test))
     return MacroTest(
         test=name,
         bytes=row.bytes,
@@ -213,9 +187,9 @@ def _line(test: Mapping[str, Row], rows: Sequence[Row]) -> MacroTest:
         unit=unit,
         figures=tuple(_figure(one, mpi, unit) for mpi, one in test.items()),
         tcp=_figure(tcp, None, unit) if tcp else None,
-        best=best,
-        p=p,
-        tells=tells,
+        best=found.best,
+        p=found.p,
+        tells=found.tells,
     )
 
 
@@ -300,18 +274,26 @@ def _ratio(predicted: Sequence[float], measured: Sequence[float]) -> Interval:
 # ---- agreement ------------------------------------------------------------------------------------------
 
 
-def _agreements(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogModel]) -> Iterator[Agreement]:
-    """Each kernel against each figure that messages alone would have given."""
-    figures = _figures_of(tests)
-    for test in tests:
-        row = _any(test)
+def _agreements(
+    tests: Sequence[Mapping[str, Row]],
+    lines: Sequence[Best],
+    totals: Sequence[Times],
+    predicted: Sequence[Best],
+) -> Iterator[Agreement]:
+    """Each kernel against each figure that messages alone would have given; `totals` are the model's."""
+    figures = _figures_of(tests, lines)
+    for test, own, total, of_model in zip(tests, lines, totals, predicted, strict=True):
+        row, kernel = _any(test), _times(test)
         if not is_kernel(row) or len(test) < 2:
             continue
-        kernel = _times(test)
-        model = _predicted_totals(test, models)
-        for name, times in {**figures, "model": model}.items():
+        for name, (times, best) in {**figures, "model": (total, of_model)}.items():
             if kernel.keys() <= times.keys():
-                tau, p, verdict = agreement_of({mpi: times[mpi] for mpi in kernel}, kernel)
+                tau, p = kendall(
+                    *(
+                        [float(np.median(list(one[mpi].values()))) for mpi in kernel]
+                        for one in (times, kernel)
+                    )
+                )
                 yield Agreement(
                     kernel=row.op,
                     params=row.params,
@@ -320,48 +302,60 @@ def _agreements(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogMode
                     figure=name,
                     tau=tau,
                     p=p if len(kernel) > 2 else None,
-                    verdict=verdict,
+                    verdict=verdict_of(best.best, own.best),
                 )
 
 
-def agreement_of(
-    figure: Mapping[str, Sequence[float]], kernel: Mapping[str, Sequence[float]]
-) -> tuple[float, float, str]:
-    """tau, its p and the verdict, from the times of launches by MPI of both; at least two MPIs."""
-    orders = ([float(np.median(times[mpi])) for mpi in kernel] for times in (figure, kernel))
-    tau, p = kendall(*orders)
-    best, other = (set(best_of(times)[0]) for times in (figure, kernel))
-    if len(best) == len(kernel) or len(other) == len(kernel):
-        return tau, p, CANNOT_TELL
-    return tau, p, AGREES if best & other else DISAGREES
+def verdict_of(figure: Sequence[str], kernel: Sequence[str]) -> str:
+    """Does a figure name the best MPI for a kernel? Both are the best ones, or those not told from these.
+
+    It agrees only where either names one alone, and the same: two ties may hide opposite truths.
+    """
+    if not set(figure) & set(kernel):
+        return DISAGREES
+    return AGREES if len(figure) == len(kernel) == 1 else CANNOT_TELL
 
 
-def _figures_of(tests: Sequence[Mapping[str, Row]]) -> dict[str, dict[str, Sequence[float]]]:
+def _figures_of(tests: Sequence[Mapping[str, Row]], lines: Sequence[Best]) -> dict[str, tuple[Times, Best]]:
     """What a look at messages alone gives: the shortest there and back, the longest, the longest stream."""
-    found: dict[str, dict[str, Sequence[float]]] = {}
+    found: dict[str, tuple[Times, Best]] = {}
     for role, name in _MICRO.items():
         sized = [
-            test for test in tests if len(test) > 1 and _is_message(_any(test)) and _any(test).role == role
+            (_times(test), line)
+            for test, line in zip(tests, lines, strict=True)
+            if len(test) > 1 and _is_message(_any(test)) and _any(test).role == role
         ]
         if sized and name == PINGPONG:
-            found |= {"latency": _times(sized[0]), "throughput": _times(sized[-1])}
+            found |= {"latency": sized[0], "throughput": sized[-1]}
         elif sized:
-            found[name] = _times(sized[-1])
+            found[name] = sized[-1]
     return found
 
 
-def _predicted_totals(test: Mapping[str, Row], models: Mapping[str, LogModel]) -> dict[str, Sequence[float]]:
-    """What the model says of a kernel in each launch, by MPI; only where all MPIs have one."""
+def _predicted_totals(test: Mapping[str, Row], models: Mapping[str, LogModel]) -> dict[str, dict[int, float]]:
+    """What the model says of a kernel in each launch, by MPI; only where all MPIs have one.
+
+    What is computed beside is that of the launch, the median over MPIs: no constant that hides its scatter.
+    """
     shares = _shares(test)
-    compute = _compute(shares)
+    computed: dict[int, list[float]] = {}
+    for launches in shares.values():
+        for launch, (total, talk) in launches.items():
+            computed.setdefault(launch, []).append(total - talk)
     return {
-        mpi: [compute + communication_ns(lines, phases, row.ranks) for lines in models[mpi].launches.values()]
+        mpi: {
+            launch: float(np.median(computed[launch])) + communication_ns(lines, phases, row.ranks)
+            for launch, lines in models[mpi].launches.items()
+            if launch in computed
+        }
         for mpi, row in test.items()
         if (phases := row.get(Inside).phases) is not None and mpi in models and shares[mpi]
     }
 
 
-def _notes(tests: Sequence[Mapping[str, Row]], models: Sequence[LogModel]) -> Iterator[str]:
+def _notes(
+    tests: Sequence[Mapping[str, Row]], lines: Sequence[Best], models: Sequence[LogModel]
+) -> Iterator[str]:
     """What could not be made, and what would help."""
     mpis = list(dict.fromkeys(mpi for test in tests for mpi in test))
     if len(mpis) == 1:
@@ -378,7 +372,7 @@ def _notes(tests: Sequence[Mapping[str, Row]], models: Sequence[LogModel]) -> It
     if silent:
         named = ", ".join(sorted(silent))
         yield f"Nothing is predicted for {named}, which recorded no phases: leave phases=on."
-    if any(not best_of(_times(test))[2] for test in tests if len(test) > 1):
+    if any(not line.tells for line in lines):
         yield (
             f"So few launches cannot distinguish {len(mpis)} MPIs, however much they differ: every line "
             "of that kind is a tie. Add launches with --launches."

@@ -11,6 +11,9 @@ Overlap is 0 when they run one after the other and 1 when the shorter of the two
 clipped, so that a disturbance (below 0) is seen as one. Availability is the share of the communication's time
 that is left to the rank for work (Doerfler, Brightwell 2006); with work that lasts longer than the
 communication the two are the same number.
+
+A launch that measured all three gives a value of its own, so that what it does to all of them (where memory
+lies, how fast the cores run) goes out; their median is the overlap, with the interval of a median.
 """
 
 from __future__ import annotations
@@ -18,12 +21,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from steelyard.models.loggp import launch_medians
 from steelyard.records.kinds import WORK
 from steelyard.records.schema import Params
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
-from steelyard.stats import Interval
+from steelyard.stats import Interval, launch_interval
 
 AXES = ("work_us", "skew_us")  # parameters of ops that are given work
 
@@ -31,8 +38,10 @@ AXES = ("work_us", "skew_us")  # parameters of ops that are given work
 class OverlapPoint(Struct, frozen=True):
     """One amount of work. `work` is what was asked for, in us; times in ns.
 
-    `low`..`high` is where the overlap lies when all three times lie in their intervals: with intervals of
-    probability L each that is at least 1 - 3 (1 - L). None when a time has no interval.
+    `overlap` and `availability` are medians over `launches` that measured all three times, and `low`..`high`
+    is the interval of the overlap over them. With fewer than two such launches they are made of the times of
+    the rows, and `low`..`high` is where the overlap lies when all three lie in their intervals: with
+    intervals of probability L each that is at least 1 - 3 (1 - L). None when a time has no interval.
     """
 
     work: float
@@ -43,6 +52,7 @@ class OverlapPoint(Struct, frozen=True):
     availability: float
     low: float | None = None
     high: float | None = None
+    launches: int = 0
 
 
 class OverlapCurve(Struct, frozen=True):
@@ -110,6 +120,27 @@ def overlap_point(asked: float, pure: Interval, work: Interval, both: Interval) 
     )
 
 
+def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
+    """One point of a curve from three rows: over the launches that they share, if these are two at least."""
+    medians = [launch_medians(row) for row in (pure, work, both)]
+    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    point = overlap_point(
+        asked, *(Interval(row.time or 0.0, row.time_low, row.time_high) for row in (pure, work, both))
+    )
+    if len(shared) < 2:
+        return point
+    times = [tuple(one[launch] for one in medians) for launch in shared]
+    found = launch_interval([overlap_of(*three) for three in times], logs=False)
+    return replace(
+        point,
+        overlap=found.value,
+        availability=float(np.median([availability_of(*three) for three in times])),
+        low=found.low,
+        high=found.high,
+        launches=len(shared),
+    )
+
+
 def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
     """Every curve that rows make: an op without work and with it, and the same work alone.
 
@@ -122,7 +153,7 @@ def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
     for row in good:
         for axis in AXES if row.role != WORK else ():
             if axis in row.params:
-                groups.setdefault((axis, *_key(row, axis)), []).append(row)
+                groups.setdefault((axis, *key_of(row, (f"param.{axis}",))), []).append(row)
     return tuple(_curves(groups, alone))
 
 
@@ -142,7 +173,7 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
             if work is None:
                 lacks.append(asked)
             else:
-                points.append(overlap_point(asked, _span(pure), _span(work), _span(row)))
+                points.append(paired_point(asked, pure, work, row))
         params = {key: value for key, value in pure.params.items() if key != name}
         yield OverlapCurve(
             op=pure.op,
@@ -157,23 +188,6 @@ def _curves(groups: dict[tuple[object, ...], list[Row]], alone: list[Row]) -> It
             points=tuple(points),
             lacks=tuple(lacks),
         )
-
-
-def _key(row: Row, axis: str) -> tuple[object, ...]:
-    """All that rows of one curve share."""
-    params = sorted((key, value) for key, value in row.params.items() if key != axis)
-    return (
-        row.op,
-        row.method,
-        row.bytes,
-        row.ranks,
-        row.threads,
-        row.thread_level,
-        row.mpi,
-        *row.omp.items(),
-        *row.env.items(),
-        *params,
-    )
 
 
 def _amount(row: Row, axis: str) -> float:
@@ -193,7 +207,3 @@ def _alone(row: Row, asked: float, alone: list[Row]) -> Row | None:
     ]
     fitting.sort(key=lambda one: (one.threads != row.threads, one.thread_level != row.thread_level))
     return fitting[0] if fitting else None
-
-
-def _span(row: Row) -> Interval:
-    return Interval(row.median or 0.0, row.ci_low, row.ci_high)

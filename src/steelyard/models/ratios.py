@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.models.efficiency import ratio_interval
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
-
-Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +31,6 @@ class Ratio:
     def holds_one(self) -> bool:
         """Whether the interval allows that both take the same time; so does a ratio without an interval."""
         return self.low is None or self.high is None or self.low <= 1.0 <= self.high
-
-
-def key_of(row: Row, without: Sequence[str] = ()) -> Key:
-    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ..."""
-    parts: dict[str, object] = {
-        "op": row.op,
-        "bytes": row.bytes,
-        "method": row.method,
-        "ranks": row.ranks,
-        "threads": row.threads,
-        "thread_level": row.thread_level,
-        "mpi": row.mpi,
-        "placed": row.placed.text if row.placed else None,
-        "params": _others("param", row.params, without),
-        "omp": _others("omp", row.omp, without),
-        "env": _others("env", row.env, without),
-        "method_params": tuple(sorted(row.method_params.items())),
-    }
-    return tuple(value for name, value in parts.items() if name not in without)
-
-
-def _others(kind: str, values: Mapping[str, object], without: Sequence[str]) -> Key:
-    return tuple(sorted((name, value) for name, value in values.items() if f"{kind}.{name}" not in without))
 
 
 def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from steelyard.models.loggp import launch_medians, span_of
 from steelyard.records.schema import Params
 from steelyard.results.facets import Rate
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, relative_fit
 
@@ -111,10 +112,8 @@ def _groups(
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        params = sorted((key, value) for key, value in row.params.items() if key != apart)
-        place = row.placed.text if row.placed and axis == "threads" else None
-        key = (row.op, row.method, row.bytes, _other(row, axis), place, *params)
-        groups.setdefault((row.mpi, *key), []).append(row)
+        without = ("mpi", "thread_level", axis, f"param.{apart}", *(("placed",) if axis == "ranks" else ()))
+        groups.setdefault((row.mpi, *key_of(row, without)), []).append(row)
     lends = axis == "ranks"
     for (mpi, *rest), members in groups.items():
         same = tuple(rest)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from steelyard.models.ratios import key_of
 from steelyard.results.facets import Ranks, Rate, Samples
+from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
 OSU, IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"

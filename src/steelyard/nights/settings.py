@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from steelyard.records.schema import JobFile
+from steelyard.records.job_file import JobFile
 from steelyard.results.load import Measured
 from steelyard.results.transport import transport_of
 

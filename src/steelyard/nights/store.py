@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.base.errors import InputError
-from steelyard.models.ratios import Key, key_of
 from steelyard.nights.settings import Settings, settings_of
-from steelyard.records.schema import JobFile
+from steelyard.records.job_file import JobFile
+from steelyard.results.key import RowKey as Key
+from steelyard.results.key import key_of
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of

@@ -25,6 +25,7 @@ _ALLOWED: Mapping[str, str] = {
     "summary": "a text",
     "launches": "a whole number of 1 or more",
     "time_budget": "a time: \"90s\", \"10m\"",
+    "spread": "a time: \"30m\", \"2h\"",
     "mpi": "names or paths of MPIs: \"mpich\", or [\"mpich\", \"openmpi\"]",
     "arms": "a table of one factor and its values",
     "oversubscribe": "true or false",

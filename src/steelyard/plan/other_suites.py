@@ -3,8 +3,8 @@
 Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
 MPI Benchmarks 2021, SKaMPI 5, ReproMPI, MPICH's test/mpi, EPCC's OpenMP micro-benchmarks 4.0, and the suites
 of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are the suite's, methods and statistics Steelyard's.
-One-sided operations, GPU buffers, OpenSHMEM and file I/O are left out. tests/data/peers.toml has every test
-of theirs for MPI.
+One-sided operations are those between two ranks. GPU buffers, OpenSHMEM and file I/O are left out.
+tests/data/peers.toml has every test of theirs for MPI.
 """
 
 from __future__ import annotations
@@ -98,6 +98,56 @@ def _sizes(base: str, plain: str, sums: str) -> str | None:
     return None if base == "barrier" else sums if base in _SUMS else plain
 
 
+def _one_sided(
+    names: Mapping[str, str], sizes: Mapping[str, str], params: Mapping[str, Value]
+) -> Iterator[Like]:
+    """Tests of one-sided calls: the name -> the op; single numbers have no size, numbers are of one byte."""
+    for name, op in names.items():
+        base = op.split(".")[1]
+        numbers: Mapping[str, Value] = {"type": "int8"} if base.endswith("accumulate") else {}
+        swaps: Mapping[str, Value] = {"swaps": "never"} if base == "compare_and_swap" else {}
+        yield Like(name, op, sizes.get(base), {**params, **numbers, **swaps})
+
+
+# What osu_put_latency and IMB's Unidir_put do: one shared lock around all, a flush after each.
+_SHARED: Mapping[str, Value] = {"sync": "lock_shared", "complete": "flush"}
+_PSCW: Mapping[str, Value] = {"sync": "pscw", "complete": "close"}
+
+
+def _osu_one_sided() -> Iterator[Like]:
+    sizes = {"put": "0,1..4Mi", "get": "0,1..4Mi", "accumulate": "1..4Mi", "get_accumulate": "1..4Mi"}
+    names = {
+        "osu_put_latency": "mpi.put",
+        "osu_get_latency": "mpi.get",
+        "osu_acc_latency": "mpi.accumulate",
+        "osu_get_acc_latency": "mpi.get_accumulate",
+        "osu_fop_latency": "mpi.fetch_and_op",
+        "osu_cas_latency": "mpi.compare_and_swap",
+    }
+    yield from _one_sided(names, sizes, _SHARED)
+    names = {"osu_put_bw": "mpi.put.bandwidth", "osu_get_bw": "mpi.get.bandwidth"}
+    sizes = {"put": _OSU_P2P, "get": _OSU_P2P}
+    yield from _one_sided(names, sizes, {**_SHARED, "calls": 32.0})
+    yield from _one_sided({"osu_put_bibw": "mpi.put.bibandwidth"}, sizes, {**_PSCW, "calls": 32.0})
+
+
+def _imb_one_sided() -> Iterator[Like]:
+    sizes = {"put": _IMB, "get": _IMB, "accumulate": "1..4Mi", "get_accumulate": "1..4Mi"}
+    names = {
+        "Unidir_put": "mpi.put",
+        "Unidir_get": "mpi.get",
+        "Accumulate": "mpi.accumulate",
+        "Get_accumulate": "mpi.get_accumulate",
+        "Fetch_and_op": "mpi.fetch_and_op",
+        "Compare_and_swap": "mpi.compare_and_swap",
+    }
+    yield from _one_sided(names, sizes, {**_SHARED, "window": "create"})
+    names = {"Bidir_put": "mpi.put.bibandwidth", "Bidir_get": "mpi.get.bibandwidth"}
+    yield from _one_sided(
+        names, dict.fromkeys(sizes, "1..4Mi"), {**_SHARED, "window": "create", "calls": 1.0}
+    )
+
+
 def _osu() -> Iterator[Like]:
     yield Like("osu_latency", "mpi.pingpong", _OSU_P2P)
     yield Like("osu_latency_persistent", "mpi.pingpong", _OSU_P2P, _PERSISTENT)
@@ -113,6 +163,7 @@ def _osu() -> Iterator[Like]:
     yield Like("osu_bw_fan_out", "mpi.pattern.fan_out", _OSU_P2P, {"kind": "window"})
     yield Like("osu_partitioned_latency", "mpi.part.pingpong", _OSU_P2P)
     yield Like("osu_latency_mt", "mpi.mt.serve", _OSU_P2P, threads=2)
+    yield from _osu_one_sided()
     for base in _OSU_COLLECTIVES:
         sizes = _sizes(base, _OSU_COLL, _OSU_SUMS)
         params, differs = (_FLOATS, _TYPED) if base in _SUMS else ({}, "")
@@ -151,6 +202,7 @@ def _imb() -> Iterator[Like]:
     yield Like("ndim_halo", "mpi.halo.3d7", _IMB)
     yield Like("Reduce_local", "mpi.reduce_local", "4..4Mi", _FLOATS, _TYPED)
     yield from _imb_mt()
+    yield from _imb_one_sided()
     blocking = (*(base for base in _OSU_COLLECTIVES if base != "alltoallw"),)
     for base in blocking:
         sizes = _sizes(base, _IMB, _IMB_SUMS)
@@ -380,7 +432,7 @@ SUITES: Mapping[str, tuple[Like, ...]] = {
 
 # Tests of other suites that have no op here, by what stands in their names.
 _NOT_YET = (
-    (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations"),
+    (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations of another kind"),
     (r"oshm|upc|shmem", "OpenSHMEM or UPC"),
     (r"^[scp]_(i?read|i?write)|^(open_close|mpi_?io)", "files"),
 )

@@ -67,6 +67,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     summary: str = ""
     launches: int = 10
     time_budget: str | None = None
+    spread: str | None = None  # the time over which launches begin, evenly; no wait counts for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
@@ -151,7 +152,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "hang_after")
+_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after")
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

@@ -15,12 +15,14 @@ from steelyard.plots.chart import HALF, Bars, Boxes, Chart, Curve, Dots, Key, Ma
 from steelyard.plots.svg import RULE
 from steelyard.records.kinds import PATTERN
 from steelyard.results.facets import Ranks
+from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import MOST_COLOURS
 from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
+OWN_PARAMS = ("a", "b", "d")  # of a pair, of a shift: each value is other cells of one matrix
 LEAST_CELLS = 3  # of a matrix that is worth a picture
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
@@ -89,24 +91,26 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
     In a shift by d each rank a calls rank a + d, and its own median is the cell (a, a + d): all pairs of a
     shift talk at once. In a pair only the two do.
     """
-    cells: dict[tuple[object, ...], FloatArray] = {}
+    cells: dict[RowKey, tuple[Row, FloatArray]] = {}
     for row in rows:
         is_pair, is_shift = {"a", "b"} <= row.params.keys(), "d" in row.params
         if row.role != PATTERN or not (is_pair or is_shift) or row.status != "ok" or row.time is None:
             continue
-        rest = {key: value for key, value in row.params.items() if key not in ("d", "a", "b")}
-        key = (row.op, row.method, row.bytes, row.ranks, row.mpi, format_values(rest))
-        ns = cells.setdefault(key, np.full((row.ranks, row.ranks), np.nan))
+        key = key_of(row, [f"param.{name}" for name in OWN_PARAMS])
+        _, ns = cells.setdefault(key, (row, np.full((row.ranks, row.ranks), np.nan)))
         if is_pair:
             ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.time
         elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians
     return tuple(
-        Matrix(f"{op}, {method}, {format_bytes(int(str(size)))}, {ranks} ranks, {mpi}: {rest}", ns)
-        for (op, method, size, ranks, mpi, rest), ns in cells.items()
-        if np.isfinite(ns).sum() >= LEAST_CELLS
+        Matrix(_matrix_title(row), ns) for row, ns in cells.values() if np.isfinite(ns).sum() >= LEAST_CELLS
     )
+
+
+def _matrix_title(row: Row) -> str:
+    rest = format_values({key: value for key, value in row.params.items() if key not in OWN_PARAMS})
+    return f"{row.op}, {row.method}, {format_bytes(row.bytes)}, {row.ranks} ranks, {row.mpi}: {rest}"
 
 
 def matrix_charts(rows: Sequence[Row]) -> list[Chart]:

@@ -10,22 +10,9 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.records.consistency import contradiction, end_contradiction, kind_of_point
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.older import completed
-from steelyard.records.schema import (
-    Close,
-    End,
-    Job,
-    JobFile,
-    Launch,
-    Obs,
-    Phases,
-    Point,
-    PointRun,
-    Record,
-    State,
-    Sync,
-    Watch,
-)
+from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
 
 Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
 REMEDY = "restore the file, or delete it and measure again"

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from steelyard.records.collector import Collector
+from steelyard.records.job_file import JobFile
 from steelyard.records.read import decode_record
-from steelyard.records.schema import JobFile, Launch
+from steelyard.records.schema import Launch
 
 
 class Tail:

@@ -14,16 +14,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import check_regular
 from steelyard.base.foreign import all_visible, visible
 from steelyard.records.collector import REMEDY, Collector, Kinds
-from steelyard.records.schema import (
-    SCHEMA,
-    End,
-    Job,
-    JobFile,
-    Launch,
-    PointRun,
-    Record,
-    Watch,
-)
+from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.schema import SCHEMA, End, Job, Launch, Record, Watch
 
 Visit = Callable[[JobFile, PointRun], None]
 

@@ -1,4 +1,4 @@
-"""Records: what an engine measured, as JSON Lines, one file per job; `reading` reads them.
+"""Records: what a line of what an engine measured holds; `job_file` is a file of them.
 
 History of the format (`SCHEMA`):
 
@@ -9,9 +9,6 @@ History of the format (`SCHEMA`):
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -32,7 +29,7 @@ Several = Annotated[int, Meta(ge=1, le=_MOST)]
 Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
 Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Stamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
+Timestamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -234,8 +231,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     point: Count
     first: Count
     count: Count
-    start_ns: Stamps
-    stop_ns: Stamps
+    start_ns: Timestamps
+    stop_ns: Timestamps
     yields: list[Count] | None = None
     sync_before: Whole | None = (
         None  # index of the synchronisation before the chunk, of a synchronised method
@@ -248,7 +245,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     canary_ns: Amount | None = None
     noise: tuple[Share, ...] = ()
     cpu: tuple[Whole, ...] = ()
-    counts: dict[str, Stamps] = {}
+    counts: dict[str, Timestamps] = {}
     spun_ns: tuple[Count, ...] = ()
     spun_lost_ns: tuple[Count, ...] = ()
     spun_longest_ns: tuple[Count, ...] = ()
@@ -381,44 +378,6 @@ class Close(_Record, frozen=True, tag="close"):
 
 
 Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End | Close
-
-
-class PointRun(Struct, frozen=True):
-    """One point in one file: any part may be missing if the launch was cut short or never started."""
-
-    index: int
-    point: Point | None
-    obs: tuple[Obs, ...]
-    end: End | None
-    syncs: tuple[Sync, ...] = ()  # those around the samples
-    phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
-
-
-class JobFile(Struct, frozen=True):
-    """One file of records, its points in the order in which they were measured."""
-
-    path: Path
-    job: Job
-    launch: Launch | None
-    points: tuple[PointRun, ...]
-    cut_line: bool
-    states: tuple[State, ...] = ()  # the launch's beginning, and after each point
-    watches: tuple[Watch, ...] = ()
-    closes: tuple[Close, ...] = ()  # one a rank, in any order
-
-
-_encoder = msgspec.json.Encoder()
-
-
-def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Appends records to a file, one line each, on a new line even when the last one was cut off."""
-    lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
-    with path.open("ab+") as file:
-        if file.tell() > 0:
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                lines = b"\n" + lines
-        file.write(lines)
 
 
 def records_schema() -> dict[str, Any]:

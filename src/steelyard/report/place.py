@@ -9,7 +9,8 @@ from steelyard.base.cpulist import cpu_set, cpu_words
 from steelyard.base.plural import counted
 from steelyard.base.units import format_time
 from steelyard.checks.binding import strays
-from steelyard.records.schema import JobFile, Launch, Place
+from steelyard.records.job_file import JobFile
+from steelyard.records.schema import Launch, Place
 from steelyard.report.blocks import facts, plain_sheet
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import Measured

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
-from steelyard.records.schema import JobFile, Obs, Point, PointRun, Sync
+from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.schema import Obs, Point, Sync
 
 FloatArray = NDArray[np.float64]
 
@@ -72,6 +73,9 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
     lows: list[tuple[FloatArray, FloatArray]] = []
     for chunk in run.obs:
         start, stop = _on_one_clock(chunk, syncs)
+        if not (chunk.low or chunk.late):
+            kept.append((start, stop))
+            continue
         low = np.zeros(chunk.count, dtype=bool)
         low[list(chunk.low)] = True
         late = np.zeros(chunk.count, dtype=bool)
@@ -79,7 +83,8 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
         kept.append((start[:, ~low & ~late], stop[:, ~low & ~late]))
         lows.append((start[:, low], stop[:, low]))
     start, stop = (np.concatenate([pair[i] for pair in kept], axis=1) for i in (0, 1))
-    low_start, low_stop = (np.concatenate([pair[i] for pair in lows], axis=1) for i in (0, 1))
+    none = np.empty((ranks, 0))
+    low_start, low_stop = (np.concatenate([none, *(pair[i] for pair in lows)], axis=1) for i in (0, 1))
     return Stamps(
         point=point,
         start=start,
@@ -164,7 +169,10 @@ def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
 
 def _on_one_clock(chunk: Obs, syncs: dict[int, Sync]) -> tuple[FloatArray, FloatArray]:
     """Starts and stops of a chunk, shape (ranks, count): on the reference clock where it is synchronised."""
-    start, stop = (np.asarray(stamps, dtype=np.float64) for stamps in (chunk.start_ns, chunk.stop_ns))
+    # from whole numbers to whole numbers first: that takes 60 % of the time
+    start, stop = (
+        np.asarray(stamps, dtype=np.int64).astype(np.float64) for stamps in (chunk.start_ns, chunk.stop_ns)
+    )
     if chunk.sync_before is None or chunk.sync_after is None:
         return start, stop
     before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]

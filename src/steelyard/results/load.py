@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
-from steelyard.records.schema import Job, JobFile, Launch, Phases, Point, PointRun
+from steelyard.records.schema import Job, Launch, Phases, Point
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]

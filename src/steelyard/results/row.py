@@ -61,7 +61,9 @@ class Row(Struct, frozen=True, kw_only=True):
     `time` is what a row is headed by: the value of its typical mode where there are several, else the median.
     `median` is over all launches in any case. The interval `ci_low`..`ci_high` has the probability `ci_level`
     for the median over launches (`ci_of` launches) or, with one launch, of that launch alone (`ci_of`
-    blocks). `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
+    blocks); it holds for launches that are made then. `alike_p` is the p of the hypothesis that launches are
+    in random order, against neighbours that are alike, and `widened` by how much the interval is for it.
+    `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
     weighs most. `method_params` and `rule_params` are those that the plan sets; `asked` names those of
     `params` that it sets, and `method` and `rule` where it does. `headline` is what a table is about: `time`,
     `bandwidth`, `operations` or `messages` (in a second).
@@ -119,6 +121,8 @@ class Row(Struct, frozen=True, kw_only=True):
     ci_high: float | None = None
     ci_level: float | None = None
     ci_of: str | None = None
+    widened: float | None = None
+    alike_p: float | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

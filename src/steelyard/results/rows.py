@@ -22,7 +22,7 @@ from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drifts
-from steelyard.stats.interval import Blocks
+from steelyard.stats.interval import Blocks, alike_p
 
 # The role of an op -> what a table of it is about, where that is not its time.
 HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
@@ -126,6 +126,10 @@ def _numbers(one: Combined) -> dict[str, Any]:
         "ci_low": finite(one.estimate.low),
         "ci_high": finite(one.estimate.high),
         "ci_level": one.estimate.level,
+        "widened": one.estimate.widened,
+        "alike_p": alike_p([blocks.estimate.value for blocks in one.blocks])
+        if len(one.launches) > 1
+        else None,
         "ci_of": "blocks" if len(one.launches) == 1 else "launches",
         "flag": flags[0],
         "flags": flags,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from steelyard.base.cpulist import cpu_set, cpu_words
 from steelyard.base.plural import plural
-from steelyard.records.schema import Busy, JobFile, Place
+from steelyard.records.job_file import JobFile
+from steelyard.records.schema import Busy, Place
 
 BUSY = 0.05  # of a CPU, over a launch: less is what every system does
 BUSY_A_WHILE = 0.25  # ... between two looks

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from steelyard.base.cpulist import cpu_set
-from steelyard.records.schema import JobFile
+from steelyard.records.job_file import JobFile
 
 
 class Lane(NamedTuple):

@@ -13,6 +13,7 @@ from steelyard.show.sheet import NOTHING
 from steelyard.show.words import half_of, half_words, interval_words, mode_unit
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
+ALIKE = 0.01  # p of launches in random order: one row in a hundred is named by chance
 OFTEN = 0.9  # a rank that is last in more of the samples is named
 NOISY = 0.25  # half an interval relative to its value, above which the value says little
 FEW = 6  # launches: with fewer the interval is Student's t, and wide by their number alone
@@ -82,6 +83,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         return
     yield from (Remark(flag, _flag_words(row, flag)) for flag in row.flags if flag in FLAG_WORDS)
     yield from _mode_words(row)
+    if row.alike_p is not None and row.alike_p <= ALIKE:
+        yield Remark("alike", "neighbouring launches alike")
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")
     if 0 < row.launch_count < launches and row.status == "ok":

@@ -14,7 +14,7 @@ from steelyard.stats.interval import (
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
 from steelyard.stats.modes import Mode, drifts, find_modes, mode_interval, share_interval, typical_mode
 from steelyard.stats.quantile import median, pooled_quantile, quantile
-from steelyard.stats.ranks import holm, kendall, least_rank_sum_p, rank_sum_p, shift_interval
+from steelyard.stats.ranks import holm, kendall, shift_interval
 from steelyard.stats.shape import binned, cumulated, exceeded
 from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
@@ -38,13 +38,11 @@ __all__ = [
     "holm",
     "kendall",
     "launch_interval",
-    "least_rank_sum_p",
     "median",
     "mode_interval",
     "pieces_at",
     "pooled_quantile",
     "quantile",
-    "rank_sum_p",
     "relative_fit",
     "share_interval",
     "shift_interval",

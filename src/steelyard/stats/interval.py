@@ -5,9 +5,10 @@ other quantiles.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import Struct
@@ -22,6 +23,13 @@ LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there 
 MOST_LAG1 = 0.4  # of fine blocks, up to which coarse ones are taken as independent (Law and Carson)
 MOST_PHI = 0.999  # of AR(1): beyond, the series is a walk that has no mean
 LEAST_COUNT = 5.0  # independent values that correlated ones must count for
+LEAST_IN_TIME = 6  # launches: five say nothing of how alike they are
+MOST_ORDERED = 7  # launches, of which all orders are counted: 5040
+DRAWN_ORDERS = 4999
+MOST_ALIKE = (
+    0.2  # p from which launches count as independent: ten of them show little, so half a hint is used
+)
+MOST_RHO = 0.8  # of launches: as alike as that they count for a ninth, and no number of them helps
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
@@ -39,7 +47,8 @@ class Estimate:
 
     `level` is the probability that the interval was built for; for order statistics it is the one that the
     chosen ranks really have. `n` counts what the interval rests on. `kind` says how it was made: `blocks`,
-    `ranks`, `t`, `t of logs`, or `none` (one value: the interval is infinite).
+    `ranks`, `t`, `t of logs`, or `none` (one value: the interval is infinite). It is `widened` by so much
+    because values that follow each other were alike.
     """
 
     value: float
@@ -48,6 +57,7 @@ class Estimate:
     level: float
     n: int
     kind: str
+    widened: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,27 +160,100 @@ def lag1(series: ArrayLike) -> float:
 
 
 def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool = True) -> Estimate:
-    """The median of launch medians with an interval for the population of launches.
+    """The median of launch medians, in the order of the launches, with an interval for launches made then.
 
     Two to five launches: Student's t on the logarithms, or on the values when one is not positive, or without
     `logs`, as what is no time or ratio of times, such as a fraction that may be near 0. Six or more:
     the narrowest symmetric pair of order statistics with at least `level` coverage under the binomial
     distribution (David and Nagaraja, Order Statistics, 2003, section 7.1), with no assumption on the
     distribution; `level` is then what that pair has. Falls back to Student's t where no pair reaches `level`.
+
+    Where launches that follow each other are alike (`alike_p` below `MOST_ALIKE`), so many launches tell no
+    more than fewer independent ones, and the interval is wider by `alike_width`. What another hour adds to
+    all of them is in none of them.
     Raises ValueError for fewer than two launches, which say nothing of the next one: use `block_interval`.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size < 2:
         raise ValueError("an interval over launches needs at least two of them")
+    in_logs = logs and float(data.min()) > 0.0
+    return _widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+
+
+def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
+    """The interval of launches that have nothing to do with each other."""
     ranked = _ranked(data, level) if data.size >= LEAST_RANKED else None
     if ranked is not None:
         return ranked
-    if not logs or float(data.min()) <= 0.0:
+    if not in_logs:
         return _student(data, level, "t")
     estimate = _student(np.log(data), level, "t of logs")
     centre = float(np.median(data))
     low, high = math.exp(max(estimate.low, -700.0)), math.exp(min(estimate.high, 700.0))
     return Estimate(centre, min(low, centre), max(high, centre), level, estimate.n, estimate.kind)
+
+
+def _widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
+    """An interval so many times as wide to both sides of its value, of logarithms where `in_logs`."""
+    if width == 1.0:
+        return estimate
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if in_logs:
+        reach = min(width * math.log(high / value), 700.0)
+        low, high = value * math.exp(-width * math.log(value / low)), value * math.exp(reach)
+    else:
+        low, high = value - width * (value - low), value + width * (high - value)
+    return replace(estimate, low=low, high=high, widened=width)
+
+
+def alike_width(values: ArrayLike) -> float:
+    """By how much an interval of so many values in time is to be widened, 1 where they seem independent.
+
+    sqrt((1 + rho) / (1 - rho)), the deviation of a mean of AR(1) over that of independent values. rho is the
+    lag-1 autocorrelation r of the ranks less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41, 1954), at
+    most `MOST_RHO`.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    if alike_p(data) > MOST_ALIKE:
+        return 1.0
+    r = lag1(ranks_of(data))
+    rho = min(r + (1 + 4 * r) / data.size, MOST_RHO)
+    return math.sqrt((1 + rho) / (1 - rho)) if rho > 0 else 1.0
+
+
+def alike_p(values: ArrayLike) -> float:
+    """The p of the hypothesis that values in time are in random order, if neighbours were to be alike.
+
+    One-sided permutation test of the lag-1 autocorrelation of ranks (Wald and Wolfowitz, Annals of
+    Mathematical Statistics 14, 1943), over all orders up to 7 values, else over 4999 drawn ones. 1 for fewer
+    than `LEAST_IN_TIME`, which cannot tell, and where all are equal.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    if data.size < LEAST_IN_TIME or float(np.ptp(data)) == 0.0:
+        return 1.0
+    seen = lag1(ranks_of(data))
+    orders = _orders(data.size)
+    return float((np.count_nonzero(orders >= seen - 1e-12) + 1) / (orders.size + 1))
+
+
+def ranks_of(values: FloatArray) -> FloatArray:
+    """The rank of each value, equal ones their mean rank; shape as `values`."""
+    ordered = np.sort(values)
+    below, up_to = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return np.asarray((below + up_to - 1) / 2, dtype=np.float64)
+
+
+@functools.lru_cache
+def _orders(count: int) -> FloatArray:
+    """The lag-1 autocorrelations of `count` ranks in all orders but one, or in drawn ones."""
+    ranks = np.arange(count, dtype=np.float64)
+    if count <= MOST_ORDERED:
+        orders = np.array(list(itertools.permutations(ranks)))[1:]
+    else:
+        orders = np.random.default_rng(count).permuted(np.tile(ranks, (DRAWN_ORDERS, 1)), axis=1)
+    deviations = orders - ranks.mean()
+    products = (deviations[:, :-1] * deviations[:, 1:]).sum(axis=1)
+    return np.asarray(products / (deviations**2).sum(axis=1))
 
 
 def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
@@ -181,7 +264,8 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
     of the signed-rank statistic (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014,
     section 3.3). It assumes that differences are symmetric about their centre, which those of two points that
     are the same are in any case; with order statistics, which assume nothing, ten launches could only give
-    97.9 % for 95.
+    97.9 % for 95. In the order of the launches: where neighbours are alike it is widened, as in
+    `launch_interval`.
     Raises ValueError for fewer than two.
     """
     data = np.asarray(differences, dtype=np.float64)
@@ -189,7 +273,7 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
         raise ValueError("an interval of differences needs at least two of them")
     signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
     if signed is not None:
-        return signed
+        return _widened(signed, alike_width(data), in_logs=False)
     mean, half = float(data.mean()), mean_half(data, level)
     return Estimate(mean, mean - half, mean + half, level, int(data.size), "t")
 

@@ -16,6 +16,7 @@ FloatArray = NDArray[np.float64]
 
 LEAST_SIZES = 3  # of a piece: two make any line exact
 MOST_PIECES = 3  # eager, rendezvous, and one more for the caches
+BREAK_P = 0.01  # that noise alone makes a change of protocol
 LEAST_ERROR = 0.01  # relative: what a line misses by less is not a change of protocol
 
 
@@ -87,20 +88,59 @@ def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
     return float(start), float(slope)
 
 
-def find_breaks(sizes: Sequence[int], times: Sequence[float]) -> tuple[int, ...]:
-    """Where times over ascending sizes change their line: the pieces that Schwarz's criterion prefers.
+def find_breaks(sizes: Sequence[int], launches: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    """Where times over ascending sizes change their line: pieces that explain more than the noise would.
 
-    At most 3 pieces of at least 3 sizes each. The criterion is n ln(error) + (parameters) ln n with the mean
-    squared relative error, never taken as less than (1 %)^2 (Schwarz 1978).
+    `launches[i]` are the times of launch i, one for each size. At most 3 pieces of at least 3 sizes each,
+    fitted to the medians over launches. More pieces are taken where an F test finds them to miss less (p <
+    `BREAK_P`, times the number of ways to cut), the fewest first. Its noise is that of the medians, from how
+    launches scatter about what they share (`median_noise`), and never below 1 %; with one launch it is what
+    the larger number of pieces misses.
     """
-    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(times, dtype=np.float64)
+    x, table = np.asarray(sizes, dtype=np.float64), np.asarray(launches, dtype=np.float64)
+    times = np.median(table, axis=0)
+    noise, freedom = median_noise(table)
 
-    def criterion(breaks: tuple[int, ...]) -> float:
-        missed = pieces_at(fit_pieces(sizes, times, breaks), x) / y - 1.0
-        error = max(float(np.mean(missed**2)), LEAST_ERROR**2)
-        return float(x.size * math.log(error) + (2 + 3 * len(breaks)) * math.log(x.size))
+    def missed(breaks: tuple[int, ...]) -> float:
+        lines = fit_pieces(sizes, times.tolist(), breaks)
+        return float(np.sum((pieces_at(lines, x) / times - 1.0) ** 2))
 
-    return min(_divisions(sizes), key=criterion)
+    best: tuple[int, ...] = ()
+    divisions = _divisions(sizes)
+    for count in range(1, MOST_PIECES):
+        ways = [cut for cut in divisions if len(cut) == count]
+        if not ways:
+            break
+        found = min(ways, key=missed)
+        left = x.size - 2 * (count + 1)
+        error = max(noise, LEAST_ERROR) ** 2 if freedom else max(missed(found) / max(1, left), LEAST_ERROR**2)
+        added = 2 * (count - len(best))
+        ratio = (missed(best) - missed(found)) / added / error
+        if len(ways) * f_tail(added, freedom or max(1, left), ratio) < BREAK_P:
+            best = found
+    return best
+
+
+def f_tail(more: int, freedom: int, ratio: float) -> float:
+    """The chance that an F ratio of `more` and `freedom` degrees is above one."""
+    from scipy.special import fdtrc
+
+    return float(fdtrc(more, freedom, max(ratio, 0.0)))
+
+
+def median_noise(launches: FloatArray) -> tuple[float, int]:
+    """The relative standard error of a median over launches, and its degrees of freedom; (0, 0) of one.
+
+    `launches` of shape (launches, sizes). What a launch does to all its sizes, and what a size is, go out of
+    the logarithms; pi / 2 is the variance of a median over that of a mean.
+    """
+    rows, columns = launches.shape
+    if rows < 2 or columns < 2:
+        return 0.0, 0
+    logs = np.log(launches)
+    left = logs - logs.mean(axis=0) - logs.mean(axis=1)[:, None] + logs.mean()
+    freedom = (rows - 1) * (columns - 1)
+    return math.sqrt(float(np.sum(left**2)) / freedom / rows * math.pi / 2), freedom
 
 
 def _divisions(sizes: Sequence[int]) -> list[tuple[int, ...]]:

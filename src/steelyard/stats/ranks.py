@@ -61,35 +61,6 @@ def _ways_to_choose(ranks: FloatArray | IntArray, n: int) -> FloatArray:
     return np.asarray(ways[n])
 
 
-def rank_sum_p(one: Sequence[float], other: Sequence[float]) -> float:
-    """The exact two-sided p of the rank-sum test that two samples are of one distribution.
-
-    The share of all ways to choose len(one) of the pooled values whose rank sum is as far from its mean as
-    the one seen; values that are equal share their mean rank, and are counted as they are (Lehmann,
-    Nonparametrics, 1975, section 1.4). Sums are of doubled ranks, so that all are whole. Beyond 60 values it
-    is that of the normal approximation, with the corrections for continuity and ties. 1 without values.
-    """
-    n = len(one)
-    pooled = np.concatenate((np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)))
-    if n in (0, pooled.size):
-        return 1.0
-    ordered = np.sort(pooled)
-    doubled = np.searchsorted(ordered, pooled, "left") + np.searchsorted(ordered, pooled, "right") + 1
-    mean = n * (pooled.size + 1)
-    far = abs(int(doubled[:n].sum()) - mean)
-    if pooled.size > MOST_EXACT:
-        spread = math.sqrt(n * (pooled.size - n) * float(np.var(doubled, ddof=1)) / pooled.size)
-        return math.erfc(max(0.0, far - 1) / spread / math.sqrt(2)) if spread > 0 else 1.0
-    ways = _ways_to_choose(doubled, n)
-    sums = np.arange(ways.size)
-    return float(ways[np.abs(sums - mean) >= far].sum() / ways.sum())
-
-
-def least_rank_sum_p(n: int, m: int) -> float:
-    """The least p that `rank_sum_p` can give to samples of n and m values: what so few can ever show."""
-    return min(1.0, 2.0 / math.comb(n + m, n))
-
-
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
     """p values of several tests, adjusted so that any false alarm has the level of one (Holm 1979)."""
     order = sorted(range(len(ps)), key=lambda i: ps[i])

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_job
-from steelyard.records.schema import JobFile, PointRun
 from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch, cell_of
 from steelyard.stats import block_interval, slope_interval

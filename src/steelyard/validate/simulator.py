@@ -20,7 +20,8 @@ from steelyard.base.units import format_time
 from steelyard.engines.build import Engine, describe, simulated_engine
 from steelyard.engines.description import Description
 from steelyard.engines.mpi import cache_folder
-from steelyard.records.schema import SCHEMA, Job, append_records
+from steelyard.records.job_file import append_records
+from steelyard.records.schema import SCHEMA, Job
 from steelyard.system.process import Child, Done, run
 from steelyard.validate.design import SimulatedMachine, Simulation, place_ranks, point_lines, simulated_words
 

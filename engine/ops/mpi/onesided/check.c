@@ -1,0 +1,249 @@
+/* What one-sided calls move, and whether it came: each byte says who wrote it, in which check, for which
+ * place. */
+#include "ops/mpi/onesided/rma.h"
+
+#include "base/err.h"
+#include "ops/common/data.h"
+#include "team/team_mpi.h"
+
+#include <string.h>
+
+enum { REPLACE = 10, NO_OP, OPERATORS };
+const char *const rma_operators[OPERATORS + 1] = {"sum",
+                                                  "prod",
+                                                  "min",
+                                                  "max",
+                                                  "land",
+                                                  "band",
+                                                  "lor",
+                                                  "bor",
+                                                  "lxor",
+                                                  "bxor",
+                                                  [REPLACE] = "replace",
+                                                  [NO_OP] = "no_op",
+                                                  NULL};
+
+/* Which buffers a call has at the origin, and which of the two ranks' memory it changes. */
+static const struct moves {
+    bool sends, fetches, compares, writes;
+} moves[RMA_EFFECTS] = {[RMA_PUT] = {.sends = true, .writes = true},
+                        [RMA_GET] = {.fetches = true},
+                        [RMA_COMBINE] = {.sends = true, .writes = true},
+                        [RMA_FETCH] = {.sends = true, .fetches = true, .writes = true},
+                        [RMA_SWAP] = {.sends = true, .fetches = true, .compares = true, .writes = true}};
+
+/* ---- setup ---- */
+
+static int take(struct rma *s, const struct op_env *env, bool needed, char **buffer)
+{
+    const size_t places = needed && s->role != RMA_TARGET ? (size_t)s->places : 0;
+    return buffers_take(env->buffers, places, s->stride, (void **)buffer);
+}
+
+int rma_take_buffers(struct rma *s, const struct op_env *env)
+{
+    const struct moves *m = &moves[s->row->effect];
+    int err = take(s, env, m->sends, &s->send);
+    err = err ? err : take(s, env, m->fetches, &s->recv);
+    return err ? err : take(s, env, m->compares, &s->compare);
+}
+
+/* Numbers of a type whatever it is: for MPI_REPLACE and MPI_NO_OP, which combine nothing. */
+static int open_any(struct reduction *sum, int type)
+{
+    int err = ERR_INPUT;
+    for (int word = 0; word < REPLACE && err; ++word)
+        err = reduction_open(sum, word, type);
+    return err ? err_say(ERR_INPUT, "no operator tells values of type=%s apart; choose another type",
+                         reduce_type_words[type])
+               : 0;
+}
+
+int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int type)
+{
+    s->replaces = word == REPLACE;
+    s->keeps = word == NO_OP;
+    if (s->keeps && s->row->effect == RMA_COMBINE)
+        return err_say(ERR_INPUT,
+                       "MPI defines operator=no_op for calls that fetch, not for %s; give another operator",
+                       s->row->call);
+    int err = word < REPLACE ? reduction_open(&s->sum, word, type) : open_any(&s->sum, type);
+    if (err)
+        return err;
+    s->sum.ranks = 2;
+    s->type = s->sum.type;
+    s->op = s->replaces ? MPI_REPLACE : s->keeps ? MPI_NO_OP : s->sum.op;
+    s->bytes = s->row->single ? s->sum.size : s->bytes;
+    if (s->bytes % s->sum.size != 0)
+        return err_say(ERR_INPUT, "%s takes type=%s: %zu bytes are no multiple of %zu; give a multiple",
+                       env->op->name, reduce_type_words[type], s->bytes, s->sum.size);
+    s->count = (int)(s->bytes / s->sum.size);
+    return data_align(env, s->sum.size);
+}
+
+/* ---- contents ---- */
+
+/* What a place holds in this check: the same number on both ranks. */
+static int number(const struct rma *s, int place)
+{
+    return (int)((unsigned)s->generation << 20) + place;
+}
+
+static bool combines(const struct rma *s)
+{
+    return s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH;
+}
+
+/* The numbers of one rank alone. */
+static struct reduction alone(const struct rma *s, int rank)
+{
+    struct reduction own = s->sum;
+    own.first = rank;
+    return own;
+}
+
+static void fill(const struct rma *s, void *at, int rank, int place)
+{
+    const struct reduction own = alone(s, rank);
+    if (combines(s))
+        reduction_fill(&own, at, (size_t)s->count, 0, number(s, place));
+    else
+        data_fill(at, s->bytes, rank, number(s, place));
+}
+
+static int check(const struct rma *s, const void *at, int rank, int place)
+{
+    const struct reduction own = alone(s, rank);
+    return combines(s) ? reduction_check(&own, at, (size_t)s->count, 0, number(s, place))
+                       : data_check(at, s->bytes, rank, number(s, place), place);
+}
+
+static int check_combined(const struct rma *s, const void *at, int place)
+{
+    return reduction_check(&s->sum, at, (size_t)s->count, 1, number(s, place));
+}
+
+static bool has_window(const struct rma *s)
+{
+    return s->role != RMA_ORIGIN;
+}
+
+static void fill_window(const struct rma *s)
+{
+    for (int i = 0; i < s->places; ++i)
+        if (s->row->effect == RMA_PUT)
+            data_poison(s->window.memory + (size_t)i * s->stride, s->bytes);
+        else
+            fill(s, s->window.memory + (size_t)i * s->stride, s->rank, i);
+}
+
+static void fill_buffers(const struct rma *s)
+{
+    for (int i = 0; i < s->places; ++i) {
+        const size_t at = (size_t)i * s->stride;
+        if (s->send)
+            fill(s, s->send + at, s->rank, i);
+        if (s->recv)
+            data_poison(s->recv + at, s->bytes);
+        if (s->compare)
+            fill(s, s->compare + at, s->peer, i);
+    }
+}
+
+static int prepare(struct rma *s)
+{
+    ++s->generation;
+    int err = has_window(s) ? window_enter(&s->window, s->locks) : 0;
+    if (has_window(s) && !err) {
+        fill_window(s);
+        err = window_leave(&s->window, s->locks);
+    }
+    fill_buffers(s);
+    return err;
+}
+
+/* ---- answers ---- */
+
+static size_t extent(const struct rma *s)
+{
+    return (size_t)(s->places - 1) * s->stride + s->bytes;
+}
+
+/* What the peer has done to this rank's window. */
+static int check_window(const struct rma *s, bool planted)
+{
+    const bool both = combines(s) && !s->replaces && !s->keeps;
+    const bool mine = s->row->effect == RMA_GET || s->keeps;
+    int err = 0;
+    data_arrived(s->window.memory, extent(s), planted && moves[s->row->effect].writes);
+    for (int i = 0; i < s->places && !err; ++i) {
+        const char *at = s->window.memory + (size_t)i * s->stride;
+        err = both ? check_combined(s, at, i) : check(s, at, mine ? s->rank : s->peer, i);
+    }
+    return err;
+}
+
+/* What this rank has fetched: what rank `whose` had there. */
+static int check_fetched(const struct rma *s, int whose, bool planted)
+{
+    int err = 0;
+    data_arrived(s->recv, extent(s), planted);
+    for (int i = 0; i < s->places && !err; ++i)
+        err = check(s, s->recv + (size_t)i * s->stride, whose, i);
+    return err;
+}
+
+static int check_all(const struct rma *s, int whose, bool planted)
+{
+    if (s->bytes == 0)
+        return 0;
+    int err = s->recv ? check_fetched(s, whose, planted) : 0, left = 0;
+    if (!has_window(s) || err)
+        return err;
+    err = window_enter(&s->window, s->locks);
+    if (err)
+        return err;
+    err = check_window(s, planted);
+    left = window_leave(&s->window, s->locks);
+    return err ? err : left;
+}
+
+/* For the timed calls: numbers that do not grow, and a comparison with what is there. */
+static int settle(const struct rma *s)
+{
+    int err = 0;
+    for (int i = 0; i < s->places && combines(s) && s->send; ++i)
+        reduction_settle(&s->sum, s->send + (size_t)i * s->stride, (size_t)s->count);
+    if (s->compare && s->swaps)
+        memcpy(s->compare, s->send, s->bytes);
+    if (!has_window(s) || !combines(s))
+        return 0;
+    err = window_enter(&s->window, s->locks);
+    for (int i = 0; i < s->places && !err; ++i)
+        reduction_settle(&s->sum, s->window.memory + (size_t)i * s->stride, (size_t)s->count);
+    return err ? err : window_leave(&s->window, s->locks);
+}
+
+static int repeat(struct rma *s)
+{
+    int rc = s->loop(s, 1), met = rma_meet(s);
+    return team_mpi_err(rc == MPI_SUCCESS ? met : rc, s->row->call);
+}
+
+/* A second swap finds what the first has left, which is not what it compares with. */
+int rma_verify(struct rma *s)
+{
+    const bool twice = s->row->effect == RMA_SWAP;
+    int err = prepare(s);
+    err = err ? err : team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
+    err = err ? err : repeat(s);
+    if (err)
+        return err;
+    int wrong = check_all(s, s->peer, s->planted && !twice);
+    if (twice) {
+        err = team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
+        err = err ? err : repeat(s);
+        wrong = wrong || err ? wrong : check_all(s, s->rank, s->planted);
+    }
+    return err ? err : wrong ? wrong : settle(s);
+}

@@ -1,0 +1,135 @@
+/* What the one-sided ops of two ranks share: rank 0, the origin, calls MPI; rank 1, the target, has the
+ * window and does what the synchronisation asks of it, or waits in MPI until the origin is done. Or both do
+ * both. */
+#ifndef OPS_MPI_ONESIDED_RMA_H
+#define OPS_MPI_ONESIDED_RMA_H
+
+#include "ops/mpi/coll/reduction.h"
+#include "ops/mpi/onesided/window.h"
+
+#include <stdint.h>
+
+enum rma_role { RMA_ORIGIN, RMA_TARGET, RMA_BOTH, RMA_ROLES };
+
+/* What a call does to the memory that it names: which buffers it has, and what is where after it. */
+enum rma_effect {
+    RMA_PUT,     /* what is sent takes the window's place */
+    RMA_GET,     /* the window is fetched */
+    RMA_COMBINE, /* the window is combined with what is sent */
+    RMA_FETCH,   /* the same, and what was there before is fetched */
+    RMA_SWAP,    /* what is sent takes the window's place where that holds what is compared, and is fetched */
+    RMA_EFFECTS
+};
+
+struct rma;
+
+/* `reps` repetitions of a rank: an epoch around each completion, or one around all of them. */
+typedef int rma_loop(struct rma *s, int64_t reps);
+
+/* A row of the table of calls. */
+struct rma_call {
+    const char *name, *call, *summary;
+    enum rma_effect effect;
+    bool requests; /* it gives a request */
+    bool single;   /* of one element */
+    rma_loop *epochs, *within;
+};
+
+/* A way to complete: the place of the first call that is to be. MPI's code. */
+typedef int rma_finish(struct rma *s, int first);
+
+struct rma {
+    const struct rma_call *row;
+    enum rma_role role;
+    int rank, peer;
+    MPI_Comm comm;   /* of the two; MPI_COMM_NULL on others */
+    MPI_Group group; /* the peer */
+    struct window window;
+
+    /* What a call is given; place i of a buffer is i strides on. */
+    MPI_Win win;
+    MPI_Aint there; /* the peer's place 0 */
+    char *send, *recv, *compare;
+    size_t bytes, stride;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Request *requests; /* of each place, for calls that give one */
+
+    /* A repetition: so many completions, each of so many calls; a target makes none. */
+    int places, batch, completions;
+    int (*open)(struct rma *s), (*close)(struct rma *s); /* an epoch, on this rank's side */
+    rma_finish *finish;
+    rma_loop *loop;
+    bool locks; /* the target has no part in the epochs */
+
+    /* What is checked. */
+    struct reduction sum; /* of calls that combine; `replaces`, `keeps`: MPI_REPLACE, MPI_NO_OP */
+    bool replaces, keeps;
+    bool swaps; /* timed MPI_Compare_and_swap finds what it compares with */
+    bool planted;
+    int generation; /* of the data: that of one check is not that of another */
+};
+
+/* ---- epochs (epoch.c) ---- */
+
+enum { RMA_SYNCS = 5, RMA_COMPLETIONS = 6 };
+
+/* The words of the parameters `sync` and `complete`. */
+extern const char *const rma_sync_words[RMA_SYNCS + 1], *const rma_complete_words[RMA_COMPLETIONS + 1];
+enum { RMA_BY_FLUSH, RMA_BY_REQUEST = RMA_COMPLETIONS - 1 };
+
+/* The epochs of this rank's role. ERR_INPUT and the reason for a pair that MPI does not define. */
+int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int complete);
+bool rma_sync_locks(int sync);
+
+/* After all repetitions: where the target has no part in epochs it waits for this, in MPI. */
+int rma_meet(struct rma *s);
+
+/* A loop with the call inlined: calls take tens of ns on shared memory. */
+static inline __attribute__((always_inline)) int rma_batch(struct rma *s, int first,
+                                                           int (*call)(struct rma *s, int place))
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < s->batch && rc == MPI_SUCCESS; ++i)
+        rc = call(s, first + i);
+    return rc == MPI_SUCCESS ? s->finish(s, first) : rc;
+}
+
+static inline __attribute__((always_inline)) int rma_epochs(struct rma *s, int64_t reps,
+                                                            int (*call)(struct rma *s, int place))
+{
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        for (int k = 0; k < s->completions && rc == MPI_SUCCESS; ++k) {
+            rc = s->open(s);
+            if (rc == MPI_SUCCESS)
+                rc = rma_batch(s, k * s->batch, call);
+            if (rc == MPI_SUCCESS)
+                rc = s->close(s);
+        }
+    return rc;
+}
+
+static inline __attribute__((always_inline)) int rma_within(struct rma *s, int64_t reps,
+                                                            int (*call)(struct rma *s, int place))
+{
+    int rc = s->open(s);
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        for (int k = 0; k < s->completions && rc == MPI_SUCCESS; ++k)
+            rc = rma_batch(s, k * s->batch, call);
+    return rc == MPI_SUCCESS ? s->close(s) : rc;
+}
+
+/* ---- what is moved (check.c) ---- */
+
+/* Buffers for what the call's effect and this rank's role need; numbers of a type where it combines, by the
+ * word of `operator`. */
+extern const char *const rma_operators[13];
+int rma_take_buffers(struct rma *s, const struct op_env *env);
+int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int type);
+
+/* Fresh data, a repetition, and each byte of the window and of what was fetched. */
+int rma_verify(struct rma *s);
+
+#endif

@@ -1,0 +1,140 @@
+#include "ops/mpi/onesided/window.h"
+
+#include "base/err.h"
+#include "team/hosts.h"
+#include "team/team_mpi.h"
+
+#include <stdlib.h>
+
+enum { BY_ALLOCATE, BY_CREATE, BY_SHARED, BY_DYNAMIC };
+enum { NOTHING, NO_LOCKS, UNORDERED, SAME_OP, SAME_SIZE, SAME_UNIT };
+
+const char *const window_words[WINDOW_KINDS + 1] = {
+    [BY_ALLOCATE] = "allocate", [BY_CREATE] = "create", [BY_SHARED] = "shared", [BY_DYNAMIC] = "dynamic"};
+const char *const window_info_words[WINDOW_PROMISES + 1] = {
+    [NOTHING] = "none",    [NO_LOCKS] = "no_locks",   [UNORDERED] = "unordered",
+    [SAME_OP] = "same_op", [SAME_SIZE] = "same_size", [SAME_UNIT] = "same_disp_unit"};
+
+/* MPI 4.0, section 12.2.1. */
+static const struct promise {
+    const char *key, *value;
+} promises[WINDOW_PROMISES] = {[NO_LOCKS] = {"no_locks", "true"},
+                               [UNORDERED] = {"accumulate_ordering", "none"},
+                               [SAME_OP] = {"accumulate_ops", "same_op"},
+                               [SAME_SIZE] = {"same_size", "true"},
+                               [SAME_UNIT] = {"same_disp_unit", "true"}};
+
+static int allocate(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    return MPI_Win_allocate((MPI_Aint)w->bytes, 1, info, comm, &w->memory, &w->win);
+}
+
+static int create(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    return MPI_Win_create(w->memory, (MPI_Aint)w->bytes, 1, info, comm, &w->win);
+}
+
+static int allocate_shared(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    return MPI_Win_allocate_shared((MPI_Aint)w->bytes, 1, info, comm, &w->memory, &w->win);
+}
+
+/* A rank that has attached nothing has no first byte: nobody reaches it. */
+static int create_dynamic(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    MPI_Aint first = 0;
+    int rc = MPI_Win_create_dynamic(info, comm, &w->win);
+    if (rc == MPI_SUCCESS && w->bytes > 0)
+        rc = MPI_Win_attach(w->win, w->memory, (MPI_Aint)w->bytes);
+    if (rc == MPI_SUCCESS && w->bytes > 0)
+        rc = MPI_Get_address(w->memory, &first);
+    return rc == MPI_SUCCESS ? MPI_Allgather(&first, 1, MPI_AINT, w->first, 1, MPI_AINT, comm) : rc;
+}
+
+static const struct kind {
+    int (*make)(struct window *w, MPI_Info info, MPI_Comm comm);
+    const char *call;
+    bool ours; /* its memory is not the library's */
+} kinds[WINDOW_KINDS] = {[BY_ALLOCATE] = {allocate, "MPI_Win_allocate", false},
+                         [BY_CREATE] = {create, "MPI_Win_create", true},
+                         [BY_SHARED] = {allocate_shared, "MPI_Win_allocate_shared", false},
+                         [BY_DYNAMIC] = {create_dynamic, "MPI_Win_create_dynamic or MPI_Win_attach", true}};
+
+bool window_is_even(int info)
+{
+    return info == SAME_SIZE;
+}
+
+int window_plan(struct window *w, const struct op_env *env, const struct window_ask *ask)
+{
+    *w = (struct window){.win = MPI_WIN_NULL, .bytes = ask->bytes, .kind = ask->kind, .info = ask->info};
+    if (ask->info == NO_LOCKS && ask->locks)
+        return err_say(ERR_INPUT, "info=no_locks promises the library that nobody locks the window; give "
+                                  "sync=fence or sync=pscw, with complete=close");
+    for (int r = 0; r < ask->ranks && ask->kind == BY_SHARED; ++r)
+        if (!host_is_same(env->team, 0, r))
+            return err_say(ERR_UNSUPPORTED,
+                           "window=shared needs ranks on one host, and rank %d is not on "
+                           "that of rank 0; give another kind",
+                           r);
+    if (kinds[ask->kind].ours)
+        return buffers_take(env->buffers, 1, ask->bytes, (void **)&w->memory);
+    buffers_count(env->buffers, ask->bytes);
+    return 0;
+}
+
+static int make_info(int info, MPI_Info *made)
+{
+    *made = MPI_INFO_NULL;
+    if (info == NOTHING)
+        return MPI_SUCCESS;
+    int rc = MPI_Info_create(made);
+    return rc == MPI_SUCCESS ? MPI_Info_set(*made, promises[info].key, promises[info].value) : rc;
+}
+
+int window_make(struct window *w, MPI_Comm comm)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int size = 0, failed = 0;
+    if (w->win != MPI_WIN_NULL)
+        return 0;
+    int rc = MPI_Comm_size(comm, &size);
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Comm_rank(comm, &w->rank);
+    if (rc == MPI_SUCCESS)
+        rc = make_info(w->info, &info);
+    w->first = calloc((size_t)(size > 0 ? size : 1), sizeof *w->first);
+    int err = w->first ? team_mpi_err(rc, "MPI_Info_set")
+                       : err_say(ERR_NOMEM, "no memory for the window's displacements of %d ranks", size);
+    if (!err)
+        err = team_mpi_err(kinds[w->kind].make(w, info, comm), kinds[w->kind].call);
+    if (!err)
+        err = team_mpi_err(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    failed = err;
+    rc = MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
+    if (!err && failed)
+        err = err_say(ERR_MPI, "%s failed on another rank", kinds[w->kind].call);
+    return err ? err : team_mpi_err(rc, "MPI_Allreduce");
+}
+
+void window_free(struct window *w)
+{
+    if (w->win != MPI_WIN_NULL && w->kind == BY_DYNAMIC && w->bytes > 0)
+        MPI_Win_detach(w->win, w->memory);
+    if (w->win != MPI_WIN_NULL)
+        MPI_Win_free(&w->win);
+    free(w->first);
+    w->first = NULL;
+}
+
+int window_enter(const struct window *w, bool locks)
+{
+    return locks ? team_mpi_err(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win), "MPI_Win_lock") : 0;
+}
+
+int window_leave(const struct window *w, bool locks)
+{
+    return locks ? team_mpi_err(MPI_Win_unlock(w->rank, w->win), "MPI_Win_unlock") : 0;
+}

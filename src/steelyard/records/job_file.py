@@ -1,0 +1,50 @@
+"""A file of records, JSON Lines, one for each job: its records by test case, and lines added to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+
+
+class PointRun(Struct, frozen=True):
+    """One point in one file: any part may be missing if the launch was cut short or never started."""
+
+    index: int
+    point: Point | None
+    obs: tuple[Obs, ...]
+    end: End | None
+    syncs: tuple[Sync, ...] = ()  # those around the samples
+    phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+
+
+class JobFile(Struct, frozen=True):
+    """One file of records, its points in the order in which they were measured."""
+
+    path: Path
+    job: Job
+    launch: Launch | None
+    points: tuple[PointRun, ...]
+    cut_line: bool
+    states: tuple[State, ...] = ()  # the launch's beginning, and after each point
+    watches: tuple[Watch, ...] = ()
+    closes: tuple[Close, ...] = ()  # one a rank, in any order
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def append_records(path: Path, records: Iterable[Record]) -> None:
+    """Appends records to a file, one line each, on a new line even when the last one was cut off."""
+    lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
+    with path.open("ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                lines = b"\n" + lines
+        file.write(lines)

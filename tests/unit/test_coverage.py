@@ -1,0 +1,53 @@
+"""The core of the benchmarks that make docs/results/coverage.md, in few rounds."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+import pytest
+
+from pages import ROOT
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def derived() -> ModuleType:
+    return _load("coverage_derived")
+
+
+@pytest.mark.parametrize(
+    "name", ["median, lognormal 30 %", "overhead", "overlap", "ratio of rivals", "LogGP: L + 2 o", "LogGP: G"]
+)
+@pytest.mark.parametrize("launches", [3, 10])
+def test_an_interval_holds_the_truth_as_often_as_it_states(
+    derived: ModuleType, name: str, launches: int
+) -> None:
+    """150 rounds: 95 % is at least 90 % of them in all but 1 of 200 tests."""
+    assert derived.held(derived.TRIALS[name], launches, 150) >= 0.90
+
+
+def test_what_the_page_names_as_too_narrow_is(derived: ModuleType) -> None:
+    """A simulation in which everything held would hold nothing."""
+    assert derived.held(derived.TRIALS["median, modes that last"], 10, 150) < 0.92
+
+
+def test_intervals_inside_a_launch_and_over_launches() -> None:
+    coverage = _load("coverage")
+    world, truth = coverage.INSIDE["independent, lognormal 30 %"]
+    assert coverage.inside_row(world, truth, coverage.LONG, 100)[0] >= 0.90
+    world, truth = coverage.OVER["lognormal 3 %"]
+    assert coverage.over_row(world, truth, 10, 150)[0] >= 0.92
+    world, ratio = coverage.MODES["70/30 x 2, 3 %"]
+    found, value, share = coverage.mode_row(world, ratio, 10, 100)
+    assert found > 0.7
+    assert min(value, share) > 0.9

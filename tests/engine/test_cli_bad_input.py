@@ -172,6 +172,10 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
 _BAD_WITH_MPI: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run mpi.pingpon -n 2", ("no op 'mpi.pingpon'", "did you mean 'mpi.pingpong'?", "'steelyard list'")),
     ("run zzz*", ("no op 'zzz*'; 'steelyard list' names all",)),
+    (
+        "run mpi.pingpong --param send=isend,recv=irecv",
+        ("names several parameters; write --param send=isend --param recv=irecv",),
+    ),
     ("run mpi.pingpong -n 2 --bytes 8q", ("'8q' is not a size", "write bytes as 8, 1Ki")),
     ("run mpi.pingpong -n 2 --bytes 8..4", ("'8..4' runs downwards", "write the smaller size first")),
     (

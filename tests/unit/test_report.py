@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flat_rows import made_row
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.plots import CURVE_POINTS, distribution_charts, latency_charts
@@ -16,9 +17,11 @@ from steelyard.plots.chart import Curve, Dots
 from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
 from steelyard.records.schema import End
 from steelyard.report import write_report
+from steelyard.report.answers import outcome_words
 from steelyard.report.place import settings_of
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
+from steelyard.results.row import NOT_YET
 from steelyard.results.rows import rows_of
 from steelyard.show.figure_groups import (
     FigureGroup,
@@ -381,3 +384,11 @@ def test_every_setting_of_the_system_has_words() -> None:
         name for name in Settings.__struct_fields__ if setting_words(name, None)[0] == name.replace("_", " ")
     ]
     assert raw == []
+
+
+def test_what_is_not_measured_yet_is_not_called_skipped() -> None:
+    rows = [made_row(), made_row(flags=("TIME",)), made_row(status="skipped", why=NOT_YET, median=None)]
+    assert (
+        outcome_words(rows)
+        == "1 of 3 test cases converged in all launches, 1 did not, 1 is not measured yet."
+    )

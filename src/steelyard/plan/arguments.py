@@ -124,6 +124,9 @@ def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
         key, _, values = word.partition("=")
         if not key or not all(values.split(",")):
             raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
+        if "=" in values:
+            each = " ".join(f"--param {one}" for one in word.split(","))
+            raise InputError(f"--param {word} names several parameters; write {each}")
         given = (parse_value(value) for value in values.split(","))
         params[key] = tuple(dict.fromkeys((*params.get(key, ()), *given)))
     return dict(params)

@@ -12,7 +12,7 @@ from steelyard.models.ratios import Ratio
 from steelyard.report.section import rows_in
 from steelyard.results.facets import Rate
 from steelyard.results.load import Measured
-from steelyard.results.row import Row
+from steelyard.results.row import NOT_YET, Row
 from steelyard.show.figure_groups import FigureGroup
 from steelyard.show.row_words import bandwidth_words, value_words
 
@@ -80,8 +80,11 @@ def outcome_words(rows: Sequence[Row]) -> str:
         words.append(f"{unsettled} did not")
     if count["failed"]:
         words.append(f"{count['failed']} failed")
-    if count["skipped"]:
-        words.append(f"{count['skipped']} {'was' if count['skipped'] == 1 else 'were'} skipped")
+    to_come = sum(1 for row in rows if row.why == NOT_YET)
+    if skipped := count["skipped"] - to_come:
+        words.append(f"{skipped} {'was' if skipped == 1 else 'were'} skipped")
+    if to_come:
+        words.append(f"{to_come} {'is' if to_come == 1 else 'are'} not measured yet")
     return ", ".join(words) + "."
 
 

@@ -24,9 +24,13 @@ MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
+# The installation compiles on all cores. Python's modules are compiled too, for those whose Python writes no bytecode.
+export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
+COMPILE = $(BIN)/python -m compileall -q src/steelyard
+
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++
 
-.PHONY: run check test lint build clean system-packages
+.PHONY: run check test lint style types build clean system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -35,10 +39,12 @@ $(BIN)/python:
 
 $(VENV)/installed: $(BIN)/python $(ENGINE)
 	$(INSTALL) -e '.[mpi]'
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/installed-dev: $(BIN)/python $(ENGINE)
 	$(INSTALL) -e '.[mpi,dev]'
+	@$(COMPILE)
 	@touch $(VENV)/installed $@
 
 check: lint
@@ -49,10 +55,16 @@ test: system-packages lint
 	ctest --preset dev --parallel 2
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-lint: $(VENV)/installed-dev build
+# At once what does not wait for each other: the engines and C tests are built meanwhile.
+lint: $(VENV)/installed-dev
+	@$(MAKE) --no-print-directory --output-sync -j 2 types style build
+
+style:
 	$(BIN)/clang-format --dry-run -Werror $$(find engine tests/engine -name '*.[ch]')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+types:
 	$(BIN)/mypy
 
 # Tests run under every MPI that is found and skip, with a reason, those that are not.

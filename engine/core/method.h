@@ -21,6 +21,8 @@ struct bench {
     const struct clock *clock;
     struct phases *phases;    /* of an op that has some; NULL elsewhere */
     const double *params;     /* the method's */
+    enum op_report report;    /* whose duration stands for the op, by this method */
+    bool brief;               /* warm up by the fewest repetitions that the method allows */
     int64_t reps;             /* repetitions in one sample; begin() decides, the same on all ranks */
     int64_t lead_in;          /* untimed repetitions before each; begin() decides */
     int64_t warm_up_reps;     /* repetitions before the first sample, which are in no record */
@@ -130,8 +132,8 @@ int method_time(const struct bench *bench, struct observation *observation);
 int method_time_at(struct bench *bench, int64_t target_ns, struct observation *observation);
 
 /* Run the op unobserved until it has run `least` repetitions (fewer where that takes long) and has become
- * steady; *rep_ns: rank 0's duration of a repetition in the fastest round, which nothing interrupted; the
- * same on all ranks. */
+ * steady, unless it is to be brief; *rep_ns: the duration of a repetition in the fastest round, which nothing
+ * interrupted, INFINITY after none; the same on all ranks. */
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns);
 
 /* How long the slowest rank takes for the team's barrier and a call, the 95th percentile of 20; the longest

@@ -102,6 +102,10 @@ static int set_word(struct point *p, const struct word *w)
     } else if (strcmp(w->key, "plant") == 0) {
         err = num_int(w->value, "plant", 0, INT_MAX, &number);
         p->plant = (int)number;
+    } else if (strcmp(w->key, "warm_up") == 0) {
+        p->brief = strcmp(w->value, "brief") == 0;
+        if (!p->brief && strcmp(w->value, "steady") != 0)
+            err = err_say(ERR_INPUT, "warm_up is steady or brief, not '%s'", w->value);
     } else if (strcmp(w->key, "point") == 0) {
         err = num_int(w->value, "point", 0, INT_MAX, &number);
         p->id = (int)number;

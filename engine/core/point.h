@@ -4,6 +4,7 @@
 
 #include "base/opt.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct point {
     size_t bytes;
     int threads;
     int plant;                   /* the rank whose `verify` spoils what it received; -1: none. For tests */
+    bool brief;                  /* warm up by few repetitions. For tests */
     uint64_t seed;               /* for all that is random in it, the same on all ranks */
     double work_per_us;          /* of the launch, where the op `works` */
     const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none were given */
@@ -27,8 +29,8 @@ struct point {
 };
 
 /* A point from words such as "op=mpi.bcast bytes=8 method=barrier"; `line` is cut into pieces. The words op,
- * bytes, threads, method, rule, plant and point are the axes; any other names a parameter of the op, the
- * method or the rule. ERR_INPUT. */
+ * bytes, threads, method, rule, plant, warm_up and point are the axes; any other names a parameter of the op,
+ * the method or the rule. ERR_INPUT. */
 int point_parse(char *line, const struct op *ops, size_t op_count, struct point *point);
 
 #endif

@@ -72,17 +72,12 @@ static int plan_chunk(struct run *r, int64_t *count)
     return err;
 }
 
-static enum op_report report_of(const struct run *r)
-{
-    return r->point->method->at_root ? OP_ROOT : r->point->op->report;
-}
-
 static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 {
     const struct method *m = r->point->method;
     if (m->value)
         return m->value(&r->bench, c, k);
-    return c->before ? estimate_global(c, k) : estimate_local(c, k, report_of(r));
+    return c->before ? estimate_global(c, k) : estimate_local(c, k, r->bench.report);
 }
 
 /* Rank 0: write a chunk down and show the rule one value for each sample that was not late. None where a
@@ -207,9 +202,9 @@ static int write_opening(struct run *r)
                                             .parts = m->messages ? 1 : op->parts,
                                             .reps = r->bench.reps,
                                             .warm_up_reps = r->bench.warm_up_reps,
-                                            .report = m->messages               ? "message"
-                                                      : report_of(r) == OP_ROOT ? "root"
-                                                                                : "slowest",
+                                            .report = m->messages                  ? "message"
+                                                      : r->bench.report == OP_ROOT ? "root"
+                                                                                   : "slowest",
                                             .start_ns = clock_now(r->bench.clock),
                                             .moved = moved,
                                             .work = op->work ? op->work(&r->env) : 0,
@@ -354,6 +349,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .team = team,
                              .clock = clock,
                              .params = p->method_params,
+                             .report = p->method->at_root ? OP_ROOT : p->op->report,
+                             .brief = p->brief,
                              .phases = r.env.phases,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;

@@ -33,8 +33,9 @@ struct warm_up {
     double block[BLOCK], before; /* per repetition: of the rounds of this block, the median of the last one */
     int rounds, blocks;
     bool in_blocks;
-    bool single;    /* a repetition has to be prepared, and lasts: it has been run for the check, too */
-    bool simulated; /* then nothing warms up but the library's choices, and calls back to back pile up */
+    bool single; /* a repetition has to be prepared, and lasts: it has been run for the check, too */
+    bool brief;  /* no more than `least`, and no more of what is single. So are simulated calls: nothing warms
+                  * up but the library's choices, and those back to back pile up */
 };
 
 /* Whether the rounds have become steady with this one. */
@@ -53,8 +54,8 @@ static bool is_steady(struct warm_up *w, double rep_ns)
 /* Repetitions in the round after one of `reps` that took `rep_ns` each, `passed_ns` after the first began. */
 static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double passed_ns)
 {
-    if (w->simulated)
-        return !w->single && w->sum < w->least;
+    if (w->brief)
+        return w->sum < w->least;
     if (w->in_blocks)
         return is_steady(w, rep_ns) || w->blocks == MOST_BLOCKS || passed_ns >= STEADY_NS ? 0 : reps;
     if (w->single)
@@ -69,12 +70,21 @@ static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double
     return passed_ns >= STEADY_NS ? 0 : (int64_t)fmax(1, ROUND_NS / w->plan.rep_ns);
 }
 
+/* How long a round took: at rank 0, or where the slowest rank's duration stands for the op, at that one, for
+ * rank 0 may have nothing to do. */
+static int round_length(const struct bench *bench, const struct observation *o, int64_t *took_ns)
+{
+    *took_ns = o->stop_ns > o->start_ns ? o->stop_ns - o->start_ns : 1;
+    return bench->report == OP_ROOT ? 0 : team_max(bench->team, took_ns);
+}
+
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
 {
-    struct warm_up w = {.plan = {.rep_ns = INFINITY, .next = 1},
+    struct warm_up w = {.plan = {.rep_ns = INFINITY},
                         .least = least,
                         .single = bench->op->prepare != NULL,
-                        .simulated = bench->clock->sleeps};
+                        .brief = bench->brief || bench->clock->sleeps};
+    w.plan.next = !w.single || !w.brief;
     struct bench round = *bench;
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {
@@ -85,12 +95,15 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
             err = team_barrier(bench->team);
         if (!err)
             err = method_time(&round, &o);
+        int64_t took_ns = 0;
+        if (!err)
+            err = round_length(bench, &o, &took_ns);
         if (err)
             return err;
-        double took = (double)(o.stop_ns > o.start_ns ? o.stop_ns - o.start_ns : 1) / (double)round.reps;
+        double rep_took = (double)took_ns / (double)round.reps;
         w.sum += round.reps;
-        w.plan.rep_ns = fmin(w.plan.rep_ns, took);
-        w.plan.next = next_round(&w, round.reps, took, (double)(o.stop_ns - begin));
+        w.plan.rep_ns = fmin(w.plan.rep_ns, rep_took);
+        w.plan.next = next_round(&w, round.reps, rep_took, (double)(o.start_ns + took_ns - begin));
         err = team_bcast(bench->team, &w.plan, sizeof w.plan);
         if (err)
             return err;

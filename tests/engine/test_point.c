@@ -26,6 +26,8 @@ int main(void)
         {"op=self.empty window=3", ERR_INPUT, "parameter 'window'"},
         {"op=self.empty bytes=8", ERR_INPUT, "has no size"},
         {"op=self.empty threads=2", ERR_INPUT, "one thread"},
+        {"op=self.empty warm_up=steady", 0, ""},
+        {"op=self.empty warm_up=never", ERR_INPUT, "steady or brief, not 'never'"},
         {"op=self.empty tolerance=0", ERR_INPUT, "tolerance"},
         {"op=self.spin ns=fast", ERR_INPUT, "ns"},
         {"op=self.empty nonsense", ERR_INPUT, "key=value"},

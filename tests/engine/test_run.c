@@ -213,6 +213,9 @@ int main(void)
     CHECK(measure(&w, "rule=fixed count=5 method=barrier", NULL, 0).warm_up_reps == 20);
     w = (struct world){.rep_ns = 1000000000};
     CHECK(measure(&w, "rule=fixed count=5 method=barrier", NULL, 0).warm_up_reps == 2);
+    /* For tests of answers, as briefly as the method allows. */
+    w = (struct world){.halving = 1000};
+    CHECK(measure(&w, "rule=fixed count=5 method=barrier warm_up=brief", NULL, 0).warm_up_reps == 20);
     check_pilot();
 
     /* median, on what never varies: the fewest observations for the least time of 20 ms. */

@@ -1,8 +1,8 @@
 """A campaign in a process of its own, for tests that kill it: `campaign_tool.py FOLDER ENGINE`, as JSON.
 
-Three points of a third of a second each on two ranks, in as many launches as the variable LAUNCHES says; with
-RETRY failures are measured again. Goes on with what is there. Exit code 3 when a point failed. Notes go to
-stderr.
+Points of a third of a second each on two ranks, as many as the variable POINTS says, in as many launches as
+LAUNCHES says; with RETRY failures are measured again. Goes on with what is there. Exit code 3 when a point
+failed. Notes go to stderr. Samples are long: ranks that share cores with others wait for a turn at each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from steelyard.base.errors import SteelyardError
-from steelyard.campaign.folder import open_folder
+from steelyard.campaign.folder import finished, open_folder
 from steelyard.campaign.jobs import Setup
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
@@ -22,7 +22,6 @@ from steelyard.engines.build import Engine, describe
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.results.load import load
 from steelyard.system.machine import read_machine
 
 
@@ -32,8 +31,8 @@ def main() -> None:
     mpi = engine.mpi.name if engine.mpi else None
     ops, machine = ops_of(describe(engine), describe(engine) if mpi else None), read_machine()
     params: dict[str, float | str | tuple[float | str, ...]] = {
-        "ns": (100_000.0, 100_001.0, 100_002.0),
-        "count": 3000.0,
+        "ns": tuple(5e6 + i for i in range(int(os.environ.get("POINTS", "3")))),
+        "count": 66.0,
     }
     measure = Measure(
         ops=("self.spin",), ranks=2, rule="fixed", params=params, engine="mpi" if mpi else "solo"
@@ -53,8 +52,7 @@ def main() -> None:
             folder, plan, campaign, Setup({mpi: engine}, ops, machine), lambda _: None, lock=lock,
             retry_failed="RETRY" in os.environ,
         )  # fmt: skip
-    cells = [cell for point in load(folder).points for cell in point.cells]
-    sys.exit(3 if any(cell.status == "failed" for cell in cells) else 0)
+    sys.exit(3 if any(end.status == "failed" for end in finished(folder).values()) else 0)
 
 
 if __name__ == "__main__":

@@ -46,14 +46,14 @@ def measure(
     before: Sequence[str] = (),
     placement: Placement | None = None,
 ) -> tuple[Record, ...]:
-    """One launch that measures all points; `before` stands between the launcher and the engine."""
+    """One launch that measures all points, hardly warmed up; `before` stands between launcher and engine."""
     if engine.mpi is not None:
         _spare(engine.mpi, ranks)
     launch = plan_launch(
         engine, read_machine(), LaunchRequest(ranks, threads, oversubscribe=True, placement=placement)
     )
     points = out.with_suffix(".points")
-    points.write_text("\n".join(f"point={i} {line}" for i, line in enumerate(lines)) + "\n")
+    points.write_text("".join(f"point={i} {line} warm_up=brief\n" for i, line in enumerate(lines)))
     argv = [*launch.argv_prefix, *before, engine.path, "run", *launch.engine_args]
     argv += ["--points", str(points), "--out", str(out)]
     argv += ["--thread-level", "multiple"] if threads > 1 and engine.mpi else []

@@ -93,25 +93,26 @@ def test_huge_pages_are_there_or_it_is_said(tmp_path: Path, mpi: Mpi) -> None:
         assert end.verified or (end.status == "skipped" and "huge pages" in (end.why or ""))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "op=mpi.bandwidth bytes=1Gi buffers=4096",
-        "op=mpi.bibandwidth bytes=1Gi buffers=4096 pages=huge",
-        "op=mpi.message_rate bytes=1Gi messages=65536",
-        "op=mpi.pattern.shift kind=window bytes=1Gi window=4096 buffers=4096",
-        "op=mpi.alltoall bytes=1Gi buffers=4096",
-    ],
+_TOO_LARGE = (
+    "op=mpi.bandwidth bytes=1Gi buffers=4096",
+    "op=mpi.bibandwidth bytes=1Gi buffers=4096 pages=huge",
+    "op=mpi.message_rate bytes=1Gi messages=65536",
+    "op=mpi.pattern.shift kind=window bytes=1Gi window=4096 buffers=4096",
+    "op=mpi.alltoall bytes=1Gi buffers=4096",
 )
-def test_more_memory_than_there_is_is_refused_before_it_is_taken(
-    tmp_path: Path, mpi: Mpi, words: str
-) -> None:
-    lines = [f"{words} rule=fixed count=1", "op=mpi.pingpong bytes=8 rule=fixed count=1"]
+
+
+def test_more_memory_than_there_is_is_refused_before_it_is_taken(tmp_path: Path, mpi: Mpi) -> None:
+    """And what comes after it is measured."""
+    possible = "op=mpi.pingpong bytes=8 rule=fixed count=1"
+    lines = [line for words in _TOO_LARGE for line in (f"{words} rule=fixed count=1", possible)]
     records = measure_mpi(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
-    first, second = (record for record in records if isinstance(record, End))
-    assert first.status == "skipped"
-    assert re.search(
-        r"buffers of this test case need \S+ GB on \S+ \(\d ranks\), where \S+ GB are left; use smaller",
-        first.why or "",
-    ), first.why
-    assert second.status == "ok"
+    ends = [record for record in records if isinstance(record, End)]
+    assert len(ends) == len(lines)
+    for refused, measured in zip(ends[::2], ends[1::2], strict=True):
+        assert refused.status == "skipped"
+        assert re.search(
+            r"buffers of this test case need \S+ GB on \S+ \(\d ranks\), where \S+ GB are left; use smaller",
+            refused.why or "",
+        ), refused.why
+        assert measured.status == "ok"

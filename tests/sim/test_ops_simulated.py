@@ -10,7 +10,7 @@ import pytest
 
 from simulated import simulate
 from steelyard.records.read import read_records
-from steelyard.records.schema import End
+from steelyard.records.schema import End, Point
 
 # What SimGrid 3.32 does wrong, or takes minutes for: a name -> why it is left out.
 _LEFT_OUT = {
@@ -36,7 +36,7 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
     ]
     assert ops
     sizes = {op["name"]: " bytes=24" if op["sized"] else "" for op in ops}
-    lines = [f"op={name} method=barrier rule=fixed count=1{size}" for name, size in sizes.items()]
+    lines = [f"op={name} method=batch reps=1 rule=fixed count=1{size}" for name, size in sizes.items()]
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
     points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
     simulate(tmp_path, ranks, "run", "--points", str(points), "--out", str(out), "--ranks", str(ranks))
@@ -48,3 +48,15 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
 def _group(family: str) -> str:
     groups = {"p2p": "p2p", "coll": "coll", "pattern": "pattern and halo", "halo": "pattern and halo"}
     return groups.get(family, "the others")
+
+
+def test_a_rank_with_nothing_to_do_does_not_say_how_long_a_call_takes(tmp_path: Path) -> None:
+    """Of three ranks two talk: rank 0 is one of them or idle, and a sample has as many repetitions."""
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    lines = [f"op=mpi.pattern.pair method=batch rule=fixed count=1 bytes=8 a={a} b=2" for a in (0, 1)]
+    points, out = tmp_path / "points", tmp_path / "out.jsonl"
+    points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
+    simulate(tmp_path, 3, "run", "--points", str(points), "--out", str(out), "--ranks", "3")
+    one, other = (record for record in read_records(out).records if isinstance(record, Point))
+    assert (one.reps, one.warm_up_reps) == (other.reps, other.warm_up_reps)

@@ -79,6 +79,13 @@ def test_alternatives_are_resolved_and_nothing_is_listed_twice(path: Path) -> No
     assert [mpi.mpicc for mpi in found] == [str(path / "mpicc.openmpi"), str(path / "mpicc.mpich")]
 
 
+def test_no_more_launchers_are_asked_than_it_takes(path: Path) -> None:
+    _debian(path)
+    script(path / "mpiexec.mpich", f"touch {path}/asked; {_MPICH}")
+    assert choose_mpi(None).name == "openmpi-4.1.4"
+    assert not (path / "asked").exists()
+
+
 @pytest.mark.parametrize(
     ("choice", "name"),
     [

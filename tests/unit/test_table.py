@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,9 @@ import steelyard
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
+from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
+from steelyard.export.table import with_unit
 from steelyard.results.rows import results
 
 _LAUNCHES, _SAMPLES = 3, 500
@@ -49,20 +50,16 @@ def test_a_row_for_each_test_case_and_mpi(pl: Any, folder: Path) -> None:
     assert both.schema == table.schema
 
 
-# Numbers without a unit; all others say theirs.
-_PURE = "|".join(
-    (
-        *("bytes", ".*point", "ranks", "threads", ".*count", "rejected", ".*level", "slow_share", "quantile"),
-        *("mops.*", "typical_mode", "slowest_.*", "yields_per_op", "noise"),
+def test_a_time_has_its_unit_in_the_name_of_its_column(tmp_path: Path) -> None:
+    """What doubles where all takes twice as long is a time."""
+    once, twice = (
+        flat(results(write_folder(tmp_path / str(ns), [FakePoint("mpi.bcast", steady(ns))]))[0])
+        for ns in (1e3, 2e3)
     )
-)
-
-
-def test_a_number_has_its_unit_in_the_name_of_its_column(pl: Any, folder: Path) -> None:
-    schema = steelyard.load(folder).schema
-    numbers = [name for name, type_ in schema.items() if type_.is_numeric() and not name.startswith("param_")]
-    assert len(numbers) > 30
-    assert [name for name in numbers if not re.fullmatch(rf".*(_ns|_hz|_per_s)|{_PURE}", name)] == []
+    numbers = {name for name, value in once.items() if isinstance(value, float) and value > 0}
+    times = {name for name in numbers if twice[name] == pytest.approx(2 * once[name], rel=0.01)}
+    assert times >= {"time", "median", "p99", "mean", "max"}
+    assert {name for name in times if not with_unit(name).endswith("_ns")} == set()
 
 
 def test_a_row_for_each_launch_and_for_each_sample(pl: Any, folder: Path) -> None:

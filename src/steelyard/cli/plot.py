@@ -33,7 +33,7 @@ EXAMPLES = {
 class PlotOptions:
     """The options of `steelyard plot`."""
 
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...")]
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="results folders")]
     to: Annotated[
         str | None,
         typer.Option(metavar="svg|png|pdf", help="the format; default: as --out ends, else svg"),

@@ -95,16 +95,14 @@ def scripts_folder() -> Path:
 
 def find_mpis() -> tuple[Mpi, ...]:
     """All MPIs found, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
-    candidates = list(_candidates())
     with ThreadPoolExecutor(max_workers=8) as pool:
-        found = list(pool.map(lambda candidate: _probe(*candidate), candidates))
+        found = list(pool.map(lambda candidate: _probe(*candidate), _candidates()))
     mpis: dict[str, Mpi] = {}
-    seen: set[str] = set()
     for mpi in found:
-        if mpi is not None and (real := os.path.realpath(mpi.mpiexec)) not in seen:
-            seen.add(real)
+        if mpi is not None:
             if mpi.name in mpis:
-                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{mpi.prefix or Path(real).parent}")
+                where = mpi.prefix or Path(os.path.realpath(mpi.mpiexec)).parent
+                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
             mpis[mpi.name] = mpi
     return tuple(mpis.values())
 
@@ -119,13 +117,14 @@ def choose_mpi(choice: str | None) -> Mpi:
         return _from_pypi(choice)
     if choice is not None and (os.sep in choice or _is_file(Path(choice))):
         return _at_path(Path(choice).expanduser())
-    mpis = find_mpis()
     if choice is None:
-        if not mpis:
+        probes = (_probe(*candidate) for candidate in _candidates())  # no more of them than it takes
+        if (first := next((mpi for mpi in probes if mpi is not None), None)) is None:
             raise InputError(
                 "no MPI was found; pip install 'steelyard[mpi]', or load your system's MPI module"
             )
-        return mpis[0]
+        return first
+    mpis = find_mpis()
     choice = _ALIASES.get(choice, choice)
     for mpi in mpis:
         if choice in (mpi.name, mpi.family, mpi.origin):
@@ -156,7 +155,15 @@ def mpi_environment(mpi: Mpi) -> dict[str, str]:
 
 
 def _candidates() -> Iterator[tuple[Path, str]]:
-    """Launchers to ask, with their origin, in the order of preference."""
+    """Launchers to ask, each once, with their origin, in the order of preference."""
+    seen: set[str] = set()
+    for launcher, origin in _launchers():
+        if (real := os.path.realpath(launcher)) not in seen:
+            seen.add(real)
+            yield launcher, origin
+
+
+def _launchers() -> Iterator[tuple[Path, str]]:
     scripts = scripts_folder()
     embedded = sys.prefix != sys.base_prefix  # in a virtual environment, its mpiexec is a wheel's
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]

@@ -85,6 +85,7 @@ class Child:
         """Start `argv`. Raises InputError when that is impossible."""
         self._mark = mark or new_mark()
         self._tidy = tidy
+        self._is_over = False
         self._handled: list[signal.Signals] = []
         environment = dict(os.environ if env is None else env) | {_MARK: self._mark}
         try:
@@ -157,7 +158,7 @@ class Child:
         A second Ctrl-C waits until this is over. Does nothing when nothing is left.
         """
         with _signals_held():
-            if self._process.poll() is not None and not self._tidy:
+            if self._is_over or (self._process.poll() is not None and not self._tidy):
                 return
             family = self._family()
             if self._process.poll() is None:
@@ -175,6 +176,7 @@ class Child:
                 self._process.wait(_KILL_SECONDS)
             self._out.join()
             self._err.join()
+            self._is_over = True
 
     def _family(self) -> dict[int, int]:
         """Its processes, pid -> start time. Once reaped, its pid may be another's: only the mark counts."""

@@ -38,7 +38,7 @@ def test_a_run_prints_what_the_test_prints(
     said = steelyard("run", "--like", like, *_FEW, "--oversubscribe", "--to", to, "--out", tmp_path / "o")
     assert said.code == 0
     (value,) = re.findall(pattern, said.out, re.MULTILINE)
-    assert float(value) > 0
+    assert float(value) >= 0  # two decimals: a rate of 8 bytes on a busy machine may be 0.00
     numbers = [line for line in said.out.splitlines() if re.match(r"\s*\d", line)]
     assert len(numbers) == 2
     assert all(line in numbers or not line or line.lstrip().startswith("#") for line in said.out.splitlines())

@@ -118,6 +118,14 @@ def test_every_form_has_its_full_effect(tmp_path: Path, threads: int) -> None:
 
 
 @pytest.mark.usefixtures("_openmp")
+def test_arrays_of_threads_leave_the_stack(tmp_path: Path) -> None:
+    """GCC has them stay until a function ends: 512 KiB in each of 50 repetitions are more than a stack."""
+    words = "op=omp.reduction form=array elements=65536 threads=2 method=batch reps=50 rule=fixed count=1"
+    for end in _ends(tmp_path, [f"{words} where={where}" for where in ("parallel", "for")]):
+        assert (end.status, end.why) == ("ok", None)
+
+
+@pytest.mark.usefixtures("_openmp")
 def test_a_planted_error_is_found_in_every_form(tmp_path: Path) -> None:
     lines = [f"{line} threads=3 plant=0" for line in _lines()]
     for line, end in zip(lines, _ends(tmp_path, lines), strict=True):

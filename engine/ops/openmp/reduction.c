@@ -87,18 +87,24 @@ static void array_parallel_loop(struct omp *o, int64_t reps)
     }
 }
 
+/* A function, as GCC gives the stack that the threads' copies take back at the end of one, not of the
+ * construct. */
+static __attribute__((noinline)) void array_for_once(struct omp *o, int64_t *sum, int64_t length)
+{
+#pragma omp for schedule(static) reduction(+ : sum[ : length])
+    for (int k = 0; k < o->threads; ++k) {
+        o->body(o, k);
+        array_add(sum, length, k + 1);
+    }
+}
+
 static void array_for_loop(struct omp *o, int64_t reps)
 {
     int64_t *sum = o->own;
     const int64_t length = o->length;
 #pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-#pragma omp for schedule(static) reduction(+ : sum[ : length])
-        for (int k = 0; k < o->threads; ++k) {
-            o->body(o, k);
-            array_add(sum, length, k + 1);
-        }
-    }
+    for (int64_t i = 0; i < reps; ++i)
+        array_for_once(o, sum, length);
 }
 
 static void user_parallel_loop(struct omp *o, int64_t reps)

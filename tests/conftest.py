@@ -31,16 +31,27 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
+_GROUP = "mpi"
+_GROUPED = Path(__file__).parent / "mpi"
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts an MPI runs in one worker of pytest-xdist, one after the other, for ranks want the cores.
 
     The other workers do the rest meanwhile (`--dist loadgroup`).
     """
-    folder = Path(__file__).parent / "mpi"
     for item in items:
-        if item.path.is_relative_to(folder):
-            item.add_marker(pytest.mark.xdist_group("mpi"))
+        if item.path.is_relative_to(_GROUPED):
+            item.add_marker(pytest.mark.xdist_group(_GROUP))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse versions of pytest and pytest-xdist that do not agree on groups: ranks would fight for cores."""
+    if session.config.getoption("loadgroup", default=False):
+        for item in session.items:
+            if item.path.is_relative_to(_GROUPED) and not item.nodeid.endswith(f"@{_GROUP}"):
+                raise pytest.UsageError("this pytest-xdist cannot group tests; see pyproject.toml")
 
 
 _FAMILIES = ("openmpi", "mpich", "embedded", "intel")

@@ -49,7 +49,7 @@ def _lines(mpi: Mpi, words: str) -> list[str]:
     """A point of each op that has buffers."""
     ops = sound_ops(engine_of(mpi)).values()
     return [
-        f"op={op.name} bytes=24 rule=fixed count=1 method=batch reps=1 {words}"
+        f"op={op.name} {'bytes=24 ' if op.sized else ''}rule=fixed count=1 method=batch reps=1 {words}"
         for op in ops
         if any(param.name == "align" for param in op.params) and op.available and op.min_ranks <= 2
     ]

@@ -7,7 +7,7 @@ Each comparison is a real campaign of two arms that differ in an environment var
 `--slower` they differ in a preloaded library: in the second arm each MPI_Allreduce and MPI_Bcast takes so
 many per cent longer. Folders and verdicts stay in OUT, so that the same command goes on where it was;
 `--seconds` ends a slice. Prints the comparisons with an alarm, and for each op how often which verdict was
-given, with Clopper's and Pearson's interval of 95 %. Of equals at most 1 % of comparisons may have an alarm,
+given, with Clopper's and Pearson's interval of 95 %. At most 1 % of comparisons of equals may have an alarm,
 whatever else the machine does meanwhile.
 """
 

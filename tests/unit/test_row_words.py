@@ -38,7 +38,7 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"flag": "UNSETTLED", "flags": ("UNSETTLED",)}, "not converged"),
         (
             {"flags": ("TIME",), "launches": (launch(1), launch(2, flag="TIME"), launch(3))},
-            "time limit in 1 of 3 launches",
+            "time limit 1/3",
         ),
         ({"flags": ("TIME",), "launches": (launch(1, flag="TIME"),)}, "time limit"),
         ({"flags": ("NOISY",), "modes": MODES}, "83 % of the time; 17 %: 1.50 us"),
@@ -56,7 +56,7 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"flags": ("TIME", "DRIFT")}, "time limit; drifts"),
         ({"yields_per_op": 2.3}, "2.3 calls of sched_yield per operation"),
         ({"yields_per_op": 0.001}, ""),
-        ({"ci_high": 1660.0}, "noisy: 5 launches are too few"),
+        ({"ci_high": 1660.0}, "noisy: 5 launches"),
         ({"ci_high": 1660.0, "launch_count": 10}, "noisy: launches differ"),
         ({"ci_high": 1660.0, "launch_count": 1}, ""),
         ({"ci_high": 1240.0}, ""),

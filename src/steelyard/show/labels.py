@@ -6,7 +6,7 @@ once, above; one that differs is a column of a table, or a word of the label of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted, plural
@@ -86,8 +86,9 @@ def row_labels(
 ) -> Labels:
     """Labels of rows; `folders` are those that they are from, where there are several.
 
-    A parameter counts that the plan sets, or in which rows of an op differ. Facts `without` are left out, and
-    the sizes unless they are asked for.
+    A parameter counts that the plan sets, or in which rows of an op differ; one of a rule, which says how
+    long to measure and not what, only in the latter case. Facts `without` are left out, and the sizes unless
+    they are asked for.
     """
     return labels_of(rows_facts(rows, folders, without if sizes else (*without, "bytes")))
 
@@ -96,7 +97,7 @@ def rows_facts(
     rows: Sequence[Row], folders: Sequence[str] = (), without: Collection[str] = ()
 ) -> list[dict[str, Fact]]:
     """The facts of each row that a reader is told."""
-    told = _told_params(rows)
+    told = _told_params(rows) | _differing(rows, lambda row: row.rule_params)
     return [
         {key: fact for key, fact in _row_facts(row, told, folder).items() if key not in without}
         for row, folder in zip(rows, folders or [""] * len(rows), strict=True)
@@ -110,12 +111,17 @@ def told_params(row: Row, among: Sequence[Row]) -> Params:
 
 
 def _told_params(rows: Sequence[Row]) -> set[str]:
+    asked = {key for row in rows for key in row.asked}
+    return asked | _differing([row for row in rows if row.median is not None], lambda row: row.params)
+
+
+def _differing(rows: Sequence[Row], params_of: Callable[[Row], Params]) -> set[str]:
+    """The parameters in which rows of an op differ."""
     values: dict[tuple[str, str], set[float | str]] = {}
     for row in rows:
-        for key, value in row.params.items() if row.median is not None else ():
+        for key, value in params_of(row).items():
             values.setdefault((row.op, key), set()).add(value)
-    asked = {key for row in rows for key in row.asked}
-    return asked | {key for (_, key), each in values.items() if len(each) > 1}
+    return {key for (_, key), each in values.items() if len(each) > 1}
 
 
 def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
@@ -135,7 +141,8 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
         "placement": Fact("placement", placed, f"placement {placed}", is_usual=row.placed is None),
         **param_facts({key: value for key, value in row.params.items() if key in told}),
         "method": Fact("method", row.method, f"method {row.method}", is_usual="method" not in row.asked),
-        **param_facts({**row.method_params, **row.rule_params}),
+        **param_facts(row.method_params),
+        **param_facts({key: value for key, value in row.rule_params.items() if key in told}),
         "rule": Fact("rule", row.rule, f"rule {row.rule}", is_usual="rule" not in row.asked),
     }
 

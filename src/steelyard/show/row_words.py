@@ -118,18 +118,18 @@ def ended_by(row: Row, flag: str) -> tuple[int, int]:
 
 
 def _flag_words(row: Row, flag: str) -> str:
-    """`not converged`, `time limit in 3 of 10 launches`."""
+    """`not converged`, `time limit 3/10`."""
     count, launches = ended_by(row, flag)
-    return FLAG_WORDS[flag] + (f" in {count} of {launches} launches" if 0 < count < launches else "")
+    return FLAG_WORDS[flag] + (f" {count}/{launches}" if 0 < count < launches else "")
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:
-    """`noisy: 3 launches are too few` where ± is so wide that the number says little."""
+    """`noisy: 3 launches` where these are too few and ± is so wide that the number says little."""
     half = half_of(row.time, row.time_low, row.time_high)
     if half is None or half <= NOISY or row.launch_count < 2:
         return
     if row.launch_count < FEW:
-        yield Remark("few", f"noisy: {row.launch_count} launches are too few")
+        yield Remark("few", f"noisy: {row.launch_count} launches")
     elif "NOISY" not in row.flags:
         yield Remark("differ", "noisy: launches differ")
 

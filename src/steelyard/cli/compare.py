@@ -39,12 +39,12 @@ class CompareOptions:
         typer.Option(metavar="FACTOR", help="within one folder: mpi, placement, param.NAME, omp.NAME"),
     ] = None
     despite: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="CONDITION,...",
             help="compare arms that differ in it, too: placement, clock, transport, yields",
         ),
-    ] = ""
+    ] = None
     least: Annotated[
         float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
     ] = 2.0

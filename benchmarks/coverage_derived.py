@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/coverage_derived.py [--rounds 1000]
 
-Tables as Markdown, beside those of `coverage.py`: p99, overhead, overlap, the ratio of rivals, LogGP,
-scaling, the canary. A launch multiplies all that it measures by an effect of 3 %, and each median has noise of its own
-of 3 %, but where a world says otherwise. What is called is what the results call.
+Tables as Markdown, beside those of `coverage.py`: p99, overhead, overlap, the ratio of rivals, LogGP, scaling
+and the canary. A launch multiplies all that it measures by an effect of 3 %, and each median has noise of its
+own of 3 %, but where a world says otherwise. What is called is what the results call.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _ridges(
             x, y = _outline(edges, density * scale)
             middle = way.quantile(0.5) if way.name else typical
             late = way.quantile(0.99) if way.name else item.row.get(Samples).p99 or typical
-            tip = f"{name} {way.name}\n{time_words(middle)}, p99 {time_words(late)}"
+            tip = f"{name} {way.name}\ntypical {time_words(middle)}, p99 {time_words(late)}"
             yield Shape(x, foot + sign * y, colour, tip=tip)
             tip_height = foot + sign * height
             yield Bars([middle / typical], [foot], [middle / typical], [tip_height], INK)

@@ -106,7 +106,7 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *layer_sections(items), *pictures, *sections]
-    return _template().render(
+    return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
         folders=folders,
@@ -129,6 +129,9 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
+
+
+_TEMPLATE = _template()  # compiled where the module is imported: while ranks start
 
 
 def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:

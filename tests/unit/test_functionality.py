@@ -13,7 +13,7 @@ from record_lines import text_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.functionality import OUTCOMES, Functionality, functionality_of, outcome_of
-from steelyard.records.schema import End
+from steelyard.records.schema import End, Params
 from steelyard.report import write_report
 from steelyard.results.row import NOT_YET, Row
 from steelyard.results.rows import results
@@ -110,7 +110,7 @@ def test_one_way_alone_makes_no_matrix() -> None:
 
 def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(tmp_path: Path) -> None:
     """The engine writes the record of a test case after its set-up, in which a library may crash."""
-    usual = {"sync": "lock", "complete": "flush", "window": "create"}
+    usual: Params = {"sync": "lock", "complete": "flush", "window": "create"}
     dead = End(point=0, status="failed", why=_SIGNAL)
     points = [
         FakePoint("mpi.put", steady(1e3), usual=usual),

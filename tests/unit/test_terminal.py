@@ -188,7 +188,8 @@ def test_columns_of_words_that_have_no_room_become_one() -> None:
         Line(("fence", "close", "create", "failed: signal 11"), BAD),
     )
     sheet = Sheet("", "", columns, lines, grouped=2)
-    assert sheet_text(sheet, Paper(80, is_pipe=False)).splitlines()[0].split() == [
+    headings = sheet_text(sheet, Paper(80, is_pipe=False)).splitlines()[1]
+    assert headings.split() == [
         "sync", "complete", "window", "bytes", "time",
     ]  # fmt: skip
     text = sheet_text(sheet, Paper(30, is_pipe=False))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.scaling import scaling_curves
@@ -18,10 +19,11 @@ from steelyard.plots import (
     scaling_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
-from steelyard.report.blocks import Section, untitled
+from steelyard.report.blocks import Part, Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import Shown, layer_group
+from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
@@ -85,6 +87,24 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+    yield from _functionality_section(rows, folder)
+
+
+def _functionality_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+    """Which one-sided calls work; all combinations are folded."""
+    found = functionality_of(rows)
+    if sheets := functionality_sheets(found):
+        title, explained = _titled("does it work", folder), sentence(sheets[0].explained)
+        whole = all_ways_sheet(found)
+        yield Section(
+            title,
+            explained,
+            sheets=tuple(
+                replace(one, explained="" if one.explained == sheets[0].explained else one.explained)
+                for one in sheets
+            ),
+            more=(Part("All combinations", sheets=(untitled(whole),)),),
+        )
 
 
 def _sheets(found: Sequence[Sheet]) -> tuple[Sheet, ...]:

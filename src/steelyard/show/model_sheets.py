@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.efficiency import Efficiency, efficiencies
+from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
 from steelyard.models.scaling import scaling_curves
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable, pair_tables
+from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
@@ -30,6 +32,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
+        *functionality_sheets(functionality_of(rows)),
     )
     for sheet in found:
         yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet

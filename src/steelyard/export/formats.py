@@ -23,6 +23,7 @@ from steelyard.models.efficiency import efficiencies
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
+from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.records.schema import SCHEMA
 
@@ -32,7 +33,7 @@ def results_document(what: Results) -> dict[str, Any]:
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
     messages say of kernels, `scaling` curves over ranks and threads, `functionality` which one-sided calls
-    work, `doubts` what the checks have found.
+    work, `rankings` which way to call them is the fastest, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -40,7 +41,8 @@ def results_document(what: Results) -> dict[str, Any]:
     found = msgspec.to_builtins(what.found)
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
-    made |= {"functionality": msgspec.to_builtins(functionality_of(rows)), "doubts": found}
+    works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
+    made |= {"functionality": works, "rankings": ranked, "doubts": found}
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}
 
 

@@ -9,6 +9,7 @@ from steelyard.models.efficiency import efficiencies
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
+from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.plots import (
     bandwidth_charts,
@@ -28,6 +29,7 @@ from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
+from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 
 _LAYERS = (
@@ -88,6 +90,11 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
     yield from _functionality_section(rows, folder)
+    ranked = rankings_of(rows)
+    for sheet in ranking_sheets(ranked):
+        whole = Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
+        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
+        yield Section(title, explained, sheets=(untitled(sheet),), more=(whole,))
 
 
 def _functionality_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:

@@ -112,7 +112,7 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
         return names(one.best)
     if not one.tells:
         return "too few launches to tell"
-    return f"none: the first {one.alike} are alike"
+    return "none: " + ("all" if one.alike == len(one.ways) else f"the first {one.alike}") + " are alike"
 
 
 def _lead_words(one: Ranking) -> str:

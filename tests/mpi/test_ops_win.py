@@ -60,7 +60,8 @@ def test_a_put_arrives_in_every_epoch_and_window(tmp_path: Path, mpi: Mpi, ranks
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_in_a_window_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
-    lines = _lines(2)
+    first = {line.split()[0]: line for line in reversed(_lines(2))}
+    lines = [*first.values()]
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
         everywhere = line.split()[0].rpartition(".")[2] in (

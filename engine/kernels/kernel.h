@@ -39,6 +39,7 @@ struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */
     const struct param *params; /* {KERNEL_PHASES, KERNEL_BACKEND(backends), ..., {0}}, in any order */
     const struct phase *phases; /* up to a row without a name */
+    const void *own;            /* of functions that several kernels share: what tells theirs apart */
 
     /* Whether this many ranks can solve this problem: 0, or ERR_UNSUPPORTED and a sentence that says which
      * can. NULL: any can. Asked on all ranks alike, before anything else. */
@@ -69,8 +70,9 @@ struct kernel {
      * function: answer() judges alone. */
     const double *(*expected)(const double *params);
 
-    /* Operations of a run, by the suite's own formula. */
+    /* Operations of a run, by the suite's own formula; of each rank where `weak`, of all together else. */
     double (*work)(const double *params);
+    bool weak; /* the problem is as large as there are ranks */
 };
 
 /* The op of a row; the suite names its family. */

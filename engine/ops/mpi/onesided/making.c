@@ -225,7 +225,7 @@ static void op_at(size_t i, struct op *op)
 {
     const struct making_row *row = &rows[i];
     *op = (struct op){
-        .family = "management",
+        .family = "windows",
         .summary = row->summary,
         .class = OP_COLLECTIVE,
         .role = ROLE_CALL,

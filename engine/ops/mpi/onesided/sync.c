@@ -368,7 +368,7 @@ static void op_at(size_t i, struct op *op)
 {
     const struct sync_row *row = &rows[i];
     *op = (struct op){
-        .family = "one-sided",
+        .family = "windows",
         .summary = row->summary,
         .class = row->class,
         .role = ROLE_CALL,

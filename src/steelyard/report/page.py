@@ -16,6 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
+from steelyard.compare.verdicts import Verdicts
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -113,10 +114,11 @@ def render_report(folders: Sequence[Folder]) -> str:
         places=_places(folders),
         several=several,
         answers=[
-            *(comparison_sentences(verdicts, MOST_NAMED) or answers(groups, ratios)),
+            *comparison_sentences(verdicts, MOST_NAMED),
+            *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
             *_outcomes(folders),
         ],
-        overview=_overview(groups, ratios) if verdicts is None else None,
+        overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
         sections=sections,
         level=interval_level(rows),

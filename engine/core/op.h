@@ -155,6 +155,10 @@ struct op {
      * of an exchange between two ranks: the lower one sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
 
+    /* For an op with `turn` whose sender may write what it sends before each message; NULL elsewhere. Do so,
+     * outside the timed region; false: the parameters do not ask for it on this rank. */
+    bool (*write)(void *state);
+
     /* For an op whose samples are more than durations; NULL elsewhere: the names of what it counts, up to
      * NULL, and what the last `run` counted of each, which is asked for outside the timed region.
      * Ops whose subject is not time spent in a call have their result here. */

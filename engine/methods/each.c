@@ -20,6 +20,7 @@ struct messages {
     int64_t *partners;        /* on rank 0, of each rank */
     int64_t stamps_ns[BLOCK]; /* of this block, on this rank */
     int64_t told;             /* of them, by observe() */
+    bool writes;              /* this rank writes what it sends, before the stamp of it */
 };
 
 static int begin(struct bench *b)
@@ -32,6 +33,7 @@ static int begin(struct bench *b)
     m->partner = b->op->partner ? b->op->partner(b->state) : team->rank < 2 ? 1 - team->rank : -1;
     if (team->rank == 0 && !(m->partners = calloc((size_t)team->size, sizeof *m->partners)))
         return err_say(ERR_NOMEM, "no memory for the pairs of %d ranks", team->size);
+    m->writes = b->op->write && b->op->write(b->state);
     int err = team_gather(team, &m->partner, sizeof m->partner, m->partners);
     return err ? err : method_warm_up(b, LEAST_WARM_UP, &rep_ns);
 }
@@ -46,6 +48,8 @@ static int open(struct bench *b)
     int err = team_barrier(b->team);
     int64_t stamp = clock_mark(b->clock);
     for (int64_t i = 0; i < count && !err; ++i) {
+        if (m->writes && (i & 1) != receives && b->op->write(b->state))
+            stamp = clock_mark(b->clock);
         err = b->op->turn(b->state, i);
         if ((i & 1) == receives)
             stamp = clock_mark(b->clock);

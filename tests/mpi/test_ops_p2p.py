@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from points import engine_of, measure
-from steelyard.engines.mpi import Mpi
+from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import End, Point
+from steelyard.system.process import run
 
 _SENDS = ("send", "isend", "ssend", "issend", "bsend", "rsend", "start")
 _RECVS = ("recv", "irecv", "probe", "iprobe", "mprobe", "start")
 _MATCHES = ("exact", "any_tag", "any_source", "any")
 _FORMS = ("single", "pairs", "preposted", "allstart")
 _TYPES = ("contiguous", "vector", "indexed", "struct", "subarray")
+_STATES = ("same", "written")  # of a buffer, beside the usual one
 _POSTED_BEFORE = ("irecv", "start")  # the only ones that suit MPI_Rsend
 _SHORT = "method=batch reps=1 count=1"
 
@@ -27,6 +29,14 @@ def _pairings() -> Iterator[str]:
     for send, recv in itertools.product(_SENDS, _RECVS):
         if send != "rsend" or recv in _POSTED_BEFORE:
             yield f"op=mpi.pingpong send={send} recv={recv} match={next(matches)}"
+
+
+def _states() -> Iterator[str]:
+    """Each call that sends and each that receives, in each state of the buffer that MPI allows it."""
+    pairs = [*((send, "irecv") for send in _SENDS), *(("send", recv) for recv in _RECVS)]
+    for state, (send, recv) in itertools.product(_STATES, pairs):
+        if (state, send) != ("same", "rsend"):
+            yield f"op=mpi.pingpong send={send} recv={recv} buffer={state}"
 
 
 def _windows() -> Iterator[str]:
@@ -86,9 +96,16 @@ def test_every_pairing_delivers(tmp_path: Path, mpi: Mpi) -> None:
     _all_right(tmp_path, mpi, 2, lines)
 
 
+def test_every_state_of_the_buffer_delivers(tmp_path: Path, mpi: Mpi) -> None:
+    large = [f"op=mpi.pingpong_c buffer={state}" for state in _STATES if mpi.origin == "embedded"]
+    _all_right(
+        tmp_path, mpi, 2, [f"{line} bytes={size}" for line in (*_states(), *large) for size in (0, 100_001)]
+    )
+
+
 def test_every_pairing_is_timed_message_by_message(tmp_path: Path, mpi: Mpi) -> None:
     """An odd number of messages: the next block begins with one the same way again."""
-    lines = [*_pairings(), "op=mpi.matching posted=3 unexpected=3"]
+    lines = [*_pairings(), *_states(), "op=mpi.matching posted=3 unexpected=3"]
     lines += ["op=mpi.pingpong_c"] if mpi.origin == "embedded" else []
     lines += [f"op=mpi.type.pingpong type=vector how={how}" for how in ("type", "pack", "copy")]
     lines = [f"{line} method=each bytes=8" for line in lines]
@@ -117,7 +134,7 @@ def test_other_numbers_of_ranks(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_whichever_way_it_came(tmp_path: Path, mpi: Mpi, rank: int) -> None:
-    lines = [f"{line} bytes=9" for line in _pairings()]
+    lines = [f"{line} bytes=9" for line in (*_pairings(), *_states())]
     lines += [*_windows(), *_exchanges(), *_queues(), *_typed(), *_rates(2)]
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
@@ -129,10 +146,49 @@ def test_a_flipped_bit_is_found_whichever_way_it_came(tmp_path: Path, mpi: Mpi, 
             assert (end.why or "").startswith(f"wrong: rank {rank}: "), line
 
 
+# Rank 0's messages come into memory of nobody.
+_LOSES = """
+#include <mpi.h>
+#include <stdlib.h>
+int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    if (rank != 0 || n == 0)
+        return PMPI_Recv(data, n, type, from, tag, comm, status);
+    void *elsewhere = malloc((size_t)n);
+    int rc = PMPI_Recv(elsewhere, n, type, from, tag, comm, status);
+    free(elsewhere);
+    return rc;
+}
+"""
+
+
+def test_an_answer_that_is_lost_is_missed_in_every_state(tmp_path: Path) -> None:
+    """With buffer=same, too, where the buffer holds the right data before they come back."""
+    mpi = choose_mpi("openmpi")
+    if mpi.mpicc is None:
+        pytest.skip("there is no compiler for it")
+    source, library = tmp_path / "loses.c", tmp_path / "loses.so"
+    source.write_text(_LOSES)
+    done = run([mpi.mpicc, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], timeout=60)
+    assert done.code == 0, done.err
+    lines = [f"op=mpi.pingpong buffer={state} bytes=9" for state in ("apart", *_STATES)]
+    lines = [f"{line} rule=fixed {_SHORT}" for line in lines]
+    before = ("env", f"LD_PRELOAD={library}")
+    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl", before)
+    ends = [record for record in records if isinstance(record, End)]
+    assert len(ends) == len(lines)
+    for end in ends:
+        assert (end.status, end.verified) == ("failed", False)
+        assert (end.why or "").startswith("wrong: rank 0: byte 0"), end.why
+
+
 # What cannot be -> words of the sentence, with what to do.
 _REFUSED = {
     "op=mpi.pingpong send=rsend bytes=8": "use recv=irecv or recv=start",
     "op=mpi.pingpong send=rsend recv=mprobe bytes=8": "which recv=mprobe cannot be",
+    "op=mpi.pingpong send=rsend recv=irecv buffer=same bytes=8": "use buffer=apart or buffer=written",
     "op=mpi.pingpong send=bsend bytes=600Mi": "MPI_Buffer_attach takes 2147483647; use smaller messages",
     "op=mpi.pingpong bytes=2Gi": "use mpi.pingpong_c",
     "op=mpi.bandwidth bytes=3Gi": "mpi.bandwidth counts in MPI's int",

@@ -87,6 +87,12 @@ def test_a_quiet_campaign_has_no_diagnostics(tmp_path: Path) -> None:
         ("coarse-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "tick 10 ns of"),
         ("dear-clock", [FakePoint("mpi.bcast", steady(100.0), reps=1)], {}, "27.4 ns subtracted"),
         ("impossible", [FakePoint("mpi.bcast", steady(0.005), reps=10**6)], {}, "(0.005"),
+        (
+            "write-timed",
+            [FakePoint("mpi.pingpong", steady(1e3), params={"buffer": "written"})],
+            {},
+            "by batch",
+        ),
         ("rejected", [FakePoint("mpi.bcast", steady(1e3), rejected=400)], {}, "17 % of 24000"),
     ],
 )
@@ -96,6 +102,11 @@ def test_each_check_finds_its_evidence(
     found = found_in(tmp_path, *points, **options)
     assert words in found[name].evidence
     assert "mpi." in found[name].evidence or name not in ("failed", "modes", "wide", "tail")
+
+
+def test_each_leaves_the_writing_out(tmp_path: Path) -> None:
+    timed_apart = FakePoint("mpi.pingpong", steady(1e3), method="each", params={"buffer": "written"})
+    assert "write-timed" not in found_in(tmp_path, timed_apart)
 
 
 def test_a_cut_line_is_told(tmp_path: Path) -> None:

@@ -364,7 +364,7 @@ def _others() -> Iterator[Like]:
     yield Like("netgauge_one_one_perturb", "mpi.pattern.victim", "1..1Mi")
     yield Like("netgauge_distrtt", "mpi.pattern.shift", "1", {"kind": "pingpong"}, "a shift for each d")
     yield Like("netgauge_nbov", "mpi.overlap.iallreduce", "8..1Mi", {}, "a curve; also for other collectives")
-    yield Like("netpipe", "mpi.pingpong", "1..4Mi")
+    yield Like("netpipe", "mpi.pingpong", "1..4Mi", {"buffer": "same"})
 
 
 _EPCC_SIZES = "8,24,72,216,648,1944,5832,17496,52488,157464,472392"  # 3^0 to 3^10 doubles

@@ -10,17 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SEND, RECV, MATCH };
+enum { SEND, RECV, MATCH, STATE };
 
 static const struct param params[] = {
     [SEND] = PARAM_WORDS("send", "the call that sends; start: a persistent request", ways_send_words),
     [RECV] = PARAM_WORDS("recv", "the call that receives; start: a persistent request", ways_recv_words),
     [MATCH] = PARAM_WORDS("match", "what receives and probes match: exactly, or with wildcards", p2p_matches),
+    [STATE] = P2P_STATE_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
 
-static const struct param params_large[] = {BUFFERS_PARAMS, {0}};
+static const struct param params_large[] = {P2P_STATE_PARAM, BUFFERS_PARAMS, {0}};
 
 struct pingpong {
     struct ways w; /* first: a pointer to it is one to the whole */
@@ -108,10 +109,32 @@ static int pong_any(struct ways *s, int64_t reps)
     return pong(s, reps, s->send, s->recv);
 }
 
+static int ping_written(struct ways *s, int64_t reps)
+{
+    return ping(s, reps, ways_send_written, s->recv);
+}
+
+static int pong_written(struct ways *s, int64_t reps)
+{
+    return pong(s, reps, ways_send_written, s->recv);
+}
+
 static int nothing(struct ways *s, int64_t reps)
 {
     (void)s, (void)reps;
     return 0;
+}
+
+/* What a repetition is, of rank 0 and of rank 1. */
+enum half { PLAIN, ANY, LARGE, WRITTEN, HALVES };
+static int (*const halves[2][HALVES])(struct ways *s, int64_t reps) = {
+    {ping_plain, ping_any, ping_large, ping_written}, {pong_plain, pong_any, pong_large, pong_written}};
+
+static void choose_half(struct pingpong *s, const struct op_env *env, enum half half)
+{
+    const int rank = env->team->rank;
+    const bool written = param_value(env->op->params, env->params, "buffer", P2P_APART) == P2P_WRITTEN;
+    s->half = rank > 1 ? nothing : halves[rank][written ? WRITTEN : half];
 }
 
 static int run(void *state, int64_t reps)
@@ -128,6 +151,16 @@ static int turn(void *state, int64_t message)
     return team_mpi_err(message % 2 == s->p.rank ? s->send(s) : s->recv(s), s->calls);
 }
 
+/* Where the method can leave it out of the time. */
+static bool write_payload(void *state)
+{
+    struct ways *s = state;
+    const bool writes = s->p.state == P2P_WRITTEN && s->p.rank < 2;
+    if (writes)
+        p2p_write(&s->p);
+    return writes;
+}
+
 static void teardown(void *state)
 {
     struct pingpong *s = state;
@@ -142,11 +175,7 @@ static int setup(const struct op_env *env, void **state)
     if (!s)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     int err = ways_open(&s->w, env, send, recv, (int)env->params[MATCH]);
-    const bool plain = send == 0 && recv == 0;
-    s->half = env->team->rank > 1    ? nothing
-              : env->team->rank == 0 ? plain ? ping_plain : ping_any
-              : plain                ? pong_plain
-                                     : pong_any;
+    choose_half(s, env, send == 0 && recv == 0 ? PLAIN : ANY);
     if (err)
         teardown(s);
     else
@@ -161,7 +190,7 @@ static int setup_large(const struct op_env *env, void **state)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     s->w = (struct ways){.send = send_large, .recv = recv_large, .calls = "MPI_Send_c or MPI_Recv_c"};
     s->w.send_request = s->w.recv_request[0] = s->w.recv_request[1] = MPI_REQUEST_NULL;
-    s->half = env->team->rank > 1 ? nothing : env->team->rank == 0 ? ping_large : pong_large;
+    choose_half(s, env, LARGE);
     int err = p2p_open_large(&s->w.p, env, 1, 1);
     if (err)
         teardown(s);
@@ -202,6 +231,7 @@ static void op_at(size_t i, struct op *op)
     op->default_bytes = "0,1..4Mi";
     op->run = run;
     op->turn = turn;
+    op->write = write_payload;
     op->verify = verify;
     op->teardown = teardown;
     op->moved = moved;

@@ -23,6 +23,9 @@ struct ways {
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match);
 void ways_close(struct ways *s);
 
+/* For buffer=written: written, then sent. */
+int ways_send_written(struct ways *s);
+
 /* Fresh data, a repetition of `run`, in which each of the two ranks receives one message, every byte. */
 int ways_verify(struct ways *s, int (*run)(struct ways *s, int64_t reps));
 

@@ -107,6 +107,12 @@ static int turn(void *state, int64_t message)
     return s->alone->turn(s->state, message);
 }
 
+static bool write_payload(void *state)
+{
+    struct shorts *s = state;
+    return s->alone->write && s->alone->write(s->state);
+}
+
 /* What a long message holds, another thing for each thread and each check. */
 static int content(const struct shorts *s, int stream)
 {
@@ -225,6 +231,7 @@ static void op_at(size_t i, struct op *op)
     op->setup = setup;
     op->run = run;
     op->turn = turn;
+    op->write = write_payload;
     op->verify = verify;
     op->teardown = teardown;
 }

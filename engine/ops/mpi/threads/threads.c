@@ -330,6 +330,7 @@ static void op_at(size_t i, struct op *op)
     op->teardown = teardown;
     op->flow_at = flow_at;
     op->turn = NULL; /* messages of several threads have no one order */
+    op->write = NULL;
     op->partner = NULL;
     op->moved = base->alone.moved ? moved : NULL;
     op->work = base->alone.work ? work : NULL;

@@ -1,0 +1,26 @@
+"""Checks of buffers: what of their state is in the time."""
+
+from __future__ import annotations
+
+from steelyard.base.diagnostic import NOTE, check
+from steelyard.checks.evidence import Evidence, listed
+from steelyard.results.row import Row
+
+_STAMPS_AFTER = "each"  # the method whose sender reads its clock after it has written
+
+
+@check(
+    "write-timed",
+    NOTE,
+    "Writing is in the time",
+    why="With buffer=written the sender writes each payload before it sends it. This method reads its clock "
+    "around whole repetitions, and so the writing is part of the time.",
+    remedy="Measure with --method each, which reads the clock between writing and sending.",
+)
+def write_timed(seen: Evidence) -> str | None:
+    """Test cases whose time has the writing of the payload in it."""
+    return listed([row for row in seen.rows if _writes(row)], lambda row: f"by {row.method}")
+
+
+def _writes(row: Row) -> bool:
+    return row.status == "ok" and row.params.get("buffer") == "written" and row.method != _STAMPS_AFTER

@@ -39,6 +39,7 @@ struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */
     const struct param *params; /* {KERNEL_PHASES, KERNEL_BACKEND(backends), ..., {0}}, in any order */
     const struct phase *phases; /* up to a row without a name */
+    const void *own;            /* of functions that several kernels share: what tells theirs apart */
 
     /* Whether this many ranks can solve this problem: 0, or ERR_UNSUPPORTED and a sentence that says which
      * can. NULL: any can. Asked on all ranks alike, before anything else. */

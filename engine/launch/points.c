@@ -9,13 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
-/* What a file holds, behind what stands in `memory` already. */
+/* What a file holds, behind what stands in `memory` already. Whoever wrote the file may hold the ranks back
+ * for a moment, by a lock on it, so as not to work on their cores while they measure; where there are no
+ * locks, nobody waits. */
 static int read_file(const char *path, const char *what, FILE *memory)
 {
     FILE *file = fopen(path, "r");
     if (!file)
         return err_say(ERR_INPUT, "cannot read the %s in %s: %s", what, path, strerror(errno));
+    (void)flock(fileno(file), LOCK_SH);
     for (int c; (c = fgetc(file)) != EOF;)
         fputc(c, memory);
     fclose(file);

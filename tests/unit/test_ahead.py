@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.run import JobStarted, LaunchMeasures
+from steelyard.campaign.gate import Gate
+from steelyard.campaign.run import JobStarted
 from steelyard.cli.ahead import _MODULES, ImportsAhead
 
 _STARTS = JobStarted(1, "l01", (), ())
@@ -35,29 +37,50 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["ahead_none", "ahead_one", "ahead_two"]
 
 
-def test_modules_are_imported_while_a_launch_starts(modules: list[str]) -> None:
+def test_modules_are_imported_while_the_first_launch_starts(modules: list[str]) -> None:
     imports = ImportsAhead(modules)
     imports.hear(_STARTS)
     imports._thread.join()
+    imports.hear(_STARTS)
     imports.end()
     assert sys.modules["ahead_log"].seen[-2:] == ["one", "two"]
 
 
-def test_nothing_is_imported_before_a_launch_starts_nor_while_it_measures_on_all_cores(
-    modules: list[str],
-) -> None:
-    fresh = [f"{name}_absent" for name in modules]
-    imports = ImportsAhead(fresh)
-    imports.hear(LaunchMeasures(all_cores=True))
-    assert not imports._may.is_set()
+def test_it_is_idle_but_while_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "ahead_gate.py").write_text("import threading\nmay_end = threading.Event()\n")
+    (tmp_path / "ahead_slow.py").write_text("import ahead_gate\nahead_gate.may_end.wait()\n")
+    gate = importlib.import_module("ahead_gate")
+    imports = ImportsAhead(["ahead_slow"])
+    assert imports.is_idle()
     imports.hear(_STARTS)
-    assert imports._may.is_set()
-    imports.hear(LaunchMeasures(all_cores=True))
-    assert not imports._may.is_set()
-    imports.hear(LaunchMeasures(all_cores=False))
-    assert imports._may.is_set()
+    assert not imports.is_idle()
+    gate.may_end.set()
     imports.end()
-    assert not imports._thread.is_alive()
+    assert imports.is_idle()
+
+
+def test_ranks_wait_before_a_gate_until_this_process_is_idle(tmp_path: Path) -> None:
+    path = tmp_path / "points"
+    path.write_text("op=self.empty\n")
+    idle = False
+    with Gate(path, lambda: idle) as gate, path.open() as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        gate.open_if_idle()
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        idle = True
+        gate.open_if_idle()
+        assert gate.is_open
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def test_what_shows_results_does_without_the_whole_of_scipy() -> None:
+    code = "import sys, steelyard.cli.ahead as ahead, importlib\n"
+    code += "[importlib.import_module(name) for name in ahead._MODULES]\nprint('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_what_is_imported_ahead_is_there() -> None:

@@ -36,7 +36,7 @@ def _words(budget: str | None, points: int, launches: int) -> tuple[str, ...]:
 
 def test_what_is_to_be_done_is_said_before_it_begins() -> None:
     assert _words(None, 1, 1) == ("1 test case in 1 launch: about 1 s",)
-    assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 27 s",)
+    assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 17 s",)
     assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
 
 

@@ -277,29 +277,15 @@ static const struct cfd_adi adi = {
               .back = back},
 };
 
-static int ranks(const struct kernel_env *env)
-{
-    return cfd_adi_ranks(env, &adi);
-}
-
-static double memory(const struct kernel_env *env)
-{
-    return cfd_adi_memory(env, &adi);
-}
-
-static int open_bt(struct kernel_env *env, void **state)
-{
-    return cfd_adi_open(env, &adi, state);
-}
-
 const struct kernel npb_bt = {
     .name = "npb.bt",
     .summary = "NAS BT: block tridiagonal systems along the lines of a grid",
     .params = cfd_params,
     .phases = cfd_phases,
-    .ranks = ranks,
-    .memory = memory,
-    .open = open_bt,
+    .own = &adi,
+    .ranks = cfd_adi_ranks,
+    .memory = cfd_adi_memory,
+    .open = cfd_adi_open,
     .close = cfd_adi_close,
     .reset = cfd_adi_reset,
     .solve = cfd_adi_solve,

@@ -164,16 +164,17 @@ int cfd_sweep(const struct cfd *c, const struct cfd_sweep *sweep, const struct c
 
 /* ---- such an application (cfd_adi.c) ------------------------------------------------------------------- */
 
-/* Each step: halo, right-hand side, the lines of x, y and z; those of z end with U <- U + dU. */
+/* Each step: halo, right-hand side, the lines of x, y and z; those of z end with U <- U + dU. What a kernel
+ * has as its `own`. */
 struct cfd_adi {
     const struct cfd_problem *problems; /* of each class */
     struct cfd_sweep sweep;
 };
 
-/* As those of struct npb_kernel. */
-int cfd_adi_ranks(const struct kernel_env *env, const struct cfd_adi *adi);
-double cfd_adi_memory(const struct kernel_env *env, const struct cfd_adi *adi);
-int cfd_adi_open(struct kernel_env *env, const struct cfd_adi *adi, void **state);
+/* As those of struct kernel. */
+int cfd_adi_ranks(const struct kernel_env *env);
+double cfd_adi_memory(const struct kernel_env *env);
+int cfd_adi_open(struct kernel_env *env, void **state);
 void cfd_adi_close(void *state);
 int cfd_adi_reset(void *state);
 int cfd_adi_solve(void *state);

@@ -8,31 +8,40 @@
 struct adi_state {
     struct cfd cfd;
     struct cfd_pipe pipe;
-    const struct cfd_adi *adi;
 };
 
-int cfd_adi_ranks(const struct kernel_env *env, const struct cfd_adi *adi)
+static const struct cfd_adi *adi_of(const struct kernel_env *env)
 {
-    const struct cfd_problem *problem = &adi->problems[npb_class(env->params)];
+    return env->kernel->own;
+}
+
+static const struct cfd_problem *problem_of(const struct kernel_env *env)
+{
+    return &adi_of(env)->problems[npb_class(env->params)];
+}
+
+int cfd_adi_ranks(const struct kernel_env *env)
+{
+    const struct cfd_problem *problem = problem_of(env);
     struct cfd_grid grid;
     return cfd_grid(problem, env->comm.size, &grid) ? 0 : cfd_refuse(env, problem);
 }
 
 /* What does not fit has been refused. */
-static void prepare(struct kernel_env *env, const struct cfd_adi *adi, struct cfd *c)
+static void prepare(struct kernel_env *env, struct cfd *c)
 {
-    const struct cfd_problem *problem = &adi->problems[npb_class(env->params)];
+    const struct cfd_problem *problem = problem_of(env);
     struct cfd_grid grid = {{1, 1, 1}};
     cfd_grid(problem, env->comm.size, &grid);
     cfd_prepare(env, problem, &grid, c);
 }
 
-double cfd_adi_memory(const struct kernel_env *env, const struct cfd_adi *adi)
+double cfd_adi_memory(const struct kernel_env *env)
 {
     struct kernel_env copy = *env;
     struct cfd c;
-    prepare(&copy, adi, &c);
-    return cfd_memory(&c) + cfd_pipe_memory(&c, &adi->sweep);
+    prepare(&copy, &c);
+    return cfd_memory(&c) + cfd_pipe_memory(&c, &adi_of(env)->sweep);
 }
 
 void cfd_adi_close(void *state)
@@ -43,15 +52,14 @@ void cfd_adi_close(void *state)
     free(s);
 }
 
-int cfd_adi_open(struct kernel_env *env, const struct cfd_adi *adi, void **state)
+int cfd_adi_open(struct kernel_env *env, void **state)
 {
     struct adi_state *s = calloc(1, sizeof *s);
     int err = s ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
     bool stop;
     if (s) {
-        s->adi = adi;
-        prepare(env, adi, &s->cfd);
-        err = cfd_pipe_open(&s->cfd, &adi->sweep, &s->pipe);
+        prepare(env, &s->cfd);
+        err = cfd_pipe_open(&s->cfd, &adi_of(env)->sweep, &s->pipe);
     }
     err = kernel_agree(env, err, &stop);
     if (!stop)
@@ -75,6 +83,7 @@ int cfd_adi_solve(void *state)
 {
     struct adi_state *s = state;
     struct phases *phases = s->cfd.env->phases;
+    const struct cfd_sweep *sweep = &adi_of(s->cfd.env)->sweep;
     int err = 0;
     phase_begin(phases);
     for (int step = 0; step < s->cfd.problem.steps && !err; ++step) {
@@ -85,7 +94,7 @@ int cfd_adi_solve(void *state)
         cfd_rhs(&s->cfd);
         phase_end(phases, CFD_PHASE_RHS);
         for (int axis = 0; axis < CFD_AXES && !err; ++axis)
-            err = cfd_sweep(&s->cfd, &s->adi->sweep, &s->pipe, axis);
+            err = cfd_sweep(&s->cfd, sweep, &s->pipe, axis);
     }
     return err;
 }

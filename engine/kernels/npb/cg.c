@@ -2,10 +2,7 @@
  * iteration, each step of which is a system that 25 iterations of the conjugate gradient method solve,
  * however well.
  *
- * Ranks are a grid of r rows and c columns, r * c being all of them. Rank (i, j) has block (i, j) of the
- * matrix and part j of each vector, which all ranks of grid column j have the same of. A product with the
- * matrix gives each rank a part of rows i, which are added up along the grid row; then every rank fetches
- * part j from the ranks that have those rows. */
+ * Which rank has which part of the matrix and of the vectors is in cg_grid.c. */
 #include "kernels/npb/cg.h"
 
 #include "base/err.h"
@@ -31,7 +28,7 @@ struct cg_lane {
 struct cg {
     struct kernel_env *env;
     const struct cg_problem *problem;
-    int grid_rows, grid_columns;
+    struct cg_grid grid;
     struct cg_matrix matrix;
     struct comm row;           /* the ranks of my grid row */
     double *x, *z, *p, *q, *r; /* my part of each vector */
@@ -209,22 +206,16 @@ static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
 
 /* ---- the grid of ranks --------------------------------------------------------------------------------- */
 
-/* Rows and columns of the grid: as the parameter says, or as near to a square as can be, with more columns.
- */
-static void choose_grid(const struct kernel_env *env, int *rows, int *columns)
+static struct cg_grid grid_of(const struct kernel_env *env)
 {
-    int asked = (int)env->params[ROWS];
-    kernel_factors(env->comm.size, rows, columns);
-    if (asked > 0) {
-        *rows = asked;
-        *columns = env->comm.size / asked;
-    }
+    return cg_grid(env->comm.size, (int)env->params[ROWS], problems[npb_class(env->params)].n);
 }
 
 static int ranks(const struct kernel_env *env)
 {
-    int rows, columns, size = env->comm.size;
-    choose_grid(env, &rows, &columns);
+    const int size = env->comm.size;
+    const struct cg_grid grid = grid_of(env);
+    const int rows = grid.rows, columns = grid.columns;
     if (rows * columns != size)
         return err_say(
             ERR_UNSUPPORTED,
@@ -238,56 +229,6 @@ static int ranks(const struct kernel_env *env)
     return 0;
 }
 
-static struct share overlap(struct share a, struct share b)
-{
-    int64_t first = a.first > b.first ? a.first : b.first;
-    int64_t end = a.first + a.count < b.first + b.count ? a.first + a.count : b.first + b.count;
-    return (struct share){first, end > first ? end - first : 0};
-}
-
-/* What rank `to` fetches from rank `from`: elements of the part of its grid column, in the rows of that one's
- * grid row. All ranks of a grid row have these; those who fetch from it are spread over them. */
-static struct share fetched(const struct cg *cg, int to, int from)
-{
-    const int64_t n = cg->problem->n;
-    const int columns = cg->grid_columns, row = from / columns, column = to % columns;
-    struct share rows = share_of(n, cg->grid_rows, row), both = {0};
-    int turn = 0; /* how many before `to` fetch from that grid row */
-    for (int j = 0; j < column; ++j)
-        turn += cg->grid_rows * (overlap(rows, share_of(n, columns, j)).count > 0);
-    turn += to / columns;
-    if (turn % columns == from % columns)
-        both = overlap(rows, share_of(n, columns, column));
-    return both;
-}
-
-/* To those at each distance above and from those below, so that messages one by one do not wait in a circle.
- */
-static int open_fetch(struct cg *cg, enum comm_back back, int failed)
-{
-    const struct comm *comm = &cg->env->comm;
-    struct comm_link *links = calloc((size_t)comm->size, sizeof *links);
-    size_t count = 0;
-    int err = failed ? failed : links ? 0 : err_say(ERR_NOMEM, "no memory for %d links", comm->size);
-    for (int d = 0; d < comm->size && !err; ++d) {
-        int to = (comm->rank + d) % comm->size, from = (comm->rank - d + comm->size) % comm->size;
-        struct share out = fetched(cg, to, comm->rank), in = fetched(cg, comm->rank, from);
-        if (out.count == 0 && in.count == 0)
-            continue;
-        links[count++] = (struct comm_link){
-            .to = out.count > 0 ? to : -1,
-            .from = in.count > 0 ? from : -1,
-            .send = cg->w + (out.count > 0 ? out.first - cg->matrix.rows.first : 0),
-            .recv = cg->q + (in.count > 0 ? in.first - cg->matrix.columns.first : 0),
-            .send_bytes = (size_t)out.count * sizeof *cg->w,
-            .recv_bytes = (size_t)in.count * sizeof *cg->q,
-        };
-    }
-    err = comm_plan_exchange(comm, back, links, count, err, &cg->fetch);
-    free(links);
-    return err;
-}
-
 /* Collectives are for sums: what is fetched goes by messages. */
 static int open_plans(struct cg *cg)
 {
@@ -295,13 +236,13 @@ static int open_plans(struct cg *cg)
     const enum comm_back messages = env->back >= COMM_COLLECTIVE ? COMM_NONBLOCKING : env->back;
     if (env->comm.size == 1)
         return 0;
-    int err = comm_split(&env->comm, env->comm.rank / cg->grid_columns, &cg->row);
+    int err = comm_split(&env->comm, env->comm.rank / cg->grid.columns, &cg->row);
     if (err)
         return err;
     err = comm_plan_sum(&cg->row, env->back, cg->w, (size_t)cg->matrix.rows.count, err, &cg->add_rows);
     err = comm_plan_sum(&cg->row, env->back, cg->sums, 1, err, &cg->add_one);
     err = comm_plan_sum(&cg->row, env->back, cg->sums, 2, err, &cg->add_two);
-    return open_fetch(cg, messages, err);
+    return cg_plan_fetch(&env->comm, &cg->grid, messages, cg->w, cg->q, err, &cg->fetch);
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------------- */
@@ -350,9 +291,9 @@ static int open_cg(struct kernel_env *env, void **state)
     if (!err) {
         cg->env = env;
         cg->problem = &problems[npb_class(env->params)];
-        choose_grid(env, &cg->grid_rows, &cg->grid_columns);
-        cg->matrix.rows = share_of(cg->problem->n, cg->grid_rows, env->comm.rank / cg->grid_columns);
-        cg->matrix.columns = share_of(cg->problem->n, cg->grid_columns, env->comm.rank % cg->grid_columns);
+        cg->grid = grid_of(env);
+        cg->matrix.rows = cg_rows_of(&cg->grid, env->comm.rank);
+        cg->matrix.columns = cg_columns_of(&cg->grid, env->comm.rank);
         err = alloc(cg);
     }
     err = kernel_agree(env, err, &stop);
@@ -371,9 +312,8 @@ static double memory(const struct kernel_env *env)
 {
     const struct cg_problem *p = &problems[npb_class(env->params)];
     double vector = p->nonzer + 1, elements = (double)p->n * vector * vector / env->comm.size;
-    int rows, columns;
-    choose_grid(env, &rows, &columns);
-    return elements * (16 + 12) + 8 * (double)p->n * (5.0 / columns + 4.0 / rows);
+    const struct cg_grid grid = grid_of(env);
+    return elements * (16 + 12) + 8 * (double)p->n * (5.0 / grid.columns + 4.0 / grid.rows);
 }
 
 static const double *expected(const double *chosen)

@@ -1,4 +1,4 @@
-/* Between the files of CG: its problem, its matrix, its vectors. */
+/* Between the files of CG: its problem, its grid of ranks, its matrix, its vectors. */
 #ifndef KERNELS_NPB_CG_H
 #define KERNELS_NPB_CG_H
 
@@ -9,6 +9,23 @@ struct cg_problem {
     int nonzer, iterations;
     double shift;
 };
+
+/* The grid of ranks, and the rows of the matrix that are shared out. */
+struct cg_grid {
+    int rows, columns;
+    int64_t n;
+};
+
+/* With as many rows as asked for; 0: as near to a square as can be, with more columns. */
+struct cg_grid cg_grid(int ranks, int asked, int64_t n);
+
+/* The block that a rank has. */
+struct share cg_rows_of(const struct cg_grid *grid, int rank);
+struct share cg_columns_of(const struct cg_grid *grid, int rank);
+
+/* From products w, for the rows of each rank, to q, for its columns. As comm_plan_exchange(). */
+int cg_plan_fetch(const struct comm *comm, const struct cg_grid *grid, enum comm_back back, const double *w,
+                  double *q, int failed, struct comm_plan **plan);
 
 /* A block of the matrix in compressed rows; rows and columns count from the block's first. */
 struct cg_matrix {

@@ -2,8 +2,7 @@
  * Laplacian of u, in three dimensions, solved in the space of waves: one transform of random numbers, and for
  * each time step a decay of the waves, a transform back, and a checksum of 1024 numbers.
  *
- * In space each rank has some planes z; of the waves, lines y of all z. Between the two all ranks exchange
- * blocks, which lie in both as the messages want them, so that nothing is packed. */
+ * Which rank has which numbers, and how they change hands, is in ft_layout.c. */
 #include "kernels/npb/ft.h"
 
 #include "base/err.h"
@@ -28,12 +27,11 @@ static const struct size sizes[NPB_CLASSES] = {
 struct ft {
     struct kernel_env *env;
     const struct size *size;
-    struct share planes, lines; /* of z in space, of y of the waves */
-    double *space, *waves;      /* what is transformed: the same where one rank has all */
-    double *start;              /* the waves at time 0 */
+    struct ft_layout layout;
+    double *space, *waves; /* what is transformed: the same where one rank has all */
+    double *start;         /* the waves at time 0 */
     double *decay[FT_AXES], *roots[FT_AXES], *scratch;
-    int64_t *line_at, *line_step, scratch_each;
-    struct comm_plan *there, *back; /* NULL where one rank has all */
+    int64_t scratch_each;
     double sums[KERNEL_VALUES_MAX];
 };
 
@@ -47,16 +45,6 @@ static const struct phase phases[] = {
 static int64_t points(const struct size *size)
 {
     return size->n[FT_X] * size->n[FT_Y] * size->n[FT_Z];
-}
-
-static int64_t space_points(const struct ft *ft)
-{
-    return ft->planes.count * ft->size->n[FT_Y] * ft->size->n[FT_X];
-}
-
-static int64_t wave_points(const struct ft *ft)
-{
-    return ft->size->n[FT_Z] * ft->lines.count * ft->size->n[FT_X];
 }
 
 /* ---- what is timed ------------------------------------------------------------------------------------- */
@@ -73,7 +61,8 @@ static void over(const struct ft *ft, ft_part *part, const struct ft_sweep *s, i
 
 static struct ft_sweep sweep_of(const struct ft *ft, bool inverse)
 {
-    struct ft_sweep s = {.inverse = inverse, .line_at = ft->line_at, .line_step = ft->line_step};
+    struct ft_sweep s = {
+        .inverse = inverse, .line_at = ft->layout.line_at, .line_step = ft->layout.line_step};
     for (int axis = 0; axis < FT_AXES; ++axis)
         s.transform[axis] = (struct ft_transform){ft->size->n[axis], ft->roots[axis]};
     memcpy(s.n, ft->size->n, sizeof s.n);
@@ -97,8 +86,8 @@ static void fill(const struct ft *ft)
 {
     struct ft_sweep s = sweep_of(ft, false);
     s.from = ft->space;
-    s.planes_before = ft->planes.first;
-    over(ft, fill_planes, &s, ft->planes.count);
+    s.planes_before = ft->layout.planes.first;
+    over(ft, fill_planes, &s, ft->layout.planes.count);
     for (int axis = 0; axis < FT_AXES; ++axis)
         ft_make_roots(&s.transform[axis]);
     phase_end(ft->env->phases, PHASE_SETUP);
@@ -116,13 +105,13 @@ static int forward(const struct ft *ft)
 {
     struct ft_sweep s = sweep_of(ft, false);
     s.from = ft->space;
-    over(ft, ft_planes, &s, ft->planes.count);
+    over(ft, ft_planes, &s, ft->layout.planes.count);
     phase_end(ft->env->phases, PHASE_PLANES);
-    int err = transpose(ft, ft->there);
-    s.from = ft->there ? ft->start : ft->space;
+    int err = transpose(ft, ft->layout.there);
+    s.from = ft->layout.there ? ft->start : ft->space;
     s.to = ft->start;
-    s.n[FT_Y] = ft->lines.count;
-    over(ft, ft_depths, &s, ft->lines.count);
+    s.n[FT_Y] = ft->layout.lines.count;
+    over(ft, ft_depths, &s, ft->layout.lines.count);
     phase_end(ft->env->phases, PHASE_DEPTHS);
     return err;
 }
@@ -131,7 +120,7 @@ static int forward(const struct ft *ft)
 static void make_decay(const struct ft *ft, int t)
 {
     const double PI = 3.14159265358979323846;
-    const struct share mine[FT_AXES] = {{0, ft->size->n[FT_X]}, ft->lines, {0, ft->size->n[FT_Z]}};
+    const struct share mine[FT_AXES] = {{0, ft->size->n[FT_X]}, ft->layout.lines, {0, ft->size->n[FT_Z]}};
     double scale = 1;
     kernel_spoil(ft->env, &scale);
     for (int axis = 0; axis < FT_AXES; ++axis) {
@@ -152,14 +141,14 @@ static int backward(const struct ft *ft)
     struct ft_sweep s = sweep_of(ft, true);
     s.from = ft->start;
     s.to = ft->waves;
-    s.n[FT_Y] = ft->lines.count;
+    s.n[FT_Y] = ft->layout.lines.count;
     memcpy(s.decay, ft->decay, sizeof s.decay);
-    over(ft, ft_depths, &s, ft->lines.count);
+    over(ft, ft_depths, &s, ft->layout.lines.count);
     phase_end(ft->env->phases, PHASE_DEPTHS);
-    int err = transpose(ft, ft->back);
+    int err = transpose(ft, ft->layout.back);
     s.from = ft->space;
     s.n[FT_Y] = ft->size->n[FT_Y];
-    over(ft, ft_planes, &s, ft->planes.count);
+    over(ft, ft_planes, &s, ft->layout.planes.count);
     phase_end(ft->env->phases, PHASE_PLANES);
     return err;
 }
@@ -169,10 +158,10 @@ static int checksum(const struct ft *ft, double *sum)
     const int64_t *n = ft->size->n;
     sum[0] = sum[1] = 0;
     for (int64_t j = 1; j <= CHECKED; ++j) {
-        int64_t x = j % n[FT_X], y = 3 * j % n[FT_Y], z = 5 * j % n[FT_Z] - ft->planes.first;
-        if (z < 0 || z >= ft->planes.count)
+        int64_t x = j % n[FT_X], y = 3 * j % n[FT_Y], z = 5 * j % n[FT_Z] - ft->layout.planes.first;
+        if (z < 0 || z >= ft->layout.planes.count)
             continue;
-        const double *number = ft->space + 2 * (ft->line_at[y] + z * ft->line_step[y] + x);
+        const double *number = ft->space + 2 * (ft->layout.line_at[y] + z * ft->layout.line_step[y] + x);
         sum[0] += number[0];
         sum[1] += number[1];
     }
@@ -226,11 +215,10 @@ static int ranks(const struct kernel_env *env)
 }
 
 /* All but the arrays. */
-static void shape(struct ft *ft, const struct kernel_env *env)
+static void shape(struct ft *ft, struct kernel_env *env)
 {
     ft->size = &sizes[npb_class(env->params)];
-    ft->planes = share_of(ft->size->n[FT_Z], env->comm.size, env->comm.rank);
-    ft->lines = share_of(ft->size->n[FT_Y], env->comm.size, env->comm.rank);
+    ft_layout_shape(env, ft->size->n, &ft->layout);
     int64_t longest = 0;
     for (int axis = 0; axis < FT_AXES; ++axis)
         longest = ft->size->n[axis] > longest ? ft->size->n[axis] : longest;
@@ -240,8 +228,9 @@ static void shape(struct ft *ft, const struct kernel_env *env)
 static double memory(const struct kernel_env *env)
 {
     struct ft ft = {0};
-    shape(&ft, env);
-    double numbers = (double)space_points(&ft) + (env->comm.size > 1 ? 2 : 1) * (double)wave_points(&ft);
+    shape(&ft, (struct kernel_env *)env);
+    double numbers = (double)ft_space_points(&ft.layout) +
+                     (env->comm.size > 1 ? 2 : 1) * (double)ft_wave_points(&ft.layout);
     double small = 0;
     for (int axis = 0; axis < FT_AXES; ++axis)
         small += 3 * (double)ft.size->n[axis];
@@ -252,8 +241,7 @@ static double memory(const struct kernel_env *env)
 static void close_ft(void *state)
 {
     struct ft *ft = state;
-    comm_plan_close(ft->there);
-    comm_plan_close(ft->back);
+    ft_layout_close(&ft->layout);
     for (int axis = 0; axis < FT_AXES; ++axis) {
         free(ft->decay[axis]);
         free(ft->roots[axis]);
@@ -263,8 +251,6 @@ static void close_ft(void *state)
     free(ft->space);
     free(ft->start);
     free(ft->scratch);
-    free(ft->line_at);
-    free(ft->line_step);
     free(ft);
 }
 
@@ -273,10 +259,10 @@ static int open_arrays(struct ft *ft)
     struct kernel_env *env = ft->env;
     const int64_t *n = ft->size->n;
     const size_t number = 2 * sizeof(double);
-    int err = kernel_alloc(env, (size_t)space_points(ft), number, &ft->space);
-    err = err ? err : kernel_alloc(env, (size_t)wave_points(ft), number, &ft->start);
+    int err = kernel_alloc(env, (size_t)ft_space_points(&ft->layout), number, &ft->space);
+    err = err ? err : kernel_alloc(env, (size_t)ft_wave_points(&ft->layout), number, &ft->start);
     if (!err && env->comm.size > 1)
-        err = kernel_alloc(env, (size_t)wave_points(ft), number, &ft->waves);
+        err = kernel_alloc(env, (size_t)ft_wave_points(&ft->layout), number, &ft->waves);
     else
         ft->waves = ft->space;
     for (int axis = 0; axis < FT_AXES && !err; ++axis) {
@@ -285,48 +271,7 @@ static int open_arrays(struct ft *ft)
     }
     err = err ? err
               : kernel_alloc(env, (size_t)(env->threads * ft->scratch_each), sizeof(double), &ft->scratch);
-    err = err ? err : kernel_alloc(env, (size_t)n[FT_Y], sizeof *ft->line_at, &ft->line_at);
-    return err ? err : kernel_alloc(env, (size_t)n[FT_Y], sizeof *ft->line_step, &ft->line_step);
-}
-
-/* Lines of a plane lie in the block of the rank whose waves they will be: blocks one after the other, planes
- * in a block, its lines in a plane. */
-static void place_lines(struct ft *ft)
-{
-    const int64_t nx = ft->size->n[FT_X], ny = ft->size->n[FT_Y];
-    for (int rank = 0; rank < ft->env->comm.size; ++rank) {
-        struct share theirs = share_of(ny, ft->env->comm.size, rank);
-        for (int64_t y = 0; y < theirs.count; ++y) {
-            ft->line_at[theirs.first + y] = nx * (theirs.first * ft->planes.count + y);
-            ft->line_step[theirs.first + y] = nx * theirs.count;
-        }
-    }
-}
-
-/* Both ways between space and waves. */
-static int open_plans(struct ft *ft, int failed)
-{
-    struct kernel_env *env = ft->env;
-    const int size = env->comm.size;
-    const size_t number = 2 * sizeof(double), nx = (size_t)ft->size->n[FT_X];
-    size_t *table = calloc(4 * (size_t)size, sizeof *table);
-    if (!table && !failed)
-        failed = err_say(ERR_NOMEM, "no memory for the blocks of %d ranks", size);
-    size_t *block = table, *block_at = table + size, *wave = table + 2 * size, *wave_at = table + 3 * size;
-    for (int rank = 0; rank < size && table; ++rank) {
-        struct share y = share_of(ft->size->n[FT_Y], size, rank);
-        struct share z = share_of(ft->size->n[FT_Z], size, rank);
-        block[rank] = number * nx * (size_t)(y.count * ft->planes.count);
-        block_at[rank] = number * nx * (size_t)(y.first * ft->planes.count);
-        wave[rank] = number * nx * (size_t)(ft->lines.count * z.count);
-        wave_at[rank] = number * nx * (size_t)(ft->lines.count * z.first);
-    }
-    struct comm_pieces space = {ft->space, block, block_at}, start = {ft->start, wave, wave_at},
-                       waves = {ft->waves, wave, wave_at};
-    int err = comm_plan_alltoallv(&env->comm, env->back, &space, &start, failed, &ft->there);
-    int other = comm_plan_alltoallv(&env->comm, env->back, &waves, &space, failed ? failed : err, &ft->back);
-    free(table);
-    return err ? err : other;
+    return err ? err : ft_layout_lines(&ft->layout);
 }
 
 static int open_ft(struct kernel_env *env, void **state)
@@ -342,10 +287,8 @@ static int open_ft(struct kernel_env *env, void **state)
     ft->env = env;
     shape(ft, env);
     err = open_arrays(ft);
-    if (!err)
-        place_lines(ft);
     if (env->comm.size > 1)
-        err = open_plans(ft, err);
+        err = ft_layout_plans(&ft->layout, ft->space, ft->start, ft->waves, err);
     agreed = kernel_agree(env, err, &stop);
     if (stop || agreed)
         close_ft(ft);

@@ -1,4 +1,5 @@
-/* FT, the part of which is ft_lines.c: Fourier transforms of many lines at once. */
+/* FT, the parts of which are ft_lines.c (Fourier transforms of many lines at once) and ft_layout.c (which
+ * rank has which numbers). */
 #ifndef KERNELS_NPB_FT_H
 #define KERNELS_NPB_FT_H
 
@@ -40,5 +41,28 @@ ft_part ft_planes;
 
 /* Along z, lines of y = from..to-1; read from `from`, times the decay, written to `to`. */
 ft_part ft_depths;
+
+/* Where the numbers of this rank are, and how they get from planes to lines and back. */
+struct ft_layout {
+    struct kernel_env *env;
+    int64_t n[FT_AXES];             /* of the whole problem */
+    struct share planes, lines;     /* of z in space, of y of the waves */
+    int64_t *line_at, *line_step;   /* as in ft_sweep */
+    struct comm_plan *there, *back; /* NULL where one rank has all */
+};
+
+/* Nothing is allocated. */
+void ft_layout_shape(struct kernel_env *env, const int64_t n[FT_AXES], struct ft_layout *layout);
+
+/* Numbers that this rank has. */
+int64_t ft_space_points(const struct ft_layout *layout);
+int64_t ft_wave_points(const struct ft_layout *layout);
+
+/* Where lines begin. ERR_NOMEM. */
+int ft_layout_lines(struct ft_layout *layout);
+
+/* Ways between the arrays: from `space` to `start`, and from `waves` to `space`. As comm_plan_alltoallv(). */
+int ft_layout_plans(struct ft_layout *layout, double *space, double *start, double *waves, int failed);
+void ft_layout_close(struct ft_layout *layout);
 
 #endif

@@ -20,21 +20,13 @@ static const struct mg_weights operator_a = {-8.0 / 3, 0, 1.0 / 6, 1.0 / 12};
 static const struct mg_weights smoother_small = {-3.0 / 8, 1.0 / 32, -1.0 / 64, 0};
 static const struct mg_weights smoother_large = {-3.0 / 17, 1.0 / 33, -1.0 / 61, 0};
 
-enum { CHARGES = 10, SIGNS = 2 };
-
-/* A grid point by its number, x + edge (y + edge z), and the random number that it was given. */
-struct charge {
-    double value;
-    int64_t index;
-};
-
 struct mg {
     struct kernel_env *env;
     struct mg_grid grid;
     double *v_store, *scratch;
     struct mg_field v;
     struct mg_weights smoother;
-    struct charge charges[SIGNS][CHARGES]; /* the lowest, the highest; of the whole grid */
+    struct mg_charges charges; /* of the whole grid */
     int64_t scratch_each;
     double *sums; /* of each lane */
     double squares;
@@ -211,61 +203,6 @@ static int solve(void *state)
 
 /* ---- the problem --------------------------------------------------------------------------------------- */
 
-/* `found` has the most extreme numbers so far, the least extreme first; sign 0 looks for the lowest. */
-static void consider(struct charge found[CHARGES], int sign, struct charge c)
-{
-    int at = 0;
-    while (at < CHARGES && (sign ? c.value > found[at].value : c.value < found[at].value))
-        ++at;
-    if (at == 0)
-        return;
-    memmove(found, found + 1, (size_t)(at - 1) * sizeof *found);
-    found[at - 1] = c;
-}
-
-static void charges_clear(struct charge charges[SIGNS][CHARGES])
-{
-    for (int c = 0; c < CHARGES; ++c) {
-        charges[0][c] = (struct charge){2, -1}; /* numbers are between 0 and 1 */
-        charges[1][c] = (struct charge){-1, -1};
-    }
-}
-
-/* The numbers of this rank's box: the generator's, in the order of indices. */
-static void find_own(struct mg *mg, double *line)
-{
-    const struct mg_level *top = &mg->grid.level[mg->grid.top];
-    charges_clear(mg->charges);
-    for (int64_t k = 0; k < top->n[MG_Z]; ++k)
-        for (int64_t j = 0; j < top->n[MG_Y]; ++j) {
-            int64_t index =
-                top->first[MG_X] + top->edge * (top->first[MG_Y] + j + top->edge * (top->first[MG_Z] + k));
-            uint64_t x = NPB_SEED * npb_power(NPB_MULTIPLIER, (uint64_t)index) & NPB_MASK;
-            npb_fill(&x, NPB_MULTIPLIER, (size_t)top->n[MG_X], line);
-            for (int64_t i = 0; i < top->n[MG_X]; ++i) {
-                consider(mg->charges[0], 0, (struct charge){line[i], index + i});
-                consider(mg->charges[1], 1, (struct charge){line[i], index + i});
-            }
-        }
-}
-
-/* Where the charges are: each rank finds those of its box, and all choose from what all have found. */
-static int find_charges(struct mg *mg, double *line, struct charge (*all)[SIGNS][CHARGES])
-{
-    const struct comm *comm = &mg->env->comm;
-    find_own(mg, line);
-    int err = comm_allgather(comm, mg->charges, sizeof mg->charges, all);
-    if (err)
-        return err;
-    charges_clear(mg->charges);
-    for (int rank = 0; rank < comm->size; ++rank)
-        for (int sign = 0; sign < SIGNS; ++sign)
-            for (int c = 0; c < CHARGES; ++c)
-                if (all[rank][sign][c].index >= 0)
-                    consider(mg->charges[sign], sign, all[rank][sign][c]);
-    return 0;
-}
-
 static void clear_planes(const struct mg_sweep *s, int64_t from, int64_t to, double *scratch)
 {
     (void)scratch;
@@ -284,14 +221,7 @@ static int reset(void *state)
         struct mg_sweep s = sweep_of(top, fields[f], fields[f], (struct mg_weights){0});
         over_planes(mg, clear_planes, &s, -1, top->n[MG_Z] + 2);
     }
-    for (int sign = 0; sign < SIGNS; ++sign)
-        for (int c = 0; c < CHARGES; ++c) {
-            int64_t index = mg->charges[sign][c].index, edge = top->edge;
-            int64_t x = index % edge - top->first[MG_X], y = index / edge % edge - top->first[MG_Y],
-                    z = index / edge / edge - top->first[MG_Z];
-            if (x >= 0 && x < top->n[MG_X] && y >= 0 && y < top->n[MG_Y] && z >= 0 && z < top->n[MG_Z])
-                mg->v.at[x + y * mg->v.row + z * mg->v.plane] = sign ? 1 : -1;
-        }
+    mg_put_charges(&mg->charges, top, mg->v);
     return 0;
 }
 
@@ -348,7 +278,7 @@ static void close_mg(void *state)
 }
 
 /* What this rank needs beside the grid. */
-static int open_own(struct mg *mg, struct charge (**all)[SIGNS][CHARGES])
+static int open_own(struct mg *mg, struct mg_charges **all)
 {
     struct kernel_env *env = mg->env;
     const struct mg_level *top = &mg->grid.level[mg->grid.top];
@@ -367,7 +297,7 @@ static int open_own(struct mg *mg, struct charge (**all)[SIGNS][CHARGES])
 static int open_mg(struct kernel_env *env, void **state)
 {
     struct mg *mg = calloc(1, sizeof *mg);
-    struct charge(*all)[SIGNS][CHARGES] = NULL;
+    struct mg_charges *all = NULL;
     bool stop = false;
     int err = mg ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
     int agreed = kernel_agree(env, err, &stop);
@@ -383,7 +313,7 @@ static int open_mg(struct kernel_env *env, void **state)
     agreed = kernel_agree(env, err, &stop);
     err = err ? err : agreed;
     if (!err && !stop)
-        err = find_charges(mg, mg->scratch, all);
+        err = mg_find_charges(&mg->grid, mg->scratch, all, &mg->charges);
     free(all);
     if (err || stop)
         close_mg(mg);

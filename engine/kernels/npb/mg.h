@@ -1,4 +1,5 @@
-/* MG, the parts of which are mg_stencil.c (what is done at each point) and mg_grid.c (levels and halos). */
+/* MG, the parts of which are mg_stencil.c (what is done at each point), mg_grid.c (levels and halos) and
+ * mg_charges.c (what the problem is). */
 #ifndef KERNELS_NPB_MG_H
 #define KERNELS_NPB_MG_H
 
@@ -81,5 +82,23 @@ int mg_make_whole(const struct mg_grid *grid);
 
 /* The box of this rank in a field of the base level, which is whole. */
 struct mg_field mg_own_box(const struct mg_grid *grid, struct mg_field field);
+
+/* The points of the finest grid that were given the lowest and the highest random numbers, each by its
+ * number, x + edge (y + edge z); the least extreme first. */
+enum { MG_CHARGES = 10 };
+enum { MG_LOWEST, MG_HIGHEST, MG_SIGNS };
+struct mg_charges {
+    struct mg_charge {
+        double value;
+        int64_t index; /* -1: none */
+    } of[MG_SIGNS][MG_CHARGES];
+};
+
+/* Those of the whole grid. Collective. Room: `line` for a line of this rank's box, `all` for each rank. */
+int mg_find_charges(const struct mg_grid *grid, double *line, struct mg_charges *all,
+                    struct mg_charges *found);
+
+/* -1 at the lowest, +1 at the highest, of those that are in this rank's box. */
+void mg_put_charges(const struct mg_charges *charges, const struct mg_level *top, struct mg_field v);
 
 #endif

@@ -22,6 +22,17 @@ struct omp;
 /* A table of loops. */
 #define OMP_LOOPS(...) ((void (*const[])(struct omp *o, int64_t reps)){__VA_ARGS__})
 
+/* NAME_loop: all threads of a region do the bodies, with a directive BEFORE or AFTER each. */
+#define OMP_LOOP(name, before, after)                                                                        \
+    static void name##_loop(struct omp *o, int64_t reps)                                                     \
+    {                                                                                                        \
+        OMP_DO(omp parallel num_threads(o->threads))                                                         \
+        for (int64_t i = 0; i < reps; ++i) {                                                                 \
+            before o->body(o, i);                                                                            \
+            after                                                                                            \
+        }                                                                                                    \
+    }
+
 /* What one repetition must have done. A share is o->share bodies. */
 enum omp_marks {
     MARKS_EACH,      /* a share by each thread */

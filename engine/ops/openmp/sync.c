@@ -52,32 +52,9 @@ static void parallel_loop(struct omp *o, int64_t reps)
     }
 }
 
-static void barrier_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-#pragma omp barrier
-    }
-}
-
-static void single_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-#pragma omp single
-        o->body(o, i);
-    }
-}
-
-static void masked_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        OMP_MASKED
-        o->body(o, i);
-    }
-}
+OMP_LOOP(barrier, , OMP_DO(omp barrier))
+OMP_LOOP(single, OMP_DO(omp single), )
+OMP_LOOP(masked, OMP_MASKED, )
 
 static int masked_check(struct omp *o, int64_t reps)
 {
@@ -180,41 +157,10 @@ static int sections_open(struct omp *o)
 
 /* flush */
 
-static void flush_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-#pragma omp flush
-    }
-}
-
-static void flush_acquire_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-        OMP_FLUSH_ACQUIRE
-    }
-}
-
-static void flush_release_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-        OMP_FLUSH_RELEASE
-    }
-}
-
-static void flush_acq_rel_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-        OMP_FLUSH_ACQ_REL
-    }
-}
+OMP_LOOP(flush, , OMP_DO(omp flush))
+OMP_LOOP(flush_acquire, , OMP_FLUSH_ACQUIRE)
+OMP_LOOP(flush_release, , OMP_FLUSH_RELEASE)
+OMP_LOOP(flush_acq_rel, , OMP_FLUSH_ACQ_REL)
 
 static const char *const flush_words[] = {"all", "acquire", "release", "acq_rel", NULL};
 static const struct param flush_params[] = {

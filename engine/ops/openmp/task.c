@@ -144,15 +144,7 @@ static int depend_open(struct omp *o)
 
 /* taskwait, taskgroup, taskyield, a barrier */
 
-static void taskwait_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-#pragma omp task
-        o->body(o, i);
-#pragma omp taskwait
-    }
-}
+OMP_LOOP(taskwait, OMP_DO(omp task), OMP_DO(omp taskwait))
 
 static void taskgroup_loop(struct omp *o, int64_t reps)
 {
@@ -166,24 +158,8 @@ static void taskgroup_loop(struct omp *o, int64_t reps)
     }
 }
 
-static void taskyield_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-#pragma omp taskyield
-    }
-}
-
-static void task_barrier_loop(struct omp *o, int64_t reps)
-{
-#pragma omp parallel num_threads(o->threads)
-    for (int64_t i = 0; i < reps; ++i) {
-#pragma omp task
-        o->body(o, i);
-#pragma omp barrier
-    }
-}
+OMP_LOOP(taskyield, , OMP_DO(omp taskyield))
+OMP_LOOP(task_barrier, OMP_DO(omp task), OMP_DO(omp barrier))
 
 /* taskloop */
 

@@ -22,6 +22,7 @@ from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself
 from steelyard.campaign.folder import finished
+from steelyard.campaign.gate import Gate
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
@@ -41,6 +42,7 @@ from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
 _POLL_SECONDS = 0.05
+_GATE_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (
     60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
 )
@@ -74,12 +76,6 @@ class CampaignBegins(Struct, frozen=True):
     points: int
 
 
-class LaunchMeasures(Struct, frozen=True):
-    """An event: the ranks of a launch are there and begin to measure; on all cores, or not."""
-
-    all_cores: bool
-
-
 class BudgetSpent(Struct, frozen=True):
     """An event: the time budget is over, and so many points of so many launches are left out."""
 
@@ -87,7 +83,7 @@ class BudgetSpent(Struct, frozen=True):
     launches: int
 
 
-Event = CampaignBegins | Waits | JobStarted | LaunchMeasures | PointEnded | BudgetSpent
+Event = CampaignBegins | Waits | JobStarted | PointEnded | BudgetSpent
 Listener = Callable[[Event], None]
 
 
@@ -100,11 +96,13 @@ def run_campaign(
     *,
     lock: Lock | None = None,
     retry_failed: bool = False,
+    is_idle: Callable[[], bool] = lambda: True,
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
 
-    Launches inherit `lock`, where it is given. Raises InputError when a launcher is not there at all; what
-    was finished is kept.
+    Launches inherit `lock`, where it is given. Ranks that take all cores begin to measure when `is_idle`
+    says that this process works on none of them any more. Raises InputError when a launcher is not there at
+    all; what was finished is kept.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -119,7 +117,7 @@ def run_campaign(
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
             budget = _await(spread, job.launch, budget, listener)
-        seen = (spared, deaths, listener, lock)
+        seen = (spared, deaths, listener, lock, is_idle)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
@@ -161,6 +159,7 @@ class _Job(Struct, frozen=True):
     deaths: Counter[LaunchGroup]
     listener: Listener
     lock: Lock | None
+    is_idle: Callable[[], bool]
 
 
 def _run_job(job: _Job) -> int:
@@ -184,8 +183,8 @@ def _run_job(job: _Job) -> int:
             _conclude(job, tail, point, "skipped", job.spared[point.point])
         spared = []
         if points:
-            with _given(job, points):
-                points = _watch(job, tail, points, command, launch)
+            with _given(job, points) as gate:
+                points = _watch(job, tail, points, command, launch, gate)
         if job.budget.is_over:
             return len(points)
     return 0
@@ -201,15 +200,18 @@ def _arrivals_file(folder: Path) -> Path:
 
 
 @contextmanager
-def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[None]:
-    """While a launch runs, the files that tell it what to measure."""
+def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Gate]:
+    """While a launch runs, the files that tell it what to measure; the gate is on the points."""
     words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
+    group = job.planned.group
+    all_cores = group.ranks * group.threads >= len(job.setup.machine.cores)
     try:
         most_seconds = job.budget.most_seconds(job.remaining)
         words.write_text("".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points))
         if isinstance(job.plan.arrivals, tuple):
             arrivals.write_text(arrival_lines(job.plan.arrivals))
-        yield
+        with Gate(words, job.is_idle if all_cores else lambda: True) as gate:
+            yield gate
     finally:
         words.unlink(missing_ok=True)
         arrivals.unlink(missing_ok=True)
@@ -282,7 +284,12 @@ def _settings() -> dict[str, Any]:
 
 
 def _watch(
-    job: _Job, tail: Tail, points: list[PlannedPoint], command: list[str], launch: LaunchCommand
+    job: _Job,
+    tail: Tail,
+    points: list[PlannedPoint],
+    command: list[str],
+    launch: LaunchCommand,
+    gate: Gate,
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
@@ -312,7 +319,8 @@ def _watch(
             if time.monotonic() - quiet_since > patience:
                 hang = hang_words(silent, command, tail.launch)
                 break
-            time.sleep(_POLL_SECONDS)
+            gate.open_if_idle()
+            time.sleep(_POLL_SECONDS if gate.is_open else _GATE_SECONDS)
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped
@@ -344,11 +352,7 @@ def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
 
 def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
     """Tell of the points that have ended since, and take them out of `plans`; was anything recorded?"""
-    had_begun = tail.launch is not None
     ended, grew = tail.advance()
-    if tail.launch is not None and not had_begun:
-        group = job.planned.group
-        job.listener(LaunchMeasures(group.ranks * group.threads >= len(job.setup.machine.cores)))
     for file in ended:
         job.listener(PointEnded(plans.pop(file.points[0].index), file))
     return grew

@@ -1,6 +1,6 @@
-"""What judges and draws, imported while launches start, so that nobody waits for it afterwards.
+"""What judges and draws, imported while the first launch starts, so that nobody waits for it afterwards.
 
-Ranks that measure are not disturbed: while they do, nothing is imported unless cores are left to spare.
+Ranks that measure are not disturbed: those that take all cores wait until it is there.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from steelyard.campaign.run import Event, JobStarted, LaunchMeasures
+from steelyard.campaign.run import Event, JobStarted
 
-# In the order in which they are needed, each some tens of ms.
+# Each some tens of ms, in the order in which they are needed.
 _MODULES = (
     *("numpy", "scipy.special", "steelyard.results.rows", "steelyard.checks", "steelyard.export.formats"),
     *("steelyard.show.overview", "jinja2", "steelyard.report"),
@@ -21,30 +21,29 @@ _MODULES = (
 
 
 class ImportsAhead:
-    """A thread that imports modules one after the other, as long as it may."""
+    """A thread that imports modules one after the other, from when a launch starts."""
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = modules
-        self._may, self._ends = threading.Event(), False
+        self._modules, self._ends = modules, False
         self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
 
     def hear(self, event: Event) -> None:
-        """Go on while a launch starts and where cores are left; rest, with the next module, elsewhere."""
-        if isinstance(event, JobStarted) or (isinstance(event, LaunchMeasures) and not event.all_cores):
-            self._may.set()
-        elif isinstance(event, LaunchMeasures):
-            self._may.clear()
+        """Begin when the first launch starts."""
+        if isinstance(event, JobStarted) and self._thread.ident is None:
+            self._thread.start()
+
+    def is_idle(self) -> bool:
+        """Is nothing being imported?"""
+        return not self._thread.is_alive()
 
     def end(self) -> None:
         """Wait for the module that is being imported; the others are left to who needs them."""
         self._ends = True
-        self._may.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def _work(self) -> None:
         for name in self._modules:
-            self._may.wait()
             if self._ends:
                 return
             with contextlib.suppress(ImportError):  # said by who needs it

@@ -38,6 +38,13 @@ class CompareOptions:
         str | None,
         typer.Option(metavar="FACTOR", help="within one folder: mpi, placement, param.NAME, omp.NAME"),
     ] = None
+    despite: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITION,...",
+            help="compare arms that differ in it, too: placement, clock, transport, yields",
+        ),
+    ] = None
     least: Annotated[
         float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
     ] = 2.0
@@ -95,21 +102,23 @@ def percentage(option: str, percent: float, most: float = 10.0) -> float:
 
 def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
+    from steelyard.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.rows import results
 
-    folders = options.folders
+    folders, despite = options.folders, options.despite.split(",") if options.despite else []
+    check_conditions(despite)
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     if len(folders) == 1:
         by = options.by or folder_factor(read_campaign(folders[0]).plan)
-        return rivals_by(results(folders[0]), by), True
+        return rivals_by(results(folders[0]), by, despite), True
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
-    return rivals_of({str(folder): results(folder) for folder in folders}), False
+    return rivals_of({str(folder): results(folder) for folder in folders}, despite), False
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

@@ -6,7 +6,7 @@ Nothing is computed from what is measured while ranks run: their cores may be al
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
+def listening(
+    console: Console, launches: int, budget: float | None
+) -> Iterator[tuple[Listener, Callable[[], bool]]]:
     """A listener that shows what goes on; `budget` is the time in seconds that all may take.
 
-    What judges and draws is imported meanwhile.
+    What judges and draws is imported meanwhile; the second tells whether that is done.
     """
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
@@ -39,7 +41,7 @@ def listening(console: Console, launches: int, budget: float | None) -> Iterator
             imports.hear(event)
             shower(event)
 
-        yield hear
+        yield hear, imports.is_idle
 
 
 def point_words(point: PlannedPoint) -> str:

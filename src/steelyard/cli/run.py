@@ -343,8 +343,13 @@ def measure(
         for note in lock.notes:
             tell(f"note: {note}")
         try:
-            with listening(err(), plan.launches, budget_seconds(plan)) as listener:
-                run_campaign(folder, plan, campaign, setup, listener, lock=lock, retry_failed=retry_failed)
+            with listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle):
+                run_campaign(
+                    *(folder, plan, campaign, setup, listener),
+                    lock=lock,
+                    retry_failed=retry_failed,
+                    is_idle=is_idle,
+                )
         finally:
             from steelyard.export.formats import write_results
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steelyard.base.errors import InputError
+from steelyard.base.units import format_bytes
+from steelyard.compare.conditions import consequences
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 
@@ -17,12 +19,15 @@ FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
 class Rivals:
     """Test cases that all arms have. `cases`: of each, the row of each arm, in the order of `arms`.
 
-    `missing` counts the test cases that some arm lacks.
+    `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
+    are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
     """
 
     arms: tuple[str, ...]
     cases: tuple[tuple[Row, ...], ...]
     missing: int
+    by: str | None = None
+    may_differ: frozenset[str] = frozenset()
 
 
 def value_of(row: Row, factor: str) -> str | None:
@@ -50,7 +55,7 @@ def folder_factor(plan: Mapping[str, Any]) -> str:
 _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
 
 
-def rivals_by(rows: Sequence[Row], factor: str) -> Rivals:
+def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:
     """The rows of one folder by their values on a factor. Raises InputError for fewer than two values."""
     arms: dict[str, list[Row]] = {}
     for row in rows:
@@ -59,22 +64,60 @@ def rivals_by(rows: Sequence[Row], factor: str) -> Rivals:
     if len(arms) < 2:
         only = f"only {next(iter(arms))}" if arms else "nothing"
         raise InputError(f"by {factor} there is {only} here; two values at least are compared")
-    return _match(arms, (_AXES.get(factor, factor),))
+    found = _match(arms, (_AXES.get(factor, factor),))
+    return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
 
 
-def rivals_of(folders: Mapping[str, Sequence[Row]]) -> Rivals:
+def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
     """The rows of several folders; where each has one MPI, it may be another in each. Raises InputError."""
-    one_each = all(len({row.mpi for row in rows if row.mpi}) <= 1 for rows in folders.values())
-    found = _match(folders, ("mpi",) if one_each else ())
+    mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
+    one_each = all(len(names) <= 1 for names in mpis)
+    others = one_each and len(set().union(*mpis)) > 1
+    without = (*(("mpi",) if one_each else ()), *(("placed",) if "placement" in despite else ()))
+    found = _match(folders, without)
     if not found.cases:
-        raise InputError("the folders have no test case in common; compare folders of the same plan")
-    return found
+        raise InputError(f"the folders have no test case in common{_apart(folders)}")
+    return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
 
 
 def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
     by_key: dict[RowKey, dict[str, Row]] = {}
     for name, rows in arms.items():
         for row in rows:
-            by_key.setdefault(key_of(row, without), {})[name] = row
+            namesake = by_key.setdefault(key_of(row, without), {}).setdefault(name, row)
+            if namesake.placed != row.placed:
+                raise InputError(
+                    f"{name} holds several placements; compare folders of one, or '{name}' --by placement"
+                )
     whole = [tuple(found[name] for name in arms) for found in by_key.values() if len(found) == len(arms)]
     return Rivals(tuple(arms), tuple(whole), len(by_key) - len(whole))
+
+
+# What test cases of folders may have nothing of in common, in words, and the word of a row's value.
+_APART: dict[str, Callable[[Row], str]] = {
+    "ops": lambda row: row.op,
+    "sizes": lambda row: format_bytes(row.bytes),
+    "numbers of ranks": lambda row: str(row.ranks),
+    "numbers of threads": lambda row: str(row.threads),
+    "methods": lambda row: row.method,
+    "placements": lambda row: row.placed.text if row.placed else "default",
+    "variables of the environment": lambda row: " ".join(f"{k}={v}" for k, v in row.env.items()) or "none",
+}
+_SHOWN = 3  # values of a folder
+
+
+def _apart(folders: Mapping[str, Sequence[Row]]) -> str:
+    """`: other sizes (8 B against 64 B); compare ...`: what no row of the others has."""
+    for words, value in _APART.items():
+        each = [list(dict.fromkeys(map(value, rows))) for rows in folders.values()]
+        if not set(each[0]).intersection(*each[1:]):
+            texts = (
+                ", ".join(values[:_SHOWN]) + (", ..." if len(values) > _SHOWN else "") for values in each
+            )
+            how = (
+                "; measure them in the same way, or compare nevertheless with --despite placement"
+                if words == "placements"
+                else "; compare folders of the same plan"
+            )
+            return f": other {words} ({' against '.join(texts)}){how}"
+    return "; compare folders of the same plan"

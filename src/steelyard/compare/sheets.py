@@ -36,13 +36,18 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
     columns = (*said, number("bytes"), number("ratio", True))
     sheet = Sheet(
         f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
-        "ratio of times, with the interval that all ratios keep together",
+        interval_words(found.level),
         (*columns, number("from"), number("to"), words("verdict"), remark()),
         tuple(lines),
         _notes(found),
         grouped=1,
     )
     return without_empty(sheet)
+
+
+def interval_words(level: float) -> str:
+    """`ratio of times, with simultaneous 99 % intervals`: what the numbers are."""
+    return f"ratio of times, with simultaneous {100 * level:g} % intervals"
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
@@ -66,6 +71,8 @@ def _remark(one: CaseVerdict) -> str:
 def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = "alternately" if found.by_turns else "at different times"
     notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    if found.despite:
+        notes.append(f"Beside what is compared the arms differ in {'; '.join(found.despite)}.")
     if found.apart:
         which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
         notes.append(f"Left out: {which}, whose arms were not measured one after the other.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import Struct
@@ -12,11 +13,16 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
 from steelyard.compare.arms import Rivals
+from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, compare_arms, modes_of
+
+
+class OtherConditionsError(InputError):
+    """Nothing is compared because the arms were measured in different ways."""
 
 
 class CaseVerdict(Struct, frozen=True, kw_only=True):
@@ -55,6 +61,8 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     """All verdicts, and the one that they come to. `launches` is the number of pairs of launches.
 
     `apart` are launches left out, of some test case at least: their pairs were no neighbours in time.
+    `despite` are the conditions in which arms differ and are compared nevertheless, with values. `level` is
+    the probability that all intervals hold together.
     """
 
     verdict: str
@@ -67,18 +75,21 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     missing: int
     refused: tuple[str, ...]
     apart: tuple[int, ...] = ()
+    despite: tuple[str, ...] = ()
+    level: float = 0.99
 
 
 def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
     """Compare each arm with the first.
 
     `by_turns`: launch i of each arm ran beside launch i of the others in an order that a coin chose; only
-    then is the rate of false alarms kept by design. Raises InputError where no test case has two launches.
+    then is the rate of false alarms kept by design. Raises InputError where no test case can be compared.
     """
-    usable, refused = _comparable(rivals.cases)
+    usable, refused = _comparable(rivals)
     if not usable:
-        why = f" ({refused[0]})" if refused else ""
-        raise InputError(f"no test case can be compared{why}; give each arm two launches at least")
+        first = next(iter(refused), None)
+        text = f"no test case can be compared{f': {first.words}; {first.remedy}' if first else ''}"
+        raise OtherConditionsError(text) if first and first.conditions else InputError(text)
     apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * len(others)
@@ -106,8 +117,10 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         points=tuple(points),
         ops=tuple(ops),
         missing=rivals.missing,
-        refused=refused,
+        refused=tuple(one.words for one in refused),
         apart=tuple(sorted(frozenset().union(*apart))),
+        despite=_despite(usable, rivals),
+        level=1 - asked.false_alarm,
     )
 
 
@@ -117,20 +130,52 @@ def overall(points: Sequence[CaseVerdict]) -> str:
     return next(verdict for verdict in (SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME) if verdict in said)
 
 
-def _comparable(cases: Sequence[tuple[Row, ...]]) -> tuple[list[tuple[Row, ...]], tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a test case is not compared, what to do, and in which conditions its arms differ."""
+
+    words: str
+    remedy: str
+    conditions: tuple[str, ...] = ()
+
+
+def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, ...]]:
     """The cases that were measured in the same way in all arms, and why others were not taken."""
     usable, refused = [], []
-    for case in cases:
+    for case in rivals.cases:
         name = f"{case[0].op}, {case[0].bytes} bytes" if case[0].bytes else case[0].op
-        if any(sum(1 for one in row.launches if one.median) < 2 for row in case):
-            refused.append(f"{name}: fewer than two launches")
-        elif len({row.unit for row in case}) > 1:
-            refused.append(f"{name}: different units")
-        elif len({row.method for row in case}) > 1:
-            refused.append(f"{name}: different methods")
-        else:
+        if (why := _why_not(case, rivals.may_differ)) is None:
             usable.append(case)
+        else:
+            refused.append(replace(why, words=f"{name}: {why.words}"))
     return usable, tuple(refused)
+
+
+def _why_not(case: Sequence[Row], may_differ: Collection[str]) -> _Refusal | None:
+    if any(sum(1 for one in row.launches if one.median) < 2 for row in case):
+        return _Refusal("fewer than two launches", "give each arm two launches at least")
+    if len({row.unit for row in case}) > 1:
+        return _Refusal("different units", "compare what has the same unit")
+    others = {name: values for name, values in differing(case).items() if name not in may_differ}
+    if not others:
+        return None
+    return _Refusal(
+        f"measured in different ways ({'; '.join(f'{name}: {values}' for name, values in others.items())})",
+        f"measure both in the same way, or compare nevertheless with --despite {','.join(others)}",
+        tuple(others),
+    )
+
+
+def _despite(cases: Sequence[Sequence[Row]], rivals: Rivals) -> tuple[str, ...]:
+    """The first difference in each condition that may differ and is not what is compared."""
+    found: dict[str, str] = {}
+    for case in cases:
+        found = differing(case) | found
+    return tuple(
+        f"{name} ({values})"
+        for name, values in found.items()
+        if name in rivals.may_differ and name != rivals.by
+    )
 
 
 def _against(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
+from steelyard.compare.sheets import interval_words
 from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
 from steelyard.show.sheet import (
     BAD,
@@ -44,7 +45,7 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
     first, last = found.nights[0].name, found.nights[-2].name
     sheet = Sheet(
         f"{found.tonight} against {len(found.nights) - 1} nights, {first} to {last}",
-        "ratio of times, with the interval that all ratios keep together",
+        interval_words(found.level),
         (*columns, words("verdict"), remark()),
         tuple(lines),
         tuple(_notes(found)),

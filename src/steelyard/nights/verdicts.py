@@ -90,7 +90,8 @@ class LeftOut(Struct, frozen=True):
 class Checked(Struct, frozen=True, kw_only=True):
     """All that a check says. `common` is what tonight has in common with no MPI in it, as a ratio.
 
-    `settings` are what tonight is set differently from the night before.
+    `settings` are what tonight is set differently from the night before. `level` is the probability that all
+    intervals hold together.
     """
 
     verdict: str
@@ -105,6 +106,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     common: float | None
     missing: int
     confirm: str | None = None
+    level: float = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
         ops=whole,
         changes=tuple(_level_change(one, *heads[one.column], pool.nights) for one in changes),
         settings=_settings_between(pool.nights, before, before),
+        level=1 - asked.false_alarm,
         common=None if levels.common is None else _common(levels.common),
         missing=pool.missing,
     )

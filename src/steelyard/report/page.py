@@ -16,6 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
+from steelyard.compare.verdicts import Verdicts
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -106,17 +107,18 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *layer_sections(items), *pictures, *sections]
-    return _template().render(
+    return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
         folders=folders,
         places=_places(folders),
         several=several,
         answers=[
-            *(comparison_sentences(verdicts, MOST_NAMED) or answers(groups, ratios)),
+            *comparison_sentences(verdicts, MOST_NAMED),
+            *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
             *_outcomes(folders),
         ],
-        overview=_overview(groups, ratios) if verdicts is None else None,
+        overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
         sections=sections,
         level=interval_level(rows),
@@ -129,6 +131,9 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
+
+
+_TEMPLATE = _template()  # compiled where the module is imported: while ranks start
 
 
 def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:

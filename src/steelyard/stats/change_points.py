@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 FloatArray = NDArray[np.float64]
 
@@ -223,6 +223,6 @@ def _rise(before: FloatArray, after: FloatArray, alike: float) -> tuple[float, f
     squares = ((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum()
     scatter = max(math.sqrt(squares / (n + m - 2)), LEAST_SCATTER)
     error = scatter * math.sqrt((1 / n + 1 / m) * (1 + alike) / (1 - alike))
-    half = float(stats.t.ppf(0.995, n + m - 2)) * error
+    half = float(stdtrit(n + m - 2, 0.995)) * error
     rise = float(after.mean() - before.mean())
     return rise, rise - half, rise + half

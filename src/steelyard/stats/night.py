@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from steelyard.stats.change_points import LEAST_SCATTER, scale_of
 
@@ -87,7 +87,7 @@ def nights_needed(scatter: float, margin: float, share: float, most: int = 200) 
     """
     for nights in range(LEAST_NIGHTS, most + 1):
         scale = _scale_of_many((nights,))
-        quantile = float(stats.t.ppf(1 - share / 2, scale.freedom))
+        quantile = float(-stdtrit(scale.freedom, share / 2))
         if quantile * scatter * math.sqrt(1 + scale.middle) <= margin:
             return nights
     return None
@@ -107,8 +107,8 @@ def _screen(
     scatter = max(scale.factor * float(scale_of(left)), LEAST_SCATTER)
     error = scatter * math.sqrt(1 + scale.middle)
     estimate = tonight - float(np.median(past[-1]))
-    half = float(stats.t.ppf(1 - share / 2, scale.freedom)) * error
-    alone = 2 * float(stats.t.sf(abs(estimate) / error, scale.freedom))
+    half = float(-stdtrit(scale.freedom, share / 2)) * error
+    alone = 2 * float(stdtr(scale.freedom, -abs(estimate) / error))
     return estimate, estimate - half, estimate + half, alone, scatter, float(np.abs(left).max())
 
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from steelyard.stats.swaps import Swapped
 
@@ -50,6 +50,6 @@ def _column(
     hour = max(variance, LEAST_HOUR**2)
     error = math.sqrt(variance * (1 / n + 1 / m) + 2 * hour)
     estimate = float(b.mean() - a.mean())
-    half = float(stats.t.ppf(1 - (1 - level) / 2 / family, freedom)) * error
-    p = min(1.0, family * 2 * float(stats.t.sf(abs(estimate) / error, freedom)))
+    half = float(-stdtrit(freedom, (1 - level) / 2 / family)) * error
+    p = min(1.0, family * 2 * float(stdtr(freedom, -abs(estimate) / error)))
     return estimate, estimate - half, estimate + half, p, min(n, m)

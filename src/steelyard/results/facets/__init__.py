@@ -13,6 +13,7 @@ from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
 from steelyard.results.facets.samples import RuleQuantile, Samples
+from steelyard.results.facets.setup import Setup
 from steelyard.results.facets.watched import RowPath, Watched
 from steelyard.results.facets.windows import RowSpun, Windows
 
@@ -31,6 +32,7 @@ __all__ = [
     "RowSpun",
     "RuleQuantile",
     "Samples",
+    "Setup",
     "Timer",
     "Watched",
     "Windows",
@@ -42,6 +44,7 @@ FACETS = (
     RuleQuantile,
     Rate,
     Inside,
+    Setup,
     Timer,
     ClockError,
     Windows,

@@ -1,0 +1,44 @@
+"""A gate before the ranks of a launch: they measure when this process has left their cores."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+
+class Gate:
+    """Holds back who reads a file, which is locked until `is_idle`; the engine takes its own lock on it.
+
+    The kernel opens the gate when this process dies. A file system without locks has none.
+    """
+
+    def __init__(self, path: Path, is_idle: Callable[[], bool]) -> None:
+        self._is_idle = is_idle
+        self._file = path.open("rb")
+        if not is_idle():
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def is_open(self) -> bool:
+        """May ranks measure?"""
+        return self._file.closed
+
+    def open_if_idle(self) -> None:
+        """Let ranks measure if this process has nothing to do meanwhile."""
+        if self._is_idle():
+            self._file.close()
+
+    def __enter__(self) -> Gate:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()

@@ -1,0 +1,95 @@
+"""What must be the same in all arms, so that a difference is that of what is compared.
+
+A placement, a timer, a transport or a way to wait changes times by more than most questions are about. An arm
+that has another one is not compared, unless that follows from what is compared, or the reader asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from steelyard.base.errors import InputError
+from steelyard.results.facets import Ranks, Setup
+from steelyard.results.row import Row
+
+HARDLY, OFTEN = 0.01, 1.0  # calls of sched_yield per operation: a rank that spins, and one that gives way
+
+# What follows from a factor, and so may differ between its values.
+_CONSEQUENCES = {
+    "mpi": ("transport", "yields"),
+    "engine": ("clock",),
+    "placement": ("placement", "yields"),
+    "param": ("yields",),
+    "omp": ("placement", "yields"),
+    "env": ("transport", "yields"),
+}
+
+
+def consequences(factor: str) -> tuple[str, ...]:
+    """The conditions that may differ where arms differ by this factor: `param.root` is one of `param`."""
+    return _CONSEQUENCES[factor.partition(".")[0]]
+
+
+def differing(case: Sequence[Row]) -> dict[str, str]:
+    """The conditions in which the arms of a test case differ, and their values: `0|1 against 0-1|0-1`.
+
+    What the records of an arm do not tell is not held against it.
+    """
+    found = {name: told(case) for name, told in _TOLD.items()}
+    return {name: text for name, text in found.items() if text}
+
+
+def check_conditions(names: Collection[str]) -> None:
+    """Raises InputError for a name that is no condition."""
+    for name in names:
+        if name not in CONDITIONS:
+            raise InputError(f"--despite {name} is no condition; give {', '.join(CONDITIONS)}")
+
+
+def _placement(case: Sequence[Row]) -> str:
+    return _against([_binding(row) for row in case])
+
+
+def _binding(row: Row) -> str | None:
+    """The CPUs of the ranks, with the hosts in their order: other nodes of the same kind are as good."""
+    if row.placement is None:
+        return None
+    hosts: dict[str, int] = {}
+    parts = [one.rpartition(":") for one in row.placement.split("|")]
+    return "|".join(
+        f"host {hosts.setdefault(host, len(hosts)) + 1}:{cpus}" if host else cpus for host, _, cpus in parts
+    )
+
+
+def _clock(case: Sequence[Row]) -> str:
+    return _against([row.get(Setup).clock for row in case])
+
+
+def _transport(case: Sequence[Row]) -> str:
+    """None is a value: the MPI chooses, within a host rarely TCP."""
+    return _against([row.transport or ("the library's choice" if row.mpi else None) for row in case])
+
+
+def _yields(case: Sequence[Row]) -> str:
+    """Whether ranks that wait give way, in their settings or in what they did."""
+    if settings := _against([row.get(Setup).sched_yield for row in case]):
+        return settings
+    counts = [row.get(Ranks).yields_per_op for row in case]
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts) or min(known) >= HARDLY or max(known) < OFTEN:
+        return ""
+    return f"{' against '.join(f'{count:.3g}' for count in known)} calls of sched_yield per operation"
+
+
+def _against(values: Sequence[str | None]) -> str:
+    known = dict.fromkeys(value for value in values if value is not None)
+    return " against ".join(known) if len(known) > 1 else ""
+
+
+_TOLD: dict[str, Callable[[Sequence[Row]], str]] = {
+    "placement": _placement,
+    "clock": _clock,
+    "transport": _transport,
+    "yields": _yields,
+}
+CONDITIONS = tuple(_TOLD)

@@ -153,7 +153,7 @@ extern const char *const rma_operators[13];
 int rma_take_buffers(struct rma *s, const struct op_env *env);
 int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int type);
 
-/* Of a thread's places and buffers: fresh data, before a repetition; whether each byte of the window and of
+/* In a thread's places and buffers: fresh data, before a repetition; whether each byte of the window and of
  * what was fetched came, after it; data for timed calls. A second swap finds what the first has left. */
 int rma_prepare(struct rma *s);
 int rma_check(const struct rma *s, bool second);

@@ -126,7 +126,7 @@ static const struct form_row {
                   [ONE_WAY] = {".bandwidth", "a window of calls: ", ROLE_BANDWIDTH},
                   [BOTH_WAYS] = {".bibandwidth", "a window of calls each way at once: ", ROLE_BANDWIDTH}};
 
-/* Of one element: they have the first form alone, and stand last. */
+/* Calls of one element have the first form alone, and stand last. */
 enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * FORMS + SINGLES };
 
 /* Made by op_at(), the same each time: the parameters of an op must be one table. */
@@ -145,7 +145,7 @@ static int setup(const struct op_env *env, void **state)
 
 /* ---- rows ---- */
 
-/* Of all threads together. */
+/* By all threads together. */
 static double calls_of(const struct op_env *env)
 {
     const struct made *own = env->op->row;

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/coverage_derived.py [--rounds 1000]
 
-Tables as Markdown, beside those of `coverage.py`: p99, overhead, overlap, the ratio of rivals, LogGP. A
-launch multiplies all that it measures by an effect of 3 %, and each median has noise of its own of 3 %, but
-where a world says otherwise. What is called is what the results call.
+Tables as Markdown, beside those of `coverage.py`: p99, overhead, overlap, the ratio of rivals, LogGP, scaling
+and the canary. A launch multiplies all that it measures by an effect of 3 %, and each median has noise of its
+own of 3 %, but where a world says otherwise. What is called is what the results call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from steelyard.models.overlap import overlap_of
+from steelyard.models.scaling import ScalingCurve, scaling_curves
+from steelyard.results.facets import Rate
+from steelyard.results.load import Look
+from steelyard.results.mode_cause import blame
+from steelyard.results.row import Row, RowLaunch
 from steelyard.stats import (
+    Interval,
+    Mode,
     Piece,
     difference_interval,
     find_breaks,
@@ -30,7 +37,8 @@ from steelyard.stats import (
 from steelyard.stats.interval import Estimate
 
 Floats = NDArray[np.float64]
-Trial = Callable[[np.random.Generator, int], tuple[Estimate, float]]  # launches -> an interval, and the truth
+# launches -> an interval (None where none is stated), and the truth
+Trial = Callable[[np.random.Generator, int], tuple[Estimate | Interval | None, float]]
 
 LAUNCHES = (2, 3, 5, 6, 10, 20)
 SIZES = [1, 64, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
@@ -97,6 +105,88 @@ def _modes_that_last(rng: np.random.Generator, n: int) -> tuple[Estimate, float]
     return launch_interval(list(np.where(is_slow, 2.0, 1.0) * noise(rng, n))), 1.0166
 
 
+COUNTS = (1, 2, 4, 8)  # ranks of a strong scaling
+SERIAL = 0.05  # fraction of the time of one rank, by Amdahl's law
+
+
+def _scaling_row(ranks: int, times: Floats) -> Row:
+    """A kernel of 10^9 operations, with launches of these times in ns."""
+    launches = tuple(
+        RowLaunch(
+            launch=number,
+            status="ok",
+            why=None,
+            flag="SETTLED",
+            count=10,
+            rejected=0,
+            reps=1,
+            median=time,
+            ci_low=None,
+            ci_high=None,
+            lag1=None,
+            drift=False,
+        )
+        for number, time in enumerate(times.tolist(), 1)
+    )
+    median = float(np.median(times))
+    return Row(
+        point=ranks,
+        op="npb.ep",
+        method="each",
+        bytes=0,
+        ranks=ranks,
+        threads=1,
+        params={"class": "S"},
+        placement=None,
+        mpi="mpi-1",
+        launch_count=times.size,
+        count=10 * times.size,
+        rejected=0,
+        median=median,
+        facets=(Rate(mops=1e9 / median),),
+        launches=launches,
+    )
+
+
+def _strong(rng: np.random.Generator, n: int) -> ScalingCurve:
+    """Launches of other numbers of ranks have effects of their own."""
+    rows = [_scaling_row(p, 1e9 * (SERIAL + (1 - SERIAL) / p) * noise(rng, n)) for p in COUNTS]
+    (curve,) = scaling_curves(rows)
+    return curve
+
+
+def _serial_fraction(rng: np.random.Generator, n: int) -> tuple[Interval, float]:
+    return _strong(rng, n).fits[0].terms[0].span, SERIAL
+
+
+def _efficiency(rng: np.random.Generator, n: int) -> tuple[Interval, float]:
+    most = COUNTS[-1]
+    return _strong(rng, n).points[-1].efficiency, 1 / (SERIAL * most + 1 - SERIAL)
+
+
+def _canary(
+    rng: np.random.Generator, n: int, truth: float, tail: float = 0.0
+) -> tuple[Interval | None, float]:
+    """n spells of four looks in either of two modes. A spell moves the canary by 5 %, a look by 5 % more.
+
+    tail: the fraction of looks that another program made 20 times as long.
+    """
+    looks = []
+    for _ in range(n):
+        for value, ratio in ((100.0, 1.0), (200.0, truth)):
+            canaries = 50.0 * ratio * noise(rng, 1, sd=0.05) * noise(rng, 4, sd=0.05)
+            canaries = np.where(rng.random(4) < tail, 20 * canaries, canaries)
+            looks += [Look(value, one, 0.0) for one in canaries.tolist()]
+    return blame((Mode(100.0, 0.5), Mode(200.0, 0.5)), [looks]).canary_ratio, truth
+
+
+# Spells of either mode, for an interval of 90 %.
+CANARY: dict[str, Trial] = {
+    "the same in both modes": lambda rng, n: _canary(rng, n, 1.0),
+    "1.5 times as long in the slow one": lambda rng, n: _canary(rng, n, 1.5),
+    "the same, one look in ten 20 times as long": lambda rng, n: _canary(rng, n, 1.0, tail=0.1),
+}
+
 TRIALS: dict[str, Trial] = {
     "median, lognormal 30 %": lambda rng, n: (launch_interval(list(noise(rng, n, sd=0.3))), 1.0),
     "median, Pareto 1.5": lambda rng, n: (
@@ -116,15 +206,18 @@ TRIALS: dict[str, Trial] = {
     ),
     "LogGP: L + 2 o": lambda rng, n: _loggp(rng, n, "start"),
     "LogGP: G": lambda rng, n: _loggp(rng, n, "slope"),
+    "scaling: Amdahl's serial fraction": _serial_fraction,
+    "scaling: efficiency on 8 ranks": _efficiency,
 }
 
 
 def held(trial: Trial, count: int, rounds: int) -> float:
-    """The fraction of intervals over `count` launches that hold the truth."""
+    """The fraction of intervals over `count` launches or spells that hold the truth; none holds nothing."""
     found = 0
     for seed in range(rounds):
         estimate, truth = trial(np.random.default_rng([seed, count]), count)
-        found += estimate.low <= truth <= estimate.high
+        if estimate is not None and estimate.low is not None and estimate.high is not None:
+            found += estimate.low <= truth <= estimate.high
     return found / rounds
 
 
@@ -153,6 +246,12 @@ def main() -> None:
         [name, *(f"{100 * held(trial, n, rounds):.0f} %" for n in LAUNCHES)] for name, trial in TRIALS.items()
     ]
     print(table(["launches", *map(str, LAUNCHES)], rows))
+    print()
+    spells = (3, 4, 6, 10, 20, 40)
+    rows = [
+        [name, *(f"{100 * held(trial, n, rounds):.0f} %" for n in spells)] for name, trial in CANARY.items()
+    ]
+    print(table(["canary's ratio, nominal 90 %: spells of either mode", *map(str, spells)], rows))
     print()
     counts = (1, 3, 10)
     rows = [

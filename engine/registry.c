@@ -30,6 +30,7 @@ static const struct op_family *const families[] = {
     &omp_data_ops,
     &omp_region_ops,
     &npb_ops,
+    &app_ops,
     &noise_ops,
     &sock_stream_ops,
     &sock_udp_ops,

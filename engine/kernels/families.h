@@ -4,6 +4,6 @@
 
 #include "core/op.h"
 
-extern const struct op_family npb_ops;
+extern const struct op_family npb_ops, app_ops;
 
 #endif

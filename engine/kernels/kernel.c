@@ -227,7 +227,7 @@ static int verify(void *state)
 static double work(const struct op_env *env)
 {
     const struct kernel *kernel = env->op->row;
-    return kernel->work(env->params);
+    return kernel->work(env->params) * (kernel->weak ? env->team->size : 1);
 }
 
 void kernel_op(const struct kernel *kernel, struct op *op)

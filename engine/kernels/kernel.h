@@ -70,8 +70,9 @@ struct kernel {
      * function: answer() judges alone. */
     const double *(*expected)(const double *params);
 
-    /* Operations of a run, by the suite's own formula. */
+    /* Operations of a run, by the suite's own formula; of each rank where `weak`, of all together else. */
     double (*work)(const double *params);
+    bool weak; /* the problem is as large as there are ranks */
 };
 
 /* The op of a row; the suite names its family. */

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns import run_plan, setup_of
+from slow_library import slow_library
 from steelyard.base.errors import InputError
 from steelyard.campaign.jobs import setup_for
 from steelyard.compare.answer import SLOWER, Question
@@ -20,36 +21,11 @@ from steelyard.plan.arms import read_arms
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
-from steelyard.system.process import run
-
-# Each MPI_Allreduce takes 0.5 ms longer, a thousand times what it takes. One rank waits for nobody: where
-# many others want the cores, the scheduler makes two ranks wait for each other for longer than that.
-_SLOW = """
-#include <mpi.h>
-#include <time.h>
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-int MPI_Allreduce(const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c)
-{
-    const double end = now() + 500e-6;
-    while (now() < end) { }
-    return PMPI_Allreduce(s, r, n, t, o, c);
-}
-"""
 
 
 def test_a_planted_slow_down_is_found_and_named(tmp_path: Path) -> None:
     mpi = choose_mpi("openmpi")
-    if mpi.mpicc is None:
-        pytest.skip("there is no compiler for it")
-    source, library = tmp_path / "slow.c", tmp_path / "slow.so"
-    source.write_text(_SLOW)
-    done = run([mpi.mpicc, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], timeout=60)
-    assert done.code == 0, done.err
+    library = slow_library(tmp_path, mpi)
     measure = Measure(
         ops=("mpi.allreduce", "mpi.bcast"),
         ranks=1,

@@ -33,6 +33,7 @@ from steelyard.stats import Interval, relative_fit
 AXES = ("ranks", "threads")
 OTHER = {"ranks": "threads", "threads": "ranks"}
 STRONG, WEAK = "strong", "weak"
+_SAME_WORK = 1e-3  # relative: of a strong curve, whose problem does not grow with the ranks
 WEAK_APART = 1.25  # work for each rank, more over less, up to which classes make one curve
 LEAST_FOR_THREE = 4  # counts, for a model with three factors: one more than those
 
@@ -132,9 +133,11 @@ def _other(row: Row, axis: str) -> int:
 def _strong(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
     for axis in AXES:
         for (mpi, *_), members in _groups(rows, axis, None):
+            base = min(members, key=lambda row: int(getattr(row, axis)))
             by_count: dict[int, Row] = {}
             for row in members:
-                by_count.setdefault(getattr(row, axis), row)
+                if math.isclose(_work(row), _work(base), rel_tol=_SAME_WORK):
+                    by_count.setdefault(getattr(row, axis), row)
             if len(by_count) > 1:
                 yield _curve(STRONG, axis, mpi, dict(sorted(by_count.items())))
 
@@ -155,10 +158,12 @@ def _weak(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
 
 def _apart(row: Row, base: Row, axis: str) -> float:
     """The work for each rank or thread, of two rows, more over less."""
-    shares = [
-        (one.get(Rate).mops or 0.0) * (one.time or 0.0) / int(getattr(one, axis)) for one in (row, base)
-    ]
+    shares = [_work(one) / int(getattr(one, axis)) for one in (row, base)]
     return max(shares) / min(shares)
+
+
+def _work(row: Row) -> float:
+    return (row.get(Rate).mops or 0.0) * (row.time or 0.0)
 
 
 def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> ScalingCurve:

@@ -41,7 +41,7 @@ def plan_again(
 
 def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measure:
     planned = campaign.ops.get(point.op)
-    sized = planned.sized if planned else point.bytes > 0
+    sized = point.bytes > 0 or (planned is not None and planned.sized)  # older folders do not say it
     place = point.placement
     kind, _, name = factor.partition(".")
     return Measure(

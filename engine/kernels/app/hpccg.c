@@ -1,0 +1,326 @@
+/* HPCCG, a "high performance computing conjugate gradient": M. Heroux and others, "Improving Performance via
+ * Mini-applications", SAND2009-5574, section 4.1: what an implicit solver on an unstructured mesh does most.
+ *
+ * The problem: A x = b, A the 27-point operator on a box of cells, 27 for a cell itself and -1 for each that
+ * touches it; nothing lies beyond the sides. b is such that x is known: another number in each cell, where
+ * the original has 1 everywhere, to which it does not matter whose cells a neighbour's are. Each rank has a
+ * brick of nx x ny x nz cells, and the matrix as if it were of a mesh that nobody knows: values and columns
+ * in memory.
+ *
+ * The solver: conjugate gradients (Hestenes and Stiefel, 1952) from x = 0, without a preconditioner, a fixed
+ * number of steps:
+ *
+ *     p = r = b;  then each step:  q = A p;  alpha = r.r / p.q;  x += alpha p;  r -= alpha q;
+ *                                  beta = r.r / (r.r before);  p = r + beta p
+ *
+ * A step needs the p of neighbours (exchange), and two sums over all ranks. */
+#include "kernels/app/hpccg.h"
+#include "kernels/app/app.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, PHASES };
+enum { LINE = 64, GRID_LINE = 0 };
+
+/* A sum of a lane, on a cache line of its own. */
+struct hpccg_lane {
+    _Alignas(LINE) double sum;
+};
+
+struct hpccg {
+    struct kernel_env *env;
+    struct brick brick;
+    struct hpccg_matrix a;
+    struct brick_halo halo;    /* of p */
+    double *b, *x, *r, *p, *q; /* p is a field, with outer cells */
+    struct hpccg_lane *lanes;
+    double sum; /* over all ranks, after comm_run() */
+    struct comm_plan *add;
+    int64_t iterations;
+};
+
+enum { PHASE_SPMV, PHASE_WAXPBY, PHASE_DDOT, PHASE_EXCHANGE, PHASE_SUMS };
+static const struct phase phases[] = {[PHASE_SPMV] = {"spmv", false}, [PHASE_WAXPBY] = {"waxpby", false},
+                                      [PHASE_DDOT] = {"ddot", false}, [PHASE_EXCHANGE] = {"exchange", true},
+                                      [PHASE_SUMS] = {"sums", true},  {0}};
+
+/* ---- on all lanes -------------------------------------------------------------------------------------- */
+
+static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
+{
+    const int lanes = s->env->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct share part = share_of(s->brick.own, lanes, l);
+        s->lanes[l].sum = hpccg_ddot(part.count, a + part.first, b + part.first);
+    }
+    s->sum = 0;
+    for (int l = 0; l < lanes; ++l)
+        s->sum += s->lanes[l].sum;
+    phase_end(s->env->phases, PHASE_DDOT);
+    int err = comm_run(s->add);
+    phase_end(s->env->phases, PHASE_SUMS);
+    *sum = s->sum;
+    return err;
+}
+
+/* w = a + scale b. */
+static void waxpby(struct hpccg *s, const double *a, double scale, const double *b, double *w)
+{
+    const int lanes = s->env->threads;
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct share part = share_of(s->brick.own, lanes, l);
+        hpccg_waxpby(part.count, a + part.first, scale, b + part.first, w + part.first);
+    }
+    phase_end(s->env->phases, PHASE_WAXPBY);
+}
+
+/* q = A p, with the p of the neighbours. */
+static int apply(struct hpccg *s)
+{
+    const int lanes = s->env->threads;
+    brick_halo_pack(&s->halo);
+    int err = brick_halo_exchange(&s->halo);
+    phase_end(s->env->phases, PHASE_EXCHANGE);
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+    for (int l = 0; l < lanes; ++l) {
+        struct share part = share_of(s->brick.own, lanes, l);
+        hpccg_spmv(&s->a, part.first, part.first + part.count, s->p, s->q);
+    }
+    phase_end(s->env->phases, PHASE_SPMV);
+    return err;
+}
+
+/* ---- the solution -------------------------------------------------------------------------------------- */
+
+static int solve(void *state)
+{
+    struct hpccg *s = state;
+    double rr = 0, before = 0, pq = 0;
+    phase_begin(s->env->phases);
+    int err = dot(s, s->r, s->r, &rr);
+    for (int64_t k = 0; k < s->iterations && rr > 0 && !err; ++k) {
+        waxpby(s, s->r, k == 0 ? 0 : rr / before, s->p, s->p);
+        err = apply(s);
+        if (!err)
+            err = dot(s, s->p, s->q, &pq);
+        const double alpha = rr / pq;
+        waxpby(s, s->x, alpha, s->p, s->x);
+        waxpby(s, s->r, -alpha, s->q, s->r);
+        before = rr;
+        if (!err)
+            err = dot(s, s->r, s->r, &rr);
+    }
+    return err;
+}
+
+/* x = 0, so that r = b; p counts from the first step on. */
+static int reset(void *state)
+{
+    struct hpccg *s = state;
+    const size_t bytes = (size_t)s->brick.own * sizeof *s->x;
+    memset(s->x, 0, bytes);
+    memset(s->p, 0, (size_t)(s->brick.own + s->brick.outer) * sizeof *s->p);
+    memcpy(s->r, s->b, bytes);
+    kernel_spoil(s->env, &s->r[0]);
+    return 0;
+}
+
+/* The solution, from 0.5 to 1.5, by a cell's number in the whole box; 0 beyond its sides. */
+static double exact_at(const struct brick *brick, const int64_t at[GRID_DIMS])
+{
+    const int64_t cell = brick_global(brick, at);
+    return cell < 0 ? 0 : 0.5 + hash_unit(hash_mix((uint64_t)cell));
+}
+
+/* How far x may be from the solution, relative, in the 2-norm. A = 28 - T x T x T with T = tridiag(1, 1, 1),
+ * whose eigenvalues are 1 + 2 cos: those of A are between 1 and 37, however large the box. So conjugate
+ * gradients bring the error down by (sqrt(37) - 1) / (sqrt(37) + 1) a step at least (Saad, Iterative Methods
+ * for Sparse Linear Systems, 2003, equation 6.128), until rounding ends it. */
+static double error_allowed(int64_t iterations)
+{
+    const double MOST_EIGENVALUE = 37, ROUNDING = 1e-13;
+    const double root = sqrt(MOST_EIGENVALUE);
+    return 2 * root * pow((root - 1) / (root + 1), (double)iterations) + ROUNDING;
+}
+
+static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
+{
+    struct hpccg *s = state;
+    double off[2] = {0, 0};
+    int64_t at[GRID_DIMS], i = 0;
+    for (at[0] = 0; at[0] < s->brick.cells[0]; ++at[0])
+        for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
+            for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2], ++i) {
+                const double exact = exact_at(&s->brick, at);
+                off[0] += (s->x[i] - exact) * (s->x[i] - exact);
+                off[1] += exact * exact;
+            }
+    int err = comm_sum(&s->env->comm, off, 2);
+    const double error = sqrt(off[0] / off[1]), allowed = error_allowed(s->iterations);
+    (void)values;
+    *count = 0;
+    if (!err && !(error <= allowed)) /* and not a number is wrong too */
+        err = err_say(ERR_WRONG,
+                      "%s: after %lld iterations x is off by %.2g (2-norm, relative), allowed are %.2g",
+                      s->env->kernel->name, (long long)s->iterations, error, allowed);
+    return err;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+/* Ranks on top of each other, as the original has them, or in a box as near to a cube as can be. */
+static struct grid grid_of(const struct kernel_env *env)
+{
+    struct grid grid = {.dims = GRID_DIMS, .extent = {env->comm.size, 1, 1}};
+    if ((int)env->params[GRID] != GRID_LINE) {
+        int side = 1, small, large;
+        for (int i = 1; (int64_t)i * i * i <= env->comm.size; ++i)
+            if (env->comm.size % i == 0)
+                side = i;
+        kernel_factors(env->comm.size / side, &small, &large);
+        grid = (struct grid){.dims = GRID_DIMS, .extent = {large, small, side}};
+    }
+    return grid;
+}
+
+static struct brick brick_of(const struct kernel_env *env)
+{
+    const int64_t cells[GRID_DIMS] = {(int64_t)env->params[NZ], (int64_t)env->params[NY],
+                                      (int64_t)env->params[NX]};
+    struct grid grid = grid_of(env);
+    struct brick brick;
+    brick_make(&brick, &grid, env->comm.rank, cells);
+    return brick;
+}
+
+static int ranks(const struct kernel_env *env)
+{
+    const double cells = env->params[NX] * env->params[NY] * env->params[NZ];
+    if (cells > INT32_MAX / 2)
+        return err_say(
+            ERR_UNSUPPORTED,
+            "app.hpccg numbers the cells of a rank in 32 bits: %.3g of them are too many; choose nx, ny, "
+            "nz whose product is at most %d",
+            cells, INT32_MAX / 2);
+    return 0;
+}
+
+static double memory(const struct kernel_env *env)
+{
+    struct brick brick = brick_of(env);
+    return hpccg_matrix_memory(&brick) + brick_halo_memory(&brick) +
+           sizeof(double) * (5 * (double)brick.own + (double)brick.outer);
+}
+
+/* b of a cell: 28 times its own x, less all of the box of 27 around it. */
+static double right_side_at(const struct brick *brick, const int64_t at[GRID_DIMS])
+{
+    double b = (HPCCG_POINTS + 1) * exact_at(brick, at);
+    for (int i = 0; i < HPCCG_POINTS; ++i) {
+        const int64_t near[GRID_DIMS] = {at[0] + i / 9 - 1, at[1] + i / 3 % 3 - 1, at[2] + i % 3 - 1};
+        b -= exact_at(brick, near);
+    }
+    return b;
+}
+
+static void make_right_side(struct hpccg *s)
+{
+    int64_t at[GRID_DIMS], i = 0;
+    for (at[0] = 0; at[0] < s->brick.cells[0]; ++at[0])
+        for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
+            for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2])
+                s->b[i++] = right_side_at(&s->brick, at);
+}
+
+static int alloc(struct hpccg *s)
+{
+    double **vectors[] = {&s->b, &s->x, &s->r, &s->q};
+    int err = kernel_alloc(s->env, (size_t)s->env->threads, sizeof *s->lanes, &s->lanes);
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && !err; ++i)
+        err = kernel_alloc(s->env, (size_t)s->brick.own, sizeof **vectors[i], vectors[i]);
+    if (!err)
+        err = kernel_alloc(s->env, (size_t)(s->brick.own + s->brick.outer), sizeof *s->p, &s->p);
+    return err ? err : hpccg_matrix_make(s->env, &s->brick, &s->a);
+}
+
+static void close_hpccg(void *state)
+{
+    struct hpccg *s = state;
+    brick_halo_close(&s->halo);
+    comm_plan_close(s->add);
+    hpccg_matrix_free(&s->a);
+    free(s->lanes);
+    free(s->b);
+    free(s->x);
+    free(s->r);
+    free(s->p);
+    free(s->q);
+    free(s);
+}
+
+static int open_hpccg(struct kernel_env *env, void **state)
+{
+    struct hpccg *s = calloc(1, sizeof *s);
+    bool stop = false;
+    int err = s ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
+    if (!err) {
+        s->env = env;
+        s->brick = brick_of(env);
+        s->iterations = (int64_t)env->params[ITERATIONS];
+        err = alloc(s);
+    }
+    err = kernel_agree(env, err, &stop);
+    if (!stop) {
+        make_right_side(s);
+        err = brick_halo_open(env, &s->brick, s->p, 0, &s->halo);
+        err = comm_plan_sum(&env->comm, COMM_COLLECTIVE, &s->sum, 1, err, &s->add);
+    }
+    if (err || stop) {
+        if (s)
+            close_hpccg(s);
+    } else
+        *state = s;
+    return err;
+}
+
+/* As the original counts: two operations for each of 27 points of a row, of each element of two dot products
+ * and three sums of vectors. */
+static double work(const double *chosen)
+{
+    return chosen[ITERATIONS] * chosen[NX] * chosen[NY] * chosen[NZ] * (2 * HPCCG_POINTS + 2 * 2 + 3 * 2);
+}
+
+static const char *const grids[] = {"line", "box", NULL};
+static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
+static const struct param params[] = {
+    [NX] = {"nx", "", "cells of a rank along x", 64, 1, 1e5},
+    [NY] = {"ny", "", "cells of a rank along y", 64, 1, 1e5},
+    [NZ] = {"nz", "", "cells of a rank along z", 64, 1, 1e5},
+    [GRID] = PARAM_WORDS("grid", "how bricks are stacked: a line along z, or a box", grids),
+    [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 149, 1, 1e6},
+    [BACKEND] = KERNEL_BACKEND(backends),
+    [PHASES] = KERNEL_PHASES,
+    {0}};
+
+const struct kernel app_hpccg = {
+    .name = "app.hpccg",
+    .summary = "HPCCG: conjugate gradients on a 27-point operator, memory and a halo of faces",
+    .params = params,
+    .phases = phases,
+    .ranks = ranks,
+    .memory = memory,
+    .open = open_hpccg,
+    .close = close_hpccg,
+    .reset = reset,
+    .solve = solve,
+    .answer = answer,
+    .work = work,
+    .weak = true,
+};

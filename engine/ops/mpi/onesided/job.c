@@ -15,7 +15,8 @@ const char *const rma_per_words[] = {"batch", "call", NULL};
 enum { PER_BATCH, PER_CALL };
 const char *const rma_windows_words[] = {"one", "thread", NULL};
 enum { WINDOWS_ONE, WINDOWS_THREAD };
-const char *const rma_layout_words[] = {[RMA_DISJOINT] = "disjoint", [RMA_LINE] = "line", NULL};
+const char *const rma_layout_words[] = {
+    [RMA_DISJOINT] = "disjoint", [RMA_LINE] = "line", [RMA_WORD] = "word", NULL};
 
 /* All threads of a rank. Where they share a window, one alone acts for a rank that is only a target. */
 struct job {
@@ -118,6 +119,8 @@ static int repeat(struct job *job)
 static int check(const struct job *job, bool second)
 {
     int err = 0;
+    if (job->threads->layout == RMA_WORD && job->row->call->effect != RMA_GET)
+        return rma_check_word(job->threads, job->count, second);
     for (int t = 0; t < job->count && !err; ++t)
         err = say_thread(job, t, rma_check(&job->threads[t], second));
     return err;
@@ -210,7 +213,8 @@ static size_t whole_lines(size_t bytes)
 /* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
 static int lay_out(struct rma *s, int sharing, size_t *bytes)
 {
-    const size_t places = (size_t)s->places, lane = sharing > 1 ? (size_t)s->thread : 0;
+    const size_t places = (size_t)s->places;
+    const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
     s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
     s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
     s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
@@ -280,6 +284,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     job->count = t + 1;
     int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
     err = err ? err : choose_type(s, env);
+    err = err ? err : rma_refuse_word(s);
     s->places = (int)value(env, "calls", 1);
     s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;
     s->batch = s->role == RMA_TARGET ? 0 : one_by_one ? 1 : s->places;

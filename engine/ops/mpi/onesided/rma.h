@@ -159,6 +159,21 @@ int rma_prepare(struct rma *s);
 int rma_check(const struct rma *s, bool second);
 int rma_settle(const struct rma *s);
 
+/* The numbers of this op's calls into the window of a rank: the window's own is the first, and those of the
+ * threads that share a place follow. */
+struct reduction rma_sum_at(const struct rma *s, int target);
+int rma_number(const struct rma *s, int thread, int place);
+bool rma_combines(const struct rma *s);
+
+/* ---- places that all threads of a rank share (word.c) ---- */
+
+/* ERR_INPUT for what they cannot be, which all ranks find alike. */
+int rma_refuse_word(const struct rma *s);
+
+/* After rma_check() of each: what so many threads have fetched and left in a place is what they fetch and
+ * leave one after another in some order. `second` of a swap. ERR_WRONG. */
+int rma_check_word(struct rma *threads, int count, bool second);
+
 /* ---- an op's life (job.c) ---- */
 
 /* What the rows say of an op. */

@@ -111,7 +111,7 @@ static const struct param
                        PARAM_WORDS(
                            "target",
                            "how the threads' places lie in the window. disjoint: cache lines of their "
-                           "own; line: neighbours share cache lines",
+                           "own; line: neighbours share cache lines; word: all have the same places",
                            rma_layout_words),
                        MT_PHASES_PARAM},
     buffer_params[] = {BUFFERS_PARAMS};

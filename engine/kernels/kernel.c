@@ -242,6 +242,7 @@ void kernel_op(const struct kernel *kernel, struct op *op)
         .threaded = true,
         .params = kernel->params,
         .phases = kernel->phases,
+        .phase_work = kernel->phase_work,
         .row = kernel,
         .setup = setup,
         .prepare = prepare,

@@ -72,7 +72,8 @@ struct kernel {
 
     /* Operations of a run, by the suite's own formula; of each rank where `weak`, of all together else. */
     double (*work)(const double *params);
-    bool weak; /* the problem is as large as there are ranks */
+    const double *phase_work; /* what of it is done in each phase, 0 to 1; NULL: nobody counts */
+    bool weak;                /* the problem is as large as there are ranks */
 };
 
 /* The op of a row; the suite names its family. */

@@ -97,3 +97,20 @@ def test_records_say_what_is_sent_and_how_much_is_done(tmp_path: Path, mpi: Mpi)
     products, numbers = outer * (inner + 1), outer * (2 * inner + 3)
     assert phases.messages == (products + numbers,) * 2
     assert phases.bytes == (8 * (products * n + numbers + outer),) * 2
+
+
+def test_a_proxy_grows_with_the_ranks_and_counts_its_work_by_phases(tmp_path: Path, mpi: Mpi) -> None:
+    lines = kernel_lines(["app.hpccg nx=5 ny=4 nz=3 iterations=7"])
+    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    (point,) = (one for one in records if isinstance(one, Point))
+    (phases,) = (one for one in records if isinstance(one, Phases))
+    assert point.work == 2 * 7 * (5 * 4 * 3) * (54 + 6 + 4)
+    assert {one.name: one.work_share for one in phases.phases} == {
+        "spmv": 54 / 64,
+        "waxpby": 6 / 64,
+        "ddot": 4 / 64,
+        "exchange": 0,
+        "sums": 0,
+    }
+    assert phases.messages == (7, 7)
+    assert phases.bytes == (7 * 5 * 4 * 8,) * 2

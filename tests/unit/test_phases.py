@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from flat_rows import made_row
+from macro_rows import counts
 from steelyard.records.schema import Phase, Phases
-from steelyard.results.phases import summarise
+from steelyard.results.phases import RowPhase, summarise
+from steelyard.show.inside_sheets import phase_sheets
 
 
 def test_phases_are_summed_up() -> None:
@@ -35,3 +39,20 @@ def test_phases_are_summed_up() -> None:
     assert (work.median, work.slowest, work.calls, wait.calls) == (200, 300, 1, 2)
     assert work.share == pytest.approx(2 / 3)
     assert summarise([], 1) is None
+
+
+def test_a_phase_whose_work_is_counted_has_a_rate() -> None:
+    """4 ms at 1000 Mop/s are 4 million; three quarters of them in 2 ms are 1500 Mop/s."""
+    spmv = RowPhase("spmv", False, 2e6, 2e6, 2e6, 2e6, 1.0, 1.0, work_share=0.75)
+    sums = msgspec.structs.replace(spmv, name="sums", work_share=0.0)
+    counted, uncounted = (
+        msgspec.structs.replace(counts(), phases=phases)
+        for phases in ((spmv, sums), (msgspec.structs.replace(spmv, work_share=None),))
+    )
+    rates = {"op": "npb.cg", "median": 4e6, "time": 4e6, "mops": 1000.0}
+    (first, *_), (other, *_) = (
+        tuple(phase_sheets([made_row(**rates, phases=inside)])) for inside in (counted, uncounted)
+    )
+    at = [column.name for column in first.columns].index("rate")
+    assert [line.cells[at] for line in first.lines] == ["1500 Mop/s", ""]
+    assert "rate" not in [column.name for column in other.columns]

@@ -290,11 +290,18 @@ static int open_hpccg(struct kernel_env *env, void **state)
     return err;
 }
 
-/* As the original counts: two operations for each of 27 points of a row, of each element of two dot products
- * and three sums of vectors. */
+/* As the original counts, for each row: two operations for each of 27 points, of each element of two dot
+ * products and of three sums of vectors. */
+enum { SPMV_WORK = 2 * HPCCG_POINTS, DDOT_WORK = 2 * 2, WAXPBY_WORK = 3 * 2 };
+#define ROW_WORK ((double)(SPMV_WORK + DDOT_WORK + WAXPBY_WORK))
+static const double phase_work[] = {[PHASE_SPMV] = SPMV_WORK / ROW_WORK,
+                                    [PHASE_WAXPBY] = WAXPBY_WORK / ROW_WORK,
+                                    [PHASE_DDOT] = DDOT_WORK / ROW_WORK,
+                                    [PHASE_SUMS] = 0};
+
 static double work(const double *chosen)
 {
-    return chosen[ITERATIONS] * chosen[NX] * chosen[NY] * chosen[NZ] * (2 * HPCCG_POINTS + 2 * 2 + 3 * 2);
+    return chosen[ITERATIONS] * chosen[NX] * chosen[NY] * chosen[NZ] * ROW_WORK;
 }
 
 static const char *const grids[] = {"line", "box", NULL};
@@ -322,5 +329,6 @@ const struct kernel app_hpccg = {
     .solve = solve,
     .answer = answer,
     .work = work,
+    .phase_work = phase_work,
     .weak = true,
 };

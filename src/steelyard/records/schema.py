@@ -261,12 +261,16 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
 
 
 class Phase(_Part, frozen=True):
-    """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication."""
+    """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication.
+
+    In some `work_share` of the op's counted work is done; None where nobody counts.
+    """
 
     name: str
     communicates: bool
     ns: tuple[Count, ...]
     calls: tuple[Count, ...]
+    work_share: Share | None = None
 
 
 class Phases(_Record, frozen=True, tag="phases", gc=False):

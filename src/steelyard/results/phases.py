@@ -20,7 +20,8 @@ class RowPhase(Struct, frozen=True):
     """A phase: the median over chunks of its mean over ranks, in ns per repetition, and its spread.
 
     `low` and `high` are the 5th and the 95th percentile over chunks, `slowest` the longest mean of a rank;
-    `share` is of all phases of all ranks, `calls` how often a rank enters it in a repetition.
+    `share` is of all phases of all ranks, `calls` how often a rank enters it in a repetition, `work_share`
+    what of the op's counted work is done in it; None where nobody counts.
     """
 
     name: str
@@ -31,6 +32,7 @@ class RowPhase(Struct, frozen=True):
     slowest: float
     share: float
     calls: float
+    work_share: float | None = None
 
 
 class RowPhases(Struct, frozen=True, kw_only=True):
@@ -80,6 +82,7 @@ def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
                 slowest=float(ranks[i].max()),
                 share=float(ranks[i].sum()) / total if total else 0.0,
                 calls=float(calls[i].mean()),
+                work_share=phase.work_share,
             )
             for i, phase in enumerate(chunks[0].phases)
         ),

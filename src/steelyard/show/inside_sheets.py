@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.base.units import format_memory, format_time
+from steelyard.base.units import format_memory, format_mops, format_time
 from steelyard.models.micro_macro import is_kernel
 from steelyard.results.core_noise import CoreNoise, fundamentals
-from steelyard.results.facets import Cores, Inside
+from steelyard.results.facets import Cores, Inside, Rate
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.show.labels import Labels, row_labels
@@ -21,19 +21,22 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     if not told:
         return
     labels = row_labels([row for row, _ in told])
+    is_rated = any(phase.work_share for _, inside in told for phase in inside.phases)
     yield Sheet(
         "where the time goes",
         ", ".join(("per repetition and rank", *labels.common.values())),
         (
             words("what"),
             words("phase"),
-            *map(number, ("share", "median", "5 % to 95 %", "slowest rank")),
+            *map(
+                number, ("share", "median", "5 % to 95 %", "slowest rank", *(("rate",) if is_rated else ()))
+            ),
             words(""),
         ),
         plain_lines(
             (_name(labels, i, row), *cells)
             for i, (row, inside) in enumerate(told)
-            for cells in _phase_cells(inside)
+            for cells in _phase_cells(inside, row, is_rated)
         ),
         grouped=1,
     )
@@ -56,14 +59,17 @@ def _name(labels: Labels, i: int, row: Row) -> str:
     return ", ".join(word for word in (row.op, *told) if word)
 
 
-def _phase_cells(inside: RowPhases) -> Iterator[tuple[str, ...]]:
+def _phase_cells(inside: RowPhases, row: Row, is_rated: bool) -> Iterator[tuple[str, ...]]:
+    work = (row.get(Rate).mops or 0.0) * (row.time or 0.0)  # millions times ns / s
     for phase in inside.phases:
+        mops = work * (phase.work_share or 0.0) / phase.median if phase.median else 0.0
         yield (
             phase.name,
             f"{100 * phase.share:.1f} %",
             format_time(phase.median),
             interval_words(phase.low, phase.high),
             format_time(phase.slowest),
+            *((format_mops(mops) if mops else "",) if is_rated else ()),
             "communicates" if phase.communicates else "",
         )
 

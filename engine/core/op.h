@@ -134,7 +134,6 @@ struct op {
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */
-    const double *phase_work;   /* what of `work` is done in each of them, 0 to 1; NULL: nobody counts */
     const char *missing;        /* why it cannot run in this build; NULL when it can */
     const void *row;            /* the family's own */
 
@@ -160,6 +159,9 @@ struct op {
      * Ops whose subject is not time spent in a call have their result here. */
     const char *const *counters;
     void (*counted)(void *state, int64_t *values);
+
+    /* Whether it counts at all, where its parameters say so; NULL: it does. */
+    bool (*counts)(const struct op_env *env);
 
     /* With whom this rank does so, -1: with nobody. NULL: ranks 0 and 1 with each other. */
     int (*partner)(void *state);

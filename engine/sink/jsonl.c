@@ -91,7 +91,7 @@ static void write_ranks(struct json *j, const char *key, const struct chunk *c, 
 
 static void write_counts(struct json *j, const struct op *op, const struct chunk *c)
 {
-    const int counters = op_counters(op);
+    const int counters = c->counts ? op_counters(op) : 0;
     json_open(j, "counts", '{');
     for (int i = 0; i < counters; ++i)
         write_ranks(j, op->counters[i], c, c->counts + i, counters);
@@ -170,8 +170,6 @@ static int write_phases(struct sink *sink, const struct point *p, const struct p
         json_open(j, NULL, '{');
         json_string(j, "name", rows[i].name);
         json_bool(j, "communicates", rows[i].communicates);
-        if (p->op->phase_work)
-            json_double(j, "work_share", p->op->phase_work[i]);
         json_ints(j, "ns", c->values + i, c->ranks, row);
         json_ints(j, "calls", c->values + c->phases + i, c->ranks, row);
         json_close(j, '}');

@@ -11,7 +11,7 @@ import pytest
 from points import engine_of, measure
 from steelyard.engines.build import describe
 from steelyard.engines.mpi import Mpi
-from steelyard.records.schema import End, Phases, Point
+from steelyard.records.schema import End, Obs, Phases, Point
 
 _CALLS = (
     "put",
@@ -171,6 +171,29 @@ def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: in
             assert (end.status, end.verified) == ("ok", True), line
 
 
+def test_a_target_that_is_away_and_what_is_complete_before_it_is_back(tmp_path: Path, mpi: Mpi) -> None:
+    """Calls are counted only where the target leaves MPI, at the origin alone, and each at most once."""
+    aways = ("computes", "sleeps")
+    layouts = ("windows=one sync=lock_all complete=flush", "windows=thread sync=lock complete=close")
+    lines = [
+        f"op=mpi.mt.put bytes=8 away_us=100 target_does={away} {layout}"
+        for away in aways
+        for layout in layouts
+    ]
+    lines += ["op=mpi.mt.get bytes=8 target_does=polls", "op=mpi.mt.get bytes=8"]
+    ends, records = _measured(tmp_path, mpi, 2, 2, lines)
+    assert [(end.status, end.why, end.verified) for end in ends] == [("ok", None, True)] * len(lines)
+    counts = {record.point: record.counts for record in records if isinstance(record, Obs)}
+    for point in range(4):
+        (begun, at_target), (early, _) = (
+            [row[0] for row in counts[point][name]] for name in ("begun", "early")
+        )
+        assert 1 <= begun <= 4  # two threads, two repetitions
+        assert 0 <= early <= begun
+        assert at_target == 0
+    assert counts[4] == counts[5] == {}
+
+
 # What cannot be -> words of the sentence.
 _REFUSED = {
     "op=mpi.mt.put sync=fence bytes=8": "of locks alone, and sync=fence completes mpi.mt.put by closing",
@@ -178,6 +201,7 @@ _REFUSED = {
     "op=mpi.mt.rput windows=one target=word bytes=8": "MPI leaves undefined what is there after MPI_Rput",
     "op=mpi.mt.accumulate target=word bytes=72": "of at most 64 bytes, not 72; give --bytes 8",
     "op=mpi.mt.get windows=thread target=word bytes=8": "memory of its own, which target=word has none of",
+    "op=mpi.mt.put sync=fence complete=close target_does=sleeps bytes=8": "target_does=sleeps is for locks",
     "op=mpi.mt.rput sync=pscw complete=close bytes=8": "give sync=lock, lock_shared or lock_all",
     "op=mpi.mt.put.bandwidth calls=65536 bytes=1Gi": "memory",
 }

@@ -244,11 +244,6 @@ static int tell(struct rma *s)
     return MPI_Send(NULL, 0, MPI_BYTE, s->peer, 0, s->comm);
 }
 
-static int hear(struct rma *s)
-{
-    return MPI_Recv(NULL, 0, MPI_BYTE, s->peer, 0, s->comm, MPI_STATUS_IGNORE);
-}
-
 static int tell_and_hear(struct rma *s)
 {
     return MPI_Sendrecv(NULL, 0, MPI_BYTE, s->peer, 0, NULL, 0, MPI_BYTE, s->peer, 0, s->comm,
@@ -258,6 +253,6 @@ static int tell_and_hear(struct rma *s)
 int rma_meet(struct rma *s)
 {
     static int (*const meet[RMA_ROLES])(struct rma *) = {
-        [RMA_ORIGIN] = tell, [RMA_TARGET] = hear, [RMA_BOTH] = tell_and_hear};
+        [RMA_ORIGIN] = tell, [RMA_TARGET] = rma_stay, [RMA_BOTH] = tell_and_hear};
     return s->locks ? meet[s->role](s) : MPI_SUCCESS;
 }

@@ -42,7 +42,9 @@ static void work(void *state, int t)
 {
     struct job *job = state;
     struct rma *s = &job->threads[t];
-    s->rc = s->loop(s, job->reps);
+    s->rc = job->shares ? MPI_SUCCESS : rma_leave(s);
+    if (s->rc == MPI_SUCCESS)
+        s->rc = s->loop(s, job->reps);
     if (s->rc != MPI_SUCCESS && s->gate)
         gate_break(s->gate, s->rc);
     if (!job->shares && s->rc == MPI_SUCCESS)
@@ -67,12 +69,41 @@ static int first_error(const struct job *job)
     return 0;
 }
 
+/* Threads of a shared window have one target, which leaves once for all of them. */
+static int leave(struct job *job)
+{
+    const struct rma *first = job->threads;
+    const int rc = rma_leave(job->threads);
+    for (int t = 1; t < job->count; ++t) {
+        struct rma *s = &job->threads[t];
+        s->begun = s->early = 0;
+        s->last_ns = first->last_ns;
+        s->back_ns = first->back_ns;
+    }
+    return team_mpi_err(rc, "a message of the two ranks");
+}
+
+const char *const rma_counters[] = {"begun", "early", NULL};
+
+void rma_counted(void *state, int64_t *values)
+{
+    const struct job *job = state;
+    values[0] = values[1] = 0;
+    for (int t = 0; t < job->count; ++t) {
+        values[0] += job->threads[t].begun;
+        values[1] += job->threads[t].early;
+    }
+}
+
 int rma_run(void *state, int64_t reps)
 {
     struct job *job = state;
     if (job->threads->rank > 1)
         return 0;
     job->reps = reps;
+    int err = job->shares ? leave(job) : 0;
+    if (err)
+        return err;
     phase_begin(job->phases);
     if (job->pool)
         pool_run(job->pool, work, job);
@@ -80,7 +111,7 @@ int rma_run(void *state, int64_t reps)
         work(job, 0);
     if (job->phases)
         stamp(job);
-    int err = first_error(job);
+    err = first_error(job);
     return err || !job->shares ? err : team_mpi_err(rma_meet(job->threads), "a message of the two ranks");
 }
 
@@ -283,6 +314,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     s->gate = job->shares && env->threads > 1 && s->role != RMA_TARGET ? &job->gate : NULL;
     job->count = t + 1;
     int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
+    err = err ? err : rma_choose_stay(s, env, (int)value(env, "target_does", 0), value(env, "away_us", 0));
     err = err ? err : choose_type(s, env);
     err = err ? err : rma_refuse_word(s);
     s->places = (int)value(env, "calls", 1);

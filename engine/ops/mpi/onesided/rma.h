@@ -86,6 +86,15 @@ struct rma {
     int64_t done_ns;                      /* with its calls, of phases */
     int rc;                               /* MPI's code of its last run */
 
+    /* Of a target that is away from MPI: `stay` is the word; an origin counts what it completes until then.
+     */
+    int stay;
+    int64_t away_ns, back_ns, last_ns; /* back_ns: the target is away until then at least, by this clock */
+    int64_t begun, early;              /* calls that began before, and those of them that were complete */
+    const struct phases *clock;
+    rma_finish *plain_finish;
+    rma_side *plain_close;
+
     /* What is checked. */
     struct reduction sum; /* of calls that combine; `replaces`, `keeps`: MPI_REPLACE, MPI_NO_OP */
     bool replaces, keeps;
@@ -109,6 +118,22 @@ bool rma_sync_locks(int sync);
 
 /* After all repetitions: where the target has no part in epochs it waits for this, in MPI. */
 int rma_meet(struct rma *s);
+
+/* ---- what the target of locks does meanwhile (stay.c) ---- */
+
+enum { RMA_STAYS = 4 };
+extern const char *const rma_stay_words[RMA_STAYS + 1];
+bool rma_stays_away(int word);
+
+/* By the word of `target_does`, and for how long it is away from MPI. After rma_choose_epochs(). ERR_INPUT
+ * where it has a part in the epochs. */
+int rma_choose_stay(struct rma *s, const struct op_env *env, int word, double away_us);
+
+/* Before the repetitions: a target that is to be away leaves MPI now. MPI's code. */
+int rma_leave(struct rma *s);
+
+/* Until the origin is done. MPI's code. */
+int rma_stay(struct rma *s);
 
 /* A loop with the call inlined: calls take tens of ns on shared memory. */
 static inline __attribute__((always_inline)) int rma_batch(struct rma *s, int first,
@@ -186,6 +211,8 @@ struct rma_row {
 int rma_setup(const struct op_env *env, const struct rma_row *row, void **state);
 int rma_run(void *state, int64_t reps);
 int rma_verify(void *state);
+extern const char *const rma_counters[3];
+void rma_counted(void *state, int64_t *values);
 void rma_teardown(void *state);
 
 /* The parameters that each op has, in this order, and the words of others. */

@@ -90,6 +90,17 @@ enum { TYPE_DOUBLE = 0, TYPE_LONG = 3 };
 static const struct param epoch_params[2][RMA_PARAMS] = {{EPOCH_PARAMS(RMA_BY_FLUSH)},
                                                          {EPOCH_PARAMS(RMA_BY_REQUEST)}};
 static const struct param
+    stay_params[] = {PARAM_WORDS(
+                         "target_does",
+                         "what the target of locks does until the origin is done. waits: in MPI; polls: "
+                         "tests again and again; computes, sleeps: tests after each time away",
+                         rma_stay_words),
+                     {.name = "away_us",
+                      .unit = "us",
+                      .summary = "how long it computes or sleeps outside MPI",
+                      .normal = 1000,
+                      .least = 1,
+                      .most = 1e7}},
     window_params[] = {{.name = "calls",
                         .unit = "",
                         .summary = "calls in a repetition, each at a place of its own",
@@ -125,6 +136,13 @@ static const struct form_row {
 } forms[FORMS] = {[ONE] = {"", "", ROLE_LATENCY},
                   [ONE_WAY] = {".bandwidth", "a window of calls: ", ROLE_BANDWIDTH},
                   [BOTH_WAYS] = {".bibandwidth", "a window of calls each way at once: ", ROLE_BANDWIDTH}};
+
+/* For a target that is away, "begun": calls that begin in the first time away of a sample; "early": those of
+ * them that are complete in it. */
+static bool counts(const struct op_env *env)
+{
+    return rma_stays_away((int)param_value(env->op->params, env->params, "target_does", 0));
+}
 
 /* Calls of one element have the first form alone, and stand last. */
 enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * FORMS + SINGLES };
@@ -174,6 +192,8 @@ static void make(struct made *own, const struct rma_call *call, enum form form, 
         ADD(own, thread_params);
     if (form != ONE)
         ADD(own, window_params);
+    if (form != BOTH_WAYS)
+        ADD(own, stay_params);
     if (call->effect == RMA_SWAP)
         ADD(own, swap_params);
     else if (call->effect == RMA_COMBINE || call->effect == RMA_FETCH)
@@ -214,6 +234,10 @@ static void op_at(size_t i, struct op *op)
         .run = rma_run,
         .verify = rma_verify,
         .teardown = rma_teardown,
+        .phases = mt_phases,
+        .counters = rma_counters,
+        .counted = rma_counted,
+        .counts = counts,
         .moved = call->single ? NULL : moved,
         .work = form == ONE && !threaded ? NULL : calls_of,
     };
@@ -221,7 +245,6 @@ static void op_at(size_t i, struct op *op)
         op->threaded = true;
         op->thread_level = "multiple";
         op->missing = THREADS_MISSING;
-        op->phases = mt_phases;
     }
     snprintf(op->name, sizeof op->name, "mpi.%s%s%s", threaded ? "mt." : "", call->name, forms[form].suffix);
 }

@@ -134,6 +134,7 @@ struct op {
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */
+    const double *phase_work;   /* what of `work` is done in each of them, 0 to 1; NULL: nobody counts */
     const char *missing;        /* why it cannot run in this build; NULL when it can */
     const void *row;            /* the family's own */
 

@@ -86,7 +86,7 @@ struct rma {
     int64_t done_ns;                      /* with its calls, of phases */
     int rc;                               /* MPI's code of its last run */
 
-    /* Of a target that is away from MPI: `stay` is the word; an origin counts what it completes until then.
+    /* While a target is away from MPI, an origin counts what it completes; `stay` is the word.
      */
     int stay;
     int64_t away_ns, back_ns, last_ns; /* back_ns: the target is away until then at least, by this clock */

@@ -126,6 +126,8 @@ def test_threads_that_share_a_word_come_in_some_order(tmp_path: Path, mpi: Mpi) 
 
 def test_more_threads_and_ranks_than_cores(tmp_path: Path, mpi: Mpi) -> None:
     """Four threads of each rank; the third rank has no part in it."""
+    if mpi.family == "mpich":
+        pytest.skip("threads of MPICH spin on cores that others wait for; Open MPI does this")
     lines = [
         f"op=mpi.mt.{call} {layout}{_size(call)}" for call, layout in zip(_CALLS, _LAYOUTS * 3, strict=False)
     ]
@@ -181,14 +183,15 @@ def test_a_target_that_is_away_and_what_is_complete_before_it_is_back(tmp_path: 
         for layout in layouts
     ]
     lines += ["op=mpi.mt.get bytes=8 target_does=polls", "op=mpi.mt.get bytes=8"]
-    ends, records = _measured(tmp_path, mpi, 2, 2, lines)
+    threads = 1 if mpi.family == "mpich" else 2  # they spin on cores that others wait for
+    ends, records = _measured(tmp_path, mpi, 2, threads, lines)
     assert [(end.status, end.why, end.verified) for end in ends] == [("ok", None, True)] * len(lines)
     counts = {record.point: record.counts for record in records if isinstance(record, Obs)}
     for point in range(4):
         (begun, at_target), (early, _) = (
             [row[0] for row in counts[point][name]] for name in ("begun", "early")
         )
-        assert 1 <= begun <= 4  # two threads, two repetitions
+        assert 1 <= begun <= 2 * threads  # of two repetitions
         assert 0 <= early <= begun
         assert at_target == 0
     assert counts[4] == counts[5] == {}

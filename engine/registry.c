@@ -54,6 +54,8 @@ static const struct op_family *const families[] = {
     &mpi_pattern_ops,
     &mpi_victim_ops,
     &mpi_halo_ops,
+    &mpi_win_sync_ops,
+    &mpi_win_make_ops,
     &mpi_comm_ops,
     &mpi_dynamic_ops,
     &mpi_win_ops,

@@ -58,6 +58,12 @@ static inline int *unweighted(void)
 #define COMM_IDUP_MISSING NULL
 #endif
 
+#ifdef SMPI_H
+#define WIN_TEST_MISSING "SimGrid does not implement MPI_Win_test"
+#else
+#define WIN_TEST_MISSING NULL
+#endif
+
 /* SimGrid declares what makes processes meet, and ends the simulation when it is called. */
 #ifdef SMPI_H
 #define DYNAMIC_MISSING "SimGrid has no processes but those that it begins with"

@@ -1,4 +1,4 @@
-#include "comm/exchange_mpi.h"
+#include "comm/exchange_own_mpi.h"
 
 #include "base/err.h"
 #include "base/num.h"
@@ -8,44 +8,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-/* A link without those that are nobody, in MPI's terms. */
-struct half {
-    void *data;
-    int count, peer, tag;
-    int partitions;
-};
-
-struct back {
-    const char *calls; /* for sentences */
-    const char *missing;
-    int (*prepare)(struct exchange *x); /* on this rank alone; NULL: nothing to do */
-    int (*connect)(struct exchange *x); /* when all ranks have prepared */
-    int (*start)(const struct exchange *x);
-    int (*finish)(const struct exchange *x);
-    int (*whole)(const struct exchange *x);
-};
-
-/* The arguments of a neighbourhood collective: counts, displacements from the lowest buffer, and for
- * alltoallw the same again in its types. */
-struct sides {
-    int *peers, *counts, *offsets;
-    MPI_Aint *far_offsets;
-    MPI_Datatype *types;
-    char *base;
-};
-
-struct exchange {
-    const struct back *back;
-    MPI_Comm comm, graph;
-    struct exchange_link *links; /* for MPI_Sendrecv, which wants both ends */
-    size_t count;
-    struct half *out, *in;
-    int outs, ins;
-    MPI_Request *requests; /* of the ins, then of the outs */
-    int requested;         /* those that are to be freed */
-    struct sides send, recv;
-};
 
 /* ---- nonblocking --------------------------------------------------------------------------------------- */
 
@@ -232,43 +194,50 @@ static int graph_finish(const struct exchange *x)
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
 const char *const exchange_backs[EXCHANGE_BACKS + 1] = {
-    "nonblocking", "sendrecv", "persistent", "neighbor", "neighborw", "partitioned", NULL};
+    "nonblocking", "sendrecv", "persistent", "neighbor", "neighborw", "partitioned",
+    "fence",       "pscw",     "lock",       "flush",    NULL};
 
-static const struct back backs[EXCHANGE_BACKS] = {
-    [EXCHANGE_NONBLOCKING] = {.calls = "MPI_Irecv, MPI_Isend or MPI_Waitall",
-                              .start = nonblocking_start,
-                              .finish = wait_all,
-                              .whole = nonblocking_whole},
-    [EXCHANGE_SENDRECV] = {.calls = "MPI_Sendrecv",
-                           .start = sendrecv_whole,
-                           .finish = nothing,
-                           .whole = sendrecv_whole},
-    [EXCHANGE_PERSISTENT] = {.calls = "MPI_Recv_init, MPI_Send_init, MPI_Startall or MPI_Waitall",
-                             .connect = persistent_connect,
-                             .start = persistent_start,
-                             .finish = wait_all,
-                             .whole = persistent_whole},
-    [EXCHANGE_NEIGHBOR] = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallv",
-                           .missing = NEIGHBOURS_MISSING,
-                           .prepare = near_prepare,
-                           .connect = graph_connect,
-                           .start = near_start,
-                           .finish = graph_finish,
-                           .whole = near_whole},
-    [EXCHANGE_NEIGHBORW] = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallw",
-                            .missing = NEIGHBOURS_MISSING,
-                            .prepare = far_prepare,
-                            .connect = graph_connect,
-                            .start = far_start,
-                            .finish = graph_finish,
-                            .whole = far_whole},
-    [EXCHANGE_PARTITIONED] = {.calls = "MPI_Precv_init, MPI_Psend_init, MPI_Startall, MPI_Pready_range or "
-                                       "MPI_Waitall",
-                              .missing = MPI4_MISSING,
-                              .connect = partitioned_connect,
-                              .start = partitioned_start,
-                              .finish = wait_all,
-                              .whole = partitioned_whole},
+static const struct back by_nonblocking = {.calls = "MPI_Irecv, MPI_Isend or MPI_Waitall",
+                                           .start = nonblocking_start,
+                                           .finish = wait_all,
+                                           .whole = nonblocking_whole};
+static const struct back by_sendrecv = {
+    .calls = "MPI_Sendrecv", .start = sendrecv_whole, .finish = nothing, .whole = sendrecv_whole};
+static const struct back by_persistent = {.calls =
+                                              "MPI_Recv_init, MPI_Send_init, MPI_Startall or MPI_Waitall",
+                                          .connect = persistent_connect,
+                                          .start = persistent_start,
+                                          .finish = wait_all,
+                                          .whole = persistent_whole};
+static const struct back by_neighbor = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallv",
+                                        .missing = NEIGHBOURS_MISSING,
+                                        .prepare = near_prepare,
+                                        .connect = graph_connect,
+                                        .start = near_start,
+                                        .finish = graph_finish,
+                                        .whole = near_whole};
+static const struct back by_neighborw = {.calls = "MPI_Dist_graph_create_adjacent or MPI_Neighbor_alltoallw",
+                                         .missing = NEIGHBOURS_MISSING,
+                                         .prepare = far_prepare,
+                                         .connect = graph_connect,
+                                         .start = far_start,
+                                         .finish = graph_finish,
+                                         .whole = far_whole};
+static const struct back by_partitioned = {
+    .calls = "MPI_Precv_init, MPI_Psend_init, MPI_Startall, MPI_Pready_range or "
+             "MPI_Waitall",
+    .missing = MPI4_MISSING,
+    .connect = partitioned_connect,
+    .start = partitioned_start,
+    .finish = wait_all,
+    .whole = partitioned_whole};
+
+static const struct back *const backs[EXCHANGE_BACKS] = {
+    [EXCHANGE_NONBLOCKING] = &by_nonblocking, [EXCHANGE_SENDRECV] = &by_sendrecv,
+    [EXCHANGE_PERSISTENT] = &by_persistent,   [EXCHANGE_NEIGHBOR] = &by_neighbor,
+    [EXCHANGE_NEIGHBORW] = &by_neighborw,     [EXCHANGE_PARTITIONED] = &by_partitioned,
+    [EXCHANGE_FENCE] = &exchange_fence,       [EXCHANGE_PSCW] = &exchange_pscw,
+    [EXCHANGE_LOCK] = &exchange_lock,         [EXCHANGE_FLUSH] = &exchange_flush,
 };
 
 static int divisor(int a, int b)
@@ -313,7 +282,7 @@ int exchange_open(const struct exchange_ask *ask, const struct exchange_link *li
                   struct exchange **exchange)
 {
     *exchange = NULL;
-    const struct back *back = &backs[ask->back];
+    const struct back *back = backs[ask->back];
     struct exchange *x = calloc(1, sizeof *x);
     int err = failed;
     if (!err && !x)
@@ -356,6 +325,7 @@ void exchange_close(struct exchange *x)
         MPI_Request_free(&x->requests[i]);
     if (x->back && x->graph != MPI_COMM_NULL)
         MPI_Comm_free(&x->graph);
+    exchange_remote_close(x);
     free_side(&x->send);
     free_side(&x->recv);
     free(x->links);

@@ -1,6 +1,6 @@
 /* What a rank sends to and receives from its neighbours, again and again: one exchange, many ways to do it.
  *
- * Stencils, proxy applications and one-sided forms stand on it. Buffers are the caller's; what has been
+ * Stencils and proxy applications stand on it. Buffers are the caller's; what has been
  * received may be read, and what is to be sent be written, between exchanges. */
 #ifndef COMM_EXCHANGE_MPI_H
 #define COMM_EXCHANGE_MPI_H
@@ -28,6 +28,10 @@ enum exchange_back {
     EXCHANGE_NEIGHBOR,    /* MPI_Neighbor_alltoallv on a graph of the neighbours */
     EXCHANGE_NEIGHBORW,   /* MPI_Neighbor_alltoallw likewise, which has no limit of 2 GiB between buffers */
     EXCHANGE_PARTITIONED, /* MPI_Psend_init and MPI_Precv_init; all partitions are ready at once */
+    EXCHANGE_FENCE,       /* MPI_Put into windows over what is received; MPI_Win_fence before and after */
+    EXCHANGE_PSCW,        /* likewise; MPI_Win_post, MPI_Win_start, MPI_Win_complete, MPI_Win_wait */
+    EXCHANGE_LOCK,        /* likewise; MPI_Win_lock and MPI_Win_unlock, and empty messages that tell */
+    EXCHANGE_FLUSH,       /* likewise; MPI_Win_flush, and empty messages; MPI_Win_lock_all once */
     EXCHANGE_BACKS
 };
 

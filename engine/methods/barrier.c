@@ -39,7 +39,7 @@ const struct method method_barrier = {
     .name = "barrier",
     .summary = "one call after each barrier of Steelyard's own: the longest of the ranks' own times; biased "
                "by how far apart ranks leave the barrier",
-    .nature = "biased by the barrier",
+    .nature = "includes barrier exit skew",
     .suits = {[OP_LOCAL] = true, [OP_P2P] = true, [OP_COLLECTIVE] = true},
     .single = true,
     .params = params,
@@ -51,7 +51,7 @@ const struct method method_library_barrier = {
     .name = "library-barrier",
     .summary = "one call after each MPI_Barrier, as in OSU and IMB: the longest of the ranks' own times; "
                "biased by how far apart ranks leave it",
-    .nature = "biased by the barrier",
+    .nature = "includes barrier exit skew",
     .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true},
     .single = true,
     .params = params,

@@ -396,9 +396,3 @@ def test_list_in_json_has_parameters(steelyard: Steelyard) -> None:
     (row,) = steelyard("list", "self.spin", "--json").document["ops"]
     (param,) = [param for param in row["params"] if param["name"] == "ns"]
     assert param["least"] == 200
-
-
-def test_list_of_what_there_is_not(steelyard: Steelyard) -> None:
-    said = steelyard("list", "self.emty")
-    assert (said.code, said.out) == (2, "")
-    assert "nothing here is called 'self.emty'; did you mean 'self.empty'? 'steelyard list'" in said.err

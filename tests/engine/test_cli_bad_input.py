@@ -286,3 +286,9 @@ def test_what_no_mpi_here_can_do_is_refused_before_the_first_launch(
         "'steelyard list --mpi NAME'",
     )
     _refused(steelyard, tmp_path, command, words)
+
+
+def test_list_of_what_there_is_not(steelyard: Steelyard) -> None:
+    said = steelyard("list", "self.emty")
+    assert (said.code, said.out) == (2, "")
+    assert "nothing here is called 'self.emty'; did you mean 'self.empty'? 'steelyard list'" in said.err

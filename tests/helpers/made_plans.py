@@ -13,7 +13,7 @@ from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.plan import Measure, read_plan
 from steelyard.results.core_noise import LENGTH_NAMES
 
-MOST_VARIANTS = 40  # of the parameters of an op
+MOST_VARIANTS = 8  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}
 SIZES = (8, 1024, 65536)  # where a plan asks for several

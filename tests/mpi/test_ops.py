@@ -28,6 +28,8 @@ _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("put", "rput", "accumulate", "raccumulate"): (1,),
     ("put.bandwidth", "rput.bandwidth", "accumulate.bandwidth", "raccumulate.bandwidth"): (1,),
     ("get", "rget", "get.bandwidth", "rget.bandwidth"): (0,),
+    ("win.lock", "win.lock_all", "win.sync", "win.test"): (0,),
+    ("win.flush", "win.flush_all", "win.flush_local", "win.flush_local_all"): (0,),
 }
 
 

@@ -11,7 +11,8 @@ from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End
 
 _GEOMETRIES = ("2d5", "2d9", "3d7", "3d27")
-_BACKS = ("nonblocking", "sendrecv", "persistent", "neighbor", "neighborw", "partitioned")
+_ONE_SIDED = ("fence", "pscw", "lock", "flush")
+_BACKS = ("nonblocking", "sendrecv", "persistent", "neighbor", "neighborw", "partitioned", *_ONE_SIDED)
 _FIXED = "method=batch reps=1 rule=fixed count=1"
 
 
@@ -27,6 +28,12 @@ def _lacks(mpi: Mpi, line: str) -> bool:
     return "back=partitioned" in line and mpi.family == "openmpi" and mpi.version.startswith("4.")
 
 
+def _fails(mpi: Mpi, ranks: int, line: str) -> bool:
+    """Open MPI 4.1 has no window over memory of the user's on one rank: see points.py."""
+    windows = any(f"back={back}" in line for back in _ONE_SIDED)
+    return windows and ranks == 1 and mpi.family == "openmpi" and mpi.version.startswith("4.")
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
 def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     """With one rank it writes to itself; with two in a row both neighbours are the same rank."""
@@ -38,14 +45,17 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
         if back in ("nonblocking", "neighbor") or (i + j + ranks) % 2 == 0
     ]
     lines += [
-        f"op=mpi.halo.2d9 {_FIXED} bytes=70000 back={_BACKS[ranks % 6]} py={ranks}",
-        f"op=mpi.halo.3d27 {_FIXED} bytes=70000 back={_BACKS[(ranks + 1) % 6]} cell=40 pz={ranks}",
-        f"op=mpi.halo.3d27 {_FIXED} bytes=0 back={_BACKS[(ranks + 2) % 6]} px={ranks} py=1 pz=1",
+        f"op=mpi.halo.2d9 {_FIXED} bytes=70000 back={_BACKS[ranks % len(_BACKS)]} py={ranks}",
+        f"op=mpi.halo.3d27 {_FIXED} bytes=70000 back={_BACKS[(ranks + 3) % len(_BACKS)]} cell=40 pz={ranks}",
+        f"op=mpi.halo.3d27 {_FIXED} bytes=0 back={_BACKS[(ranks + 5) % len(_BACKS)]} px={ranks} py=1 pz=1",
     ]
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         if _lacks(mpi, line):
             assert end.status == "skipped"
             assert "back=partitioned: needs MPI 4.0, which the MPI that this engine" in (end.why or "")
+        elif _fails(mpi, ranks, line):
+            assert (end.status, end.verified) == ("failed", False), line
+            assert "MPI_Win_create" in (end.why or ""), line
         else:
             assert (end.status, end.why, end.verified) == ("ok", None, True), line
 

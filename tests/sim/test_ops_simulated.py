@@ -35,8 +35,9 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
         if _group(op["family"]) == family
     ]
     assert ops
+    how = {op["name"]: "barrier" if op["lasts"] else "batch" for op in ops}
     sizes = {op["name"]: " bytes=24" if op["sized"] else "" for op in ops}
-    lines = [f"op={name} method=batch reps=1 rule=fixed count=1{size}" for name, size in sizes.items()]
+    lines = [f"op={name} method={how[name]} reps=1 rule=fixed count=1{size}" for name, size in sizes.items()]
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
     points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
     simulate(tmp_path, ranks, "run", "--points", str(points), "--out", str(out), "--ranks", str(ranks))

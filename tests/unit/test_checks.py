@@ -300,3 +300,11 @@ def test_the_gravest_come_first_and_texts_are_sentences(tmp_path: Path) -> None:
 )
 def test_cpu_set(text: str, cpus: set[int]) -> None:
     assert cpu_set(text) == cpus
+
+
+def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
+    """For the first one that failed, with its size and MPI."""
+    points = [FakePoint("mpi.scan", steady(9.0), bytes=64, ends={1: HANG})]
+    ops = {"mpi.scan": {"sized": True}}
+    remedy = found_in(tmp_path, *points, launches=1, ops=ops)["failed"].remedy
+    assert remedy.startswith("Measure it alone: steelyard run mpi.scan --bytes 64 -n 2 --mpi mpich-4.0.2.")

@@ -57,7 +57,7 @@ def with_tail(median: float, share: float, factor: float) -> Series:
 
 
 def test_a_histogram_for_each_size_and_its_marks(tmp_path: Path) -> None:
-    """Modes are two hills where they lie; median and p99 are those of the row."""
+    """Modes are two hills where they lie; the typical time and p99 are those of the row."""
     made = [
         FakePoint("mpi.bcast", regimes(200.0, 400.0), bytes=8),
         FakePoint("mpi.bcast", with_tail(5e6, 0.05, 3.0), bytes=2**20, reps=1),
@@ -71,13 +71,13 @@ def test_a_histogram_for_each_size_and_its_marks(tmp_path: Path) -> None:
 
     def height(near: float) -> float:
         """For the first histogram at a time; bins are even on a logarithmic axis."""
-        return float(np.interp(near / (rows[0].median or 1), ridges[0].x, ridges[0].y))
+        return float(np.interp(near / (rows[0].time or 1), ridges[0].x, ridges[0].y))
 
     assert max(height(time) for time in range(195, 206)) > 0.5
     assert max(height(time) for time in range(390, 411)) > 0.25
     assert max(height(time) for time in range(260, 321)) < 0.05
     marks = [float(bar.x0[0]) for bar in chart.marks_of(Bars)]
-    late = [(row.get(Samples).p99 or 0) / (row.median or 1) for row in rows]
+    late = [(row.get(Samples).p99 or 0) / (row.time or 1) for row in rows]
     assert marks == pytest.approx([1.0, late[0], 1.0, late[1]])
     assert late[1] == pytest.approx(3.0, rel=0.05)
 
@@ -104,7 +104,7 @@ def test_messages_there_stand_and_messages_back_hang(tmp_path: Path) -> None:
     (chart,) = histogram_charts(group)
     there, back, *_ = chart.marks_of(Shape)
     assert there.y.min() == back.y.max()  # they share a foot
-    middles = [float(np.median(one.x)) * (row.median or 1) for one in (there, back)]
+    middles = [float(np.median(one.x)) * (row.time or 1) for one in (there, back)]
     assert middles == pytest.approx([300, 600], rel=0.1)
     (tails,) = tail_charts(group)
     labels = [curve.tip for curve in tails.marks_of(Curve)]

@@ -178,3 +178,23 @@ def test_what_is_foreign_moves_no_cursor() -> None:
     assert "\x1b" not in sheet_text(sheet, Paper(80, is_pipe=False, has_colour=False))
     assert "\\x1b[2J" in sheet_text(sheet, Paper(80, is_pipe=False))
     assert "\x1b" not in prose_text("e\x1b[2J", Paper())
+
+
+def test_columns_of_words_that_have_no_room_become_one() -> None:
+    columns = (words("sync"), words("complete"), words("window"), number("bytes"), number("time"))
+    lines = (
+        Line(("lock_shared", "flush_local", "allocate", "8 B", "154 ns")),
+        Line(("lock_shared", "flush_local", "create", "8 B", "1.54 us")),
+        Line(("fence", "close", "create", "failed: signal 11"), BAD),
+    )
+    sheet = Sheet("", "", columns, lines, grouped=2)
+    headings = sheet_text(sheet, Paper(80, is_pipe=False)).splitlines()[1]
+    assert headings.split() == [
+        "sync", "complete", "window", "bytes", "time",
+    ]  # fmt: skip
+    text = sheet_text(sheet, Paper(30, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 30
+    assert "8 B   154 ns" in text
+    assert "signal 11" in text
+    for word in ("shared", "local", "allocate", "create", "fence", "close"):
+        assert word in text

@@ -148,3 +148,18 @@ def test_times_keep_three_figures(ns: float) -> None:
     number, unit = units.format_time(ns).split()
     back = float(number) * {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
     assert back == pytest.approx(ns, rel=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "cell", "words"),
+    [
+        (1.0234, "1.023", "1.02"),
+        (0.05678, "0.057", "0.0568"),
+        (9.9999, "10.000", "10"),
+        (178.494, "178", "178"),
+        (1998278.43, "2000000", "2000000"),
+        (-12.345, "-12.3", "-12.3"),
+    ],
+)
+def test_ratios_have_no_more_digits_than_mean_anything(ratio: float, cell: str, words: str) -> None:
+    assert (units.format_ratio(ratio), units.format_factor(ratio)) == (cell, words)

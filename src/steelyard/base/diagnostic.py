@@ -39,7 +39,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 class Check(Generic[Seen]):
     """A row of a table of checks; `find` returns the evidence in whole sentences, or None.
 
-    Where one of the checks `caused_by` finds something too, that may explain this one.
+    Where one of the checks `caused_by` finds something too, that may explain this one. `remedy` may be made
+    from what was seen.
     """
 
     name: str
@@ -47,12 +48,18 @@ class Check(Generic[Seen]):
     what: str
     find: Callable[[Seen], str | None]
     why: str
-    remedy: str
+    remedy: str | Callable[[Seen], str]
     caused_by: tuple[str, ...] = ()
 
 
 def check(
-    name: str, severity: str, what: str, *, why: str, remedy: str, caused_by: tuple[str, ...] = ()
+    name: str,
+    severity: str,
+    what: str,
+    *,
+    why: str,
+    remedy: str | Callable[[Seen], str],
+    caused_by: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Seen], str | None]], Check[Seen]]:
     """Makes the function below it a row: what it returns is the evidence."""
     return lambda find: Check(name, severity, what, find, why, remedy, caused_by)
@@ -74,7 +81,7 @@ def diagnose(checks: Iterable[Check[Seen]], seen: Seen) -> tuple[Diagnostic, ...
             what=row.what,
             evidence=evidence,
             why=row.why,
-            remedy=row.remedy,
+            remedy=row.remedy if isinstance(row.remedy, str) else row.remedy(seen),
         )
         for row, evidence in rows
     }

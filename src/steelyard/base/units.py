@@ -81,6 +81,16 @@ def format_values(values: Mapping[str, float | str]) -> str:
     return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
 
 
+def format_ratio(ratio: float) -> str:
+    """`1.023`, `178`, `1990000`: three decimals below 10, beyond three digits."""
+    return f"{ratio:.3f}" if abs(ratio) < 10 else format_factor(ratio)
+
+
+def format_factor(ratio: float) -> str:
+    """`1.02`, `178`, `1990000`: three digits, as a sentence has it."""
+    return f"{float(f'{ratio:.3g}'):.12g}"
+
+
 def format_bytes(count: int) -> str:
     """A size as it was asked for, never rounded: `8 B`, `1 KiB`, `1.5 MiB`, `1 MB`, `999999 B`."""
     for prefixes in (_BINARY, {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}):

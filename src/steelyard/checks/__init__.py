@@ -1,12 +1,13 @@
 """Checks of what was measured: each is a function with its row, in the module of what it looks at."""
 
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
-from steelyard.checks import binding, clocks, interference, points
+from steelyard.checks import binding, clocks, interference, launches, outcomes, samples
 from steelyard.checks.evidence import Evidence
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
 
-CHECKS = checks_of(binding, interference, clocks, points)  # what may be a cause before what it explains
+# What may be a cause before what it explains.
+CHECKS = checks_of(binding, interference, clocks, outcomes, samples, launches)
 
 
 def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:

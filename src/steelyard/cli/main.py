@@ -66,7 +66,10 @@ def main() -> None:
     except OSError as error:
         _leave_stdout()
         where = f"'{error.filename}': " if error.filename is not None else ""
-        _end(f"{where}{error.strerror or error}; what was finished is kept", 3 if _is_full(error) else 2)
+        what = f"{where}{error.strerror or error}; what was finished is kept"
+        if not _is_full(error):
+            _end(what, 2)
+        _end(f"{what}; make room, and run the same command again, with the same --out to resume", 3)
     except MemoryError:
         _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)
     except RuntimeError as error:

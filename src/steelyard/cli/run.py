@@ -333,7 +333,7 @@ def measure(
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     check_launches(plan, points, setup)  # before anything is written
     ops = {
-        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer)
+        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer, op.defaults)
         for name, op in setup.ops.all.items()
     }
     methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}

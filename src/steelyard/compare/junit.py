@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.base.junit import Case, Suite
 from steelyard.base.junit import junit_xml as suites_xml
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
 from steelyard.compare.verdicts import CaseVerdict
 
@@ -28,4 +28,5 @@ def _case(one: CaseVerdict, strict: bool) -> Case:
 def _message(one: CaseVerdict) -> str:
     if one.ratio is None or one.low is None or one.high is None:
         return f"{one.verdict}: {one.why}"
-    return f"{one.verdict}: ratio {one.ratio:.3f}, from {one.low:.3f} to {one.high:.3f}"
+    ratio, low, high = map(format_ratio, (one.ratio, one.low, one.high))
+    return f"{one.verdict}: ratio {ratio}, from {low} to {high}"

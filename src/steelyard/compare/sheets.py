@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.base.plural import plural
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.show.sheet import (
@@ -52,7 +52,8 @@ def interval_words(level: float) -> str:
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
     size = "all" if one.bytes is None else format_bytes(one.bytes)
-    numbers = (f"{value:.3f}" if value is not None else NOTHING for value in (one.ratio, one.low, one.high))
+    ends = (one.ratio, one.low, one.high)
+    numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
     verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
     return Line((one.op, one.what, *arm, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
@@ -122,7 +123,7 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
     ratios = sorted(one.ratio for one in those if one.ratio is not None)
     if verdict not in (SLOWER, FASTER) or not ratios:
         return ""
-    low, high = (f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1]))
+    low, high = map(format_factor, (ratios[0], ratios[-1]))
     return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
 
 

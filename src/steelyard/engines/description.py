@@ -74,6 +74,11 @@ class Op(Struct, frozen=True):
     available: bool = True
     why_not: str | None = None
 
+    @property
+    def defaults(self) -> dict[str, float | str]:
+        """What its parameters are where nobody says otherwise."""
+        return {row.name: row.default for row in self.params}
+
 
 class Method(Struct, frozen=True):
     """How ranks start together, and what is timed."""

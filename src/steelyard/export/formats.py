@@ -20,8 +20,10 @@ from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
+from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.records.schema import SCHEMA
 
@@ -30,14 +32,17 @@ def results_document(what: Results) -> dict[str, Any]:
     """What `--json` prints and results.json holds: the rows, and what they make together.
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
-    messages say of kernels, `scaling` curves over ranks and threads, `doubts` what the checks have found.
+    messages say of kernels, `scaling` curves over ranks and threads, `functionality` which one-sided calls
+    work, `rankings` which way to call them is the fastest, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
     overlap, floor = msgspec.to_builtins((curves(rows), efficiencies(rows)))
     found = msgspec.to_builtins(what.found)
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
-    made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling, "doubts": found}
+    made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
+    works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
+    made |= {"functionality": works, "rankings": ranked, "doubts": found}
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.nights.store import Pool
+from steelyard.records.kinds import INSTRUMENT, SHARED_MEMORY
 from steelyard.results.row import Row
 from steelyard.stats.swaps import GAPS, LEAST_IN_MODE, mode_parts
 
 FloatArray = NDArray[np.float64]
 
-CONTROLS = ("self.", "shm.")  # ops that no MPI and no network takes part in: what they show is the machine
 LEAST_CONTROLS = 3  # of which a median is taken: one or two would add their own noise to all others
 _RARE = 0.01  # probability below which it is odd that all of a night's launches are in one mode
 
@@ -37,7 +37,7 @@ def levels_of(pool: Pool) -> Levels:
     """The night values of a pool: medians over launches of their logarithms."""
     found = [night_values(_launches(rows)) for rows in pool.cases]
     values = np.stack([one for one, _, _ in found], axis=1)
-    controls = [j for j, rows in enumerate(pool.cases) if rows[-1] and rows[-1].op.startswith(CONTROLS)]
+    controls = [j for j, rows in enumerate(pool.cases) if rows[-1] and _is_control(rows[-1])]
     common = None
     if LEAST_CONTROLS <= len(controls) < len(pool.cases):
         own = values[:, controls]
@@ -46,6 +46,11 @@ def levels_of(pool: Pool) -> Levels:
         others = [j for j in range(len(pool.cases)) if j not in controls]
         values[:, others] -= common[:, None]
     return Levels(values, common, np.array([modes for _, modes, _ in found]), tuple(odd for *_, odd in found))
+
+
+def _is_control(row: Row) -> bool:
+    """Neither an MPI nor a network takes part in it: what it shows is the machine."""
+    return row.role == INSTRUMENT or row.layer == SHARED_MEMORY
 
 
 def _launches(rows: Sequence[Row | None]) -> FloatArray:

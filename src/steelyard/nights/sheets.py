@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import interval_words
 from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
@@ -56,7 +56,8 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
 
 def _line(one: NightVerdict, margin: float) -> Line:
     size = "all" if one.bytes is None else format_bytes(one.bytes)
-    numbers = (f"{value:.3f}" if value is not None else NOTHING for value in (one.ratio, one.low, one.high))
+    ends = (one.ratio, one.low, one.high)
+    numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
     verdict = f"same within {100 * margin:g} %" if one.verdict == SAME else one.verdict
     return Line((one.op, one.label, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
 
@@ -150,7 +151,7 @@ def _event(found: Checked, those: Sequence[LevelChange]) -> str:
     text = (
         f"{one.op} became {'slower' if one.ratio > 1 else 'faster'} {when}: {_range(ratios)} times as long, "
     )
-    text += f"from {low:.3g} to {high:.3g}{sizes}"
+    text += f"from {format_factor(low)} to {format_factor(high)}{sizes}"
     if one.earliest != one.latest:
         text += f"; the first such night is one of {one.earliest} to {one.latest}"
     settings = _settings(one.settings)
@@ -173,7 +174,7 @@ def _settings(settings: Sequence[SettingChange]) -> str:
 
 
 def _range(ratios: Sequence[float]) -> str:
-    low, high = (f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}" for ratio in (ratios[0], ratios[-1]))
+    low, high = map(format_factor, (ratios[0], ratios[-1]))
     return low if low == high else f"{low} to {high}"
 
 

@@ -77,13 +77,13 @@ def _shape(panel: ShapePanel, x: Axis, y: Axis, marks: Iterable[Mark]) -> Chart:
 
 
 def _time_axis(panel: ShapePanel, low: float, high: float) -> Axis:
-    """Times, or times over medians."""
-    words, most, label = ("{:g}".format, 8, "time / median") if panel.is_relative else (format_time, 3, "")
+    """Times, or times over those of the table: the median, or the typical mode."""
+    words, most, label = ("{:g}".format, 8, "time / typical") if panel.is_relative else (format_time, 3, "")
     return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
 
 
 def _unit(panel: ShapePanel, curve: ShapeCurve) -> float:
-    return (curve.item.row.median or 1.0) if panel.is_relative else 1.0
+    return (curve.item.row.time or 1.0) if panel.is_relative else 1.0
 
 
 def _distribution_chart(panel: ShapePanel) -> Chart:
@@ -104,12 +104,12 @@ def _distribution_chart(panel: ShapePanel) -> Chart:
 
 
 def histogram_charts(group: FigureGroup) -> list[Chart]:
-    """Histograms of all samples, one below the other, relative to their medians.
+    """Histograms of all samples, one below the other, relative to the times of the table.
 
     With sizes there is a picture for each line and a histogram for each size; without, one picture and a
     histogram for each line.
     """
-    pairs = [(line, item) for line in group.lines for item in line.items if (item.row.median or 0) > 0]
+    pairs = [(line, item) for line in group.lines for item in line.items if (item.row.time or 0) > 0]
     if not group.is_sized:
         return [_ridge_chart("", [line.label for line, _ in pairs], pairs, "")] if pairs else []
     by_line: dict[str, list[tuple[FigureLine, Shown]]] = {}
@@ -120,7 +120,7 @@ def histogram_charts(group: FigureGroup) -> list[Chart]:
     return [
         _ridge_chart(
             label if len(group.lines) > 1 else "",
-            [f"{format_bytes(item.row.bytes)}, {format_time(item.row.median or 0)}" for _, item in members],
+            [f"{format_bytes(item.row.bytes)}, {format_time(item.row.time or 0)}" for _, item in members],
             members,
             note if number == len(shown) else "",
         )
@@ -144,7 +144,7 @@ def _ridge_chart(
     row_height = 30 if two_ways or len(pairs) < 8 else 20
     return Chart(
         title=title,
-        x=Axis("time per operation / median", low, high, ticks, is_log=True),
+        x=Axis("time per operation / typical", low, high, ticks, is_log=True),
         y=Axis("", -len(pairs) + 0.9, 1.0, names_down),
         marks=(*_ridges(names, pairs, edges), *_beyond(pairs, edges)),
         height=60 + row_height * len(pairs),
@@ -156,26 +156,26 @@ def _ridge_chart(
 def _ridges(
     names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray
 ) -> Iterator[Mark]:
-    """Outlines, and marks of medians and p99; row r stands at -r.
+    """Outlines, and marks of typical times and p99; row r stands at -r.
 
     Messages there stand above the middle of their row, messages back hang below it.
     """
     for row, (name, (line, item)) in enumerate(zip(names, pairs, strict=True)):
-        ways, median = ways_of(item), item.row.median or 1
-        densities = [binned(way.series, way.ticks, edges * median) for way in ways]
+        ways, typical = ways_of(item), item.row.time or 1
+        densities = [binned(way.series, way.ticks, edges * typical) for way in ways]
         height = RIDGE_HEIGHT / len(ways)
         scale = height / max(float(density.max()) for density in densities)
         foot = -row + (height if len(ways) > 1 else 0.0)
         colours = line_style(line).colour, PALETTE[(line.colour + 1) % len(PALETTE)]
         for way, density, colour, sign in zip(ways, densities, colours, (1, -1), strict=False):
             x, y = _outline(edges, density * scale)
-            middle = way.quantile(0.5) if way.name else median
-            late = way.quantile(0.99) if way.name else item.row.get(Samples).p99 or median
-            tip = f"{name} {way.name}\nmedian {time_words(middle)}, p99 {time_words(late)}"
+            middle = way.quantile(0.5) if way.name else typical
+            late = way.quantile(0.99) if way.name else item.row.get(Samples).p99 or typical
+            tip = f"{name} {way.name}\ntypical {time_words(middle)}, p99 {time_words(late)}"
             yield Shape(x, foot + sign * y, colour, tip=tip)
             tip_height = foot + sign * height
-            yield Bars([middle / median], [foot], [middle / median], [tip_height], INK)
-            yield Bars([late / median], [foot], [late / median], [tip_height], LATE, dash="3 2")
+            yield Bars([middle / typical], [foot], [middle / typical], [tip_height], INK)
+            yield Bars([late / typical], [foot], [late / typical], [tip_height], LATE, dash="3 2")
 
 
 def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Iterator[Mark]:
@@ -183,7 +183,7 @@ def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Ite
     rows = [
         row
         for row, (_, item) in enumerate(pairs)
-        if (item.row.get(Samples).p99 or 0) > edges[-1] * (item.row.median or 1)
+        if (item.row.get(Samples).p99 or 0) > edges[-1] * (item.row.time or 1)
     ]
     if rows:
         heights = [-row + RIDGE_HEIGHT / 2 for row in rows]
@@ -191,9 +191,9 @@ def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Ite
 
 
 def _ridge_edges(items: Sequence[Shown]) -> FloatArray:
-    """Bins even on a logarithmic axis of ratios to the median, from the lowest 1 % to the last p99."""
+    """Bins even on a logarithmic axis of ratios to the typical time, from the lowest 1 % to the last p99."""
     ratios = [
-        way.quantile(probability) / (item.row.median or 1)
+        way.quantile(probability) / (item.row.time or 1)
         for item in items
         for way in ways_of(item)
         for probability in (0.01, 0.99)
@@ -216,13 +216,13 @@ def _outline(edges: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatA
 
 @dataclass(frozen=True, slots=True)
 class TailCurve:
-    """Times, in ns or over the median, and the shares at or above them."""
+    """Times, in ns or over the typical time, and the shares at or above them."""
 
     label: str
     style: Style
     times: FloatArray
     shares: FloatArray
-    median: float
+    typical: float
 
 
 def tail_charts(group: FigureGroup) -> list[Chart]:
@@ -238,13 +238,13 @@ def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
         times, shares = exceeded(way.series, TAIL_POINTS)
         style = replace(curve.style, dash="2 3") if way.name == "back" else curve.style
         label = ", ".join(part for part in (curve.label, way.name) if part)
-        yield TailCurve(label, style, times / unit, shares, (curve.item.row.median or 1.0) / unit)
+        yield TailCurve(label, style, times / unit, shares, (curve.item.row.time or 1.0) / unit)
 
 
 def _tail_chart(panel: ShapePanel) -> Chart:
-    """The axis begins at half the smallest median: below, all curves are at one."""
+    """The axis begins at half the smallest typical time: below, all curves are at one."""
     curves = [one for curve in panel.curves for one in _tails(panel, curve)]
-    low = 0.5 * min(curve.median for curve in curves)
+    low = 0.5 * min(curve.typical for curve in curves)
     high = max(1.2 * max(float(curve.times[-1]) for curve in curves), 4 * low)
     least = min(float(curve.shares[-1]) for curve in curves)
     decades = [10.0**-power for power in range(0, 8, 2 if least < 1e-4 else 1) if 10.0**-power >= least / 1.5]

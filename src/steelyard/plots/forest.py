@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import verdict_words
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
@@ -99,5 +99,6 @@ def _label(one: CaseVerdict, found: Verdicts) -> str:
 
 
 def _tip(label: str, one: CaseVerdict) -> str:
-    interval = "" if one.low is None or one.high is None else f" ({one.low:.3f} – {one.high:.3f})"
-    return f"{label}\n{one.b} / {one.a}: {one.ratio:.3f}{interval}\n{one.verdict}"
+    ends = [format_ratio(end) for end in (one.ratio, one.low, one.high) if end is not None]
+    interval = f" ({ends[1]} – {ends[2]})" if len(ends) > 2 else ""
+    return f"{label}\n{one.b} / {one.a}: {ends[0] if ends else '?'}{interval}\n{one.verdict}"

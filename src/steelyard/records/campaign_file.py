@@ -74,7 +74,10 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
 
 
 class PlannedOp(Struct, frozen=True):
-    """What a reader wants to know of an op, as the engine says it; `base` to `layer` as in `schema.Point`."""
+    """What a reader wants to know of an op, as the engine says it; `base` to `layer` as in `schema.Point`.
+
+    `params` are the defaults of its parameters: what a test case was that died before its record had them.
+    """
 
     summary: str = ""
     sized: bool = False
@@ -82,6 +85,7 @@ class PlannedOp(Struct, frozen=True):
     form: str = BLOCKING
     role: str = CALL
     layer: str | None = None
+    params: Params = {}
 
 
 class PlannedMethod(Struct, frozen=True):

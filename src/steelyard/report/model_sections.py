@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
+from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.plots import (
     bandwidth_charts,
@@ -18,14 +20,16 @@ from steelyard.plots import (
     scaling_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
-from steelyard.report.blocks import Section, untitled
+from steelyard.report.blocks import Part, Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import Shown, layer_group
+from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
+from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 
 _LAYERS = (
@@ -85,6 +89,29 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+    yield from _functionality_section(rows, folder)
+    ranked = rankings_of(rows)
+    for sheet in ranking_sheets(ranked):
+        whole = Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
+        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
+        yield Section(title, explained, sheets=(untitled(sheet),), more=(whole,))
+
+
+def _functionality_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+    """Which one-sided calls work; all combinations are folded."""
+    found = functionality_of(rows)
+    if sheets := functionality_sheets(found):
+        title, explained = _titled("does it work", folder), sentence(sheets[0].explained)
+        whole = all_ways_sheet(found)
+        yield Section(
+            title,
+            explained,
+            sheets=tuple(
+                replace(one, explained="" if one.explained == sheets[0].explained else one.explained)
+                for one in sheets
+            ),
+            more=(Part("All combinations", sheets=(untitled(whole),)),),
+        )
 
 
 def _sheets(found: Sequence[Sheet]) -> tuple[Sheet, ...]:

@@ -80,7 +80,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "ranks": plan.ranks,
         "threads": plan.threads,
         "thread_level": plan.thread_level,
-        "params": seen.params if seen else plan.params,
+        "params": seen.params if seen else {**op.params, **plan.params},
         "rule": seen.rule if seen else plan.rule,
         "method_params": plan.method_params,
         "rule_params": plan.rule_params,

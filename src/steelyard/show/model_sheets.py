@@ -7,14 +7,18 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.efficiency import Efficiency, efficiencies
+from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
+from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable, pair_tables
+from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
+from steelyard.show.ranking_sheets import ranking_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
@@ -30,6 +34,8 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
+        *functionality_sheets(functionality_of(rows)),
+        *ranking_sheets(rankings_of(rows)),
     )
     for sheet in found:
         yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet

@@ -18,6 +18,7 @@ from steelyard.show.model_sheets import model_sheets
 from steelyard.show.row_sheet import RowTable, row_sheet
 from steelyard.show.sheet import Sheet
 from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
+from steelyard.show.words import cpus_words
 
 _KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # before what a skipped test case says
 
@@ -113,7 +114,7 @@ def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Itera
     mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
     places = {row.placement for row in rows}
     place = places.pop() if len(places) == 1 else None
-    cpus = f"CPUs {','.join(place.split('|'))}" if place and not rows[0].placed else ""
+    cpus = cpus_words(place) if place and not rows[0].placed else ""
     team = " on ".join(part for part in (facts.pop("ranks", ""), cpus) if part)
     host = joined([_host(folder) for folder in folders])
     where = " of ".join(part for part in (team, host) if part)

@@ -78,7 +78,8 @@ def _slow(rows: Sequence[Row], where: str) -> str:
 
 
 def _fewer(rows: Sequence[Row], where: str) -> str:
-    return f"{_span([row.launch_count for row in rows], str)} launches were measured in {where}"
+    counts = _span([row.launch_count for row in rows], str)
+    return f"{'1 launch was' if counts == '1' else f'{counts} launches were'} measured in {where}"
 
 
 def _few(rows: Sequence[Row], where: str) -> str:

@@ -1,6 +1,7 @@
 """Sheets as text: for a terminal of some width, or for a pipe.
 
-On a terminal numbers are never cut; words are wrapped in their columns. A remark is wrapped in what is left
+On a terminal numbers are never cut; words are wrapped in their columns, and the first columns of words become
+one where there is no room for all. A remark is wrapped in what is left
 of the line, or stands below it where that is little. In a pipe each line of a sheet is one line of text, and
 `awk` sees its columns as fields: a field holds no blank, a dash stands for what there is not, and a remark
 comes last. Titles, headings and notes begin with `#` there.
@@ -12,7 +13,7 @@ import codecs
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from steelyard.base.foreign import visible
@@ -140,8 +141,9 @@ def _styled(text: str, style: str, paper: Paper) -> str:
 
 
 def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
+    sheet = _narrowed(sheet, paper.width)
     body = _body(sheet)
-    widths = _widths(body, [line.cells for line in sheet.lines if len(line.cells) >= len(body)], paper.width)
+    widths = _widths(body, _whole_lines(sheet), paper.width)
     for text in _wrapped(_titled(sheet), paper.width):
         yield _styled(text, BOLD, paper)
     headings = [_wrapped(one.name, width) for one, width in zip(body, widths, strict=True)]
@@ -154,6 +156,37 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
         before = line.cells
     for note in sheet.notes:
         yield from _wrapped(note, paper.width)
+
+
+def _narrowed(sheet: Sheet, most: int | None) -> Sheet:
+    """The sheet with its first columns of words as one, where columns have no room beside each other."""
+    body = _body(sheet)
+    count = next((i for i, column in enumerate(body) if column.kind != WORDS), len(body))
+    widths = _widths(body, _whole_lines(sheet), most)
+    if most is None or count < 2 or sum(widths) + GAP * (len(widths) - 1) <= most:
+        return sheet
+    return replace(
+        sheet,
+        columns=(Column(_together(column.name for column in body[:count]), WORDS), *sheet.columns[count:]),
+        lines=tuple(_first_together(line, count) for line in sheet.lines),
+        grouped=min(sheet.grouped, 1),
+    )
+
+
+def _first_together(line: Line, count: int) -> Line:
+    """A last cell that spans stays by itself."""
+    first = min(count, len(line.cells) - 1)
+    return Line((_together(line.cells[:first]), *line.cells[first:]), line.tone) if first > 1 else line
+
+
+def _together(texts: Iterable[str]) -> str:
+    return " ".join(text for text in texts if text)
+
+
+def _whole_lines(sheet: Sheet) -> list[tuple[str, ...]]:
+    """The cells of lines in which nothing spans."""
+    count = len(_body(sheet))
+    return [line.cells for line in sheet.lines if len(line.cells) >= count]
 
 
 def _once(cells: tuple[str, ...], before: tuple[str, ...], grouped: int) -> tuple[str, ...]:

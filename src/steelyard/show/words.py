@@ -52,6 +52,11 @@ PLACEMENT_WORDS = {
 }
 
 
+def cpus_words(placement: str) -> str:
+    """`CPU 0`, `CPUs 0,1`: those of one rank after the other."""
+    return f"{'CPU' if placement.isdigit() else 'CPUs'} {','.join(placement.split('|'))}"
+
+
 def pair_words(row: Row) -> str:
     """What to know of where a row was placed: `shared L3, CPU 1 takes the interrupts`."""
     if row.placed is None:

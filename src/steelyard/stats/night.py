@@ -2,7 +2,8 @@
 
 Nights are the replicates (Kalibera and Jones, ISMM 2013): the launches of one night share what the night is.
 The middle of the nights since the last change and their robust scale predict one further night; the interval
-is Student's t, with as many degrees of freedom as that scale is worth.
+is Student's t, with as many degrees of freedom as that scale is worth. Where the nights before, each held
+against the others, have heavier tails than that, it has fewer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import gammaln, stdtr, stdtrit
 
 from steelyard.stats.change_points import LEAST_SCATTER, scale_of
 
@@ -24,6 +25,8 @@ LEAST_NIGHTS = 3  # before tonight, below which they say nothing of how nights d
 _DRAWN = 4000  # nights' series of normal numbers from which a scale's properties are counted
 _FEW = 60  # nights up to which they are; beyond, Qn has its factor and efficiency for many numbers
 _QN_FACTOR, _QN_EFFICIENCY = 2.2219, 0.82
+_TAILS = np.geomspace(1 / 60, 1.0, 41)  # fractions of the degrees of freedom that are tried
+_BETTER = 1.353  # by which a logarithm of the likelihood must grow: one-sided at 5 % (Wilks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,10 @@ def screen_tonight(
         for tonight, past in zip(values[-1], columns, strict=True)
     ]
     family = max(1, sum(ready))
+    pairs = zip(values.T, starts, ready, strict=True)
+    tail = _tail([_against_others(series[:-1], cuts) for series, cuts, is_ready in pairs if is_ready])
     told = [
-        _screen(past, tonight, false_alarm / family)
+        _screen(past, tonight, false_alarm / family, tail)
         if is_ready
         else (math.nan,) * 3 + (1.0, math.nan, math.nan)
         for past, tonight, is_ready in zip(columns, values[-1], ready, strict=True)
@@ -99,16 +104,77 @@ def _past(series: FloatArray, starts: Sequence[int]) -> list[FloatArray]:
     return [one[np.isfinite(one)] for one in levels]
 
 
+def _tail(columns: Sequence[tuple[FloatArray, NDArray[np.int64], float]]) -> float:
+    """The fraction of the degrees of freedom that the nights before leave, of all series together.
+
+    columns: what `_against_others` says of each series. The fraction is the likeliest one, without the night
+    that says most against 1: one wild night is no tail. It is 1 unless another one is likelier beyond chance,
+    so that nights of normal numbers keep all in 95 %.
+    """
+    if not sum(z.size for z, _, _ in columns):
+        return 1.0
+    deviations = np.concatenate([z for z, _, _ in columns])
+    freedoms = np.concatenate([np.full(z.size, freedom) for z, _, freedom in columns])
+    nights = np.concatenate([own for _, own, _ in columns])
+    chances = np.array(
+        [np.bincount(nights, _log_density(deviations, np.maximum(1.0, tail * freedoms))) for tail in _TAILS]
+    )  # (tails, nights)
+    whole = chances.sum(axis=1)
+    best = int(np.argmax(whole))
+    wildest = int(np.argmax(chances[best] - chances[-1]))
+    rest = whole - chances[:, wildest]
+    best = int(np.argmax(rest))
+    return float(_TAILS[best]) if rest[best] - rest[-1] > _BETTER else 1.0
+
+
+def _log_density(values: FloatArray, freedoms: FloatArray) -> FloatArray:
+    """The logarithms of the density of Student's t."""
+    half = (freedoms + 1) / 2
+    constants = gammaln(half) - gammaln(freedoms / 2) - np.log(np.pi * freedoms) / 2
+    return np.asarray(constants - half * np.log1p(values**2 / freedoms))
+
+
+def _against_others(series: FloatArray, starts: Sequence[int]) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """Each night before against all others at its level, in errors of a prediction; which nights; freedom.
+
+    Beyond `_FEW` nights one more or less makes no difference: they are held against all.
+    """
+    numbers = np.split(np.arange(series.size), list(starts)[1:])
+    known = [own[np.isfinite(series[own])] for own in numbers]
+    known = [own for own in known if own.size > 1]
+    levels = [series[own] for own in known]
+    sizes = tuple(one.size for one in levels)
+    if sum(sizes) <= LEAST_NIGHTS:
+        return np.empty(0), np.empty(0, dtype=np.int64), 1.0
+    nights = np.concatenate(known)
+    left = np.concatenate([one - np.median(one) for one in levels])
+    if sum(sizes) > _FEW:
+        scale = _scale_of_many(sizes)
+        return left / max(scale.factor * float(scale_of(left)), LEAST_SCATTER), nights, scale.freedom
+    found, first = [], 0
+    for k, level in enumerate(levels):
+        scale = _scale_of((*sizes[:k], *sizes[k + 1 :], sizes[k] - 1))
+        elsewhere = np.delete(left, slice(first, first + level.size))
+        others = np.array([np.delete(level, j) for j in range(level.size)])  # (nights, the others)
+        middles = np.median(others, axis=1, keepdims=True)
+        rest = np.concatenate([np.tile(elsewhere, (level.size, 1)), others - middles], axis=1)
+        scatter = np.maximum(scale.factor * scale_of(rest), LEAST_SCATTER)
+        found.append((level - middles[:, 0]) / (scatter * math.sqrt(1 + scale.middle)))
+        first += level.size
+    return np.concatenate(found), nights, scale.freedom
+
+
 def _screen(
-    past: Sequence[FloatArray], tonight: float, share: float
+    past: Sequence[FloatArray], tonight: float, share: float, tail: float
 ) -> tuple[float, float, float, float, float, float]:
     left = np.concatenate([one - np.median(one) for one in past if one.size])
     scale = _scale_of(tuple(one.size for one in past if one.size))
     scatter = max(scale.factor * float(scale_of(left)), LEAST_SCATTER)
     error = scatter * math.sqrt(1 + scale.middle)
+    freedom = max(1.0, tail * scale.freedom)
     estimate = tonight - float(np.median(past[-1]))
-    half = float(-stdtrit(scale.freedom, share / 2)) * error
-    alone = 2 * float(stdtr(scale.freedom, -abs(estimate) / error))
+    half = float(-stdtrit(freedom, share / 2)) * error
+    alone = 2 * float(stdtr(freedom, -abs(estimate) / error))
     return estimate, estimate - half, estimate + half, alone, scatter, float(np.abs(left).max())
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -23,7 +23,19 @@ from steelyard.validate.simulator import Ran
 LEVEL = 0.95  # of the intervals of estimates and of the truth
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Planned(Struct, frozen=True, kw_only=True):
+    """A method on an op, as a simulation planned it."""
+
+    op: str
+    method: str
+    bytes: int
+    ranks: int
+    selector: str
+    barrier: str | None
+    platform: str
+
+
+class Comparison(Planned, frozen=True, kw_only=True):
     """A method's estimate of one op and the truth, times in ns.
 
     `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
@@ -35,13 +47,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
     error is stated, not what their closure saw.
     """
 
-    op: str
-    method: str
-    bytes: int
-    ranks: int
-    selector: str
-    barrier: str | None
-    platform: str
     truth_ns: float
     estimate_ns: float
     error_pct: float
@@ -65,16 +70,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
     rejected: int
 
 
-class NotRun(Struct, frozen=True, kw_only=True):
+class NotRun(Planned, frozen=True, kw_only=True):
     """What was planned and has no row: why, and whether for want of time alone (`slow`) or by a failure."""
 
-    op: str
-    method: str
-    bytes: int
-    ranks: int
-    selector: str
-    barrier: str | None
-    platform: str
     why: str
     kind: Literal["slow", "failed", "skipped"]
 
@@ -171,15 +169,22 @@ def _trouble(cells: tuple[PointLaunch | None, ...], ran: Ran) -> tuple[str, _Kin
     return "", "failed"
 
 
+def _planned(simulation: Simulation, method: str, size: int) -> dict[str, Any]:
+    """The fields of `Planned`."""
+    return {
+        "op": simulation.op,
+        "method": method,
+        "bytes": size,
+        "ranks": simulation.ranks,
+        "selector": simulation.selector,
+        "barrier": simulation.barrier,
+        "platform": simulation.machine.name,
+    }
+
+
 def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Kind) -> NotRun:
     return NotRun(
-        op=simulation.op,
-        method=method,
-        bytes=size,
-        ranks=simulation.ranks,
-        selector=simulation.selector,
-        barrier=simulation.barrier,
-        platform=simulation.machine.name,
+        **_planned(simulation, method, size),
         why=why,
         kind=kind,
     )
@@ -235,13 +240,7 @@ def row_of(
     if not math.isfinite(stated + truth_error):
         return f"too few samples for an interval: {cell.values.size}, of the truth {first.values.size}"
     return Comparison(
-        op=simulation.op,
-        method=method,
-        bytes=size,
-        ranks=simulation.ranks,
-        selector=simulation.selector,
-        barrier=simulation.barrier,
-        platform=simulation.machine.name,
+        **_planned(simulation, method, size),
         truth_ns=truth.value,
         estimate_ns=estimate.value,
         error_pct=100 * error / truth.value,

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { BY_ALLOCATE, BY_CREATE, BY_SHARED, BY_DYNAMIC };
+enum { BY_ALLOCATE, BY_CREATE, BY_SHARED, BY_DYNAMIC = WINDOW_DYNAMIC };
 enum { NOTHING, NO_LOCKS, UNORDERED, SAME_OP, SAME_SIZE, SAME_UNIT };
 
 const char *const window_words[WINDOW_KINDS + 1] = {
@@ -39,13 +39,16 @@ static int allocate_shared(struct window *w, MPI_Info info, MPI_Comm comm)
     return MPI_Win_allocate_shared((MPI_Aint)w->bytes, 1, info, comm, &w->memory, &w->win);
 }
 
-/* A rank that has attached nothing has no first byte: nobody reaches it. */
 static int create_dynamic(struct window *w, MPI_Info info, MPI_Comm comm)
 {
+    return MPI_Win_create_dynamic(info, comm, &w->win);
+}
+
+/* A rank that has attached nothing has no first byte: nobody reaches it. */
+static int attach(struct window *w, MPI_Comm comm)
+{
     MPI_Aint first = 0;
-    int rc = MPI_Win_create_dynamic(info, comm, &w->win);
-    if (rc == MPI_SUCCESS && w->bytes > 0)
-        rc = MPI_Win_attach(w->win, w->memory, (MPI_Aint)w->bytes);
+    int rc = w->bytes > 0 ? MPI_Win_attach(w->win, w->memory, (MPI_Aint)w->bytes) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS && w->bytes > 0)
         rc = MPI_Get_address(w->memory, &first);
     return rc == MPI_SUCCESS ? MPI_Allgather(&first, 1, MPI_AINT, w->first, 1, MPI_AINT, comm) : rc;
@@ -54,11 +57,13 @@ static int create_dynamic(struct window *w, MPI_Info info, MPI_Comm comm)
 static const struct kind {
     int (*make)(struct window *w, MPI_Info info, MPI_Comm comm);
     const char *call;
-    bool ours; /* its memory is not the library's */
-} kinds[WINDOW_KINDS] = {[BY_ALLOCATE] = {allocate, "MPI_Win_allocate", false},
-                         [BY_CREATE] = {create, "MPI_Win_create", true},
-                         [BY_SHARED] = {allocate_shared, "MPI_Win_allocate_shared", false},
-                         [BY_DYNAMIC] = {create_dynamic, "MPI_Win_create_dynamic or MPI_Win_attach", true}};
+    bool ours;                                     /* its memory is not the library's */
+    int (*reach)(struct window *w, MPI_Comm comm); /* until others can; NULL: it is made so */
+} kinds[WINDOW_KINDS] = {
+    [BY_ALLOCATE] = {allocate, "MPI_Win_allocate", false},
+    [BY_CREATE] = {create, "MPI_Win_create", true},
+    [BY_SHARED] = {allocate_shared, "MPI_Win_allocate_shared", false},
+    [BY_DYNAMIC] = {create_dynamic, "MPI_Win_create_dynamic or MPI_Win_attach", true, attach}};
 
 bool window_is_even(int info)
 {
@@ -83,13 +88,25 @@ int window_plan(struct window *w, const struct op_env *env, const struct window_
     return 0;
 }
 
-static int make_info(int info, MPI_Info *made)
+int window_promise(int info, MPI_Info *made)
 {
     *made = MPI_INFO_NULL;
     if (info == NOTHING)
         return MPI_SUCCESS;
     int rc = MPI_Info_create(made);
     return rc == MPI_SUCCESS ? MPI_Info_set(*made, promises[info].key, promises[info].value) : rc;
+}
+
+int window_call(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    return kinds[w->kind].make(w, info, comm);
+}
+
+static int make_reachable(struct window *w, MPI_Info info, MPI_Comm comm)
+{
+    const struct kind *kind = &kinds[w->kind];
+    int rc = window_call(w, info, comm);
+    return rc == MPI_SUCCESS && kind->reach ? kind->reach(w, comm) : rc;
 }
 
 int window_make(struct window *w, MPI_Comm comm)
@@ -102,12 +119,12 @@ int window_make(struct window *w, MPI_Comm comm)
     if (rc == MPI_SUCCESS)
         rc = MPI_Comm_rank(comm, &w->rank);
     if (rc == MPI_SUCCESS)
-        rc = make_info(w->info, &info);
+        rc = window_promise(w->info, &info);
     w->first = calloc((size_t)(size > 0 ? size : 1), sizeof *w->first);
     int err = w->first ? team_mpi_err(rc, "MPI_Info_set")
                        : err_say(ERR_NOMEM, "no memory for the window's displacements of %d ranks", size);
     if (!err)
-        err = team_mpi_err(kinds[w->kind].make(w, info, comm), kinds[w->kind].call);
+        err = team_mpi_err(make_reachable(w, info, comm), kinds[w->kind].call);
     if (!err)
         err = team_mpi_err(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     if (info != MPI_INFO_NULL)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WINDOW_KINDS = 4, WINDOW_PROMISES = 6 };
+enum { WINDOW_KINDS = 4, WINDOW_DYNAMIC = WINDOW_KINDS - 1, WINDOW_PROMISES = 6 };
 
 /* The words of the parameters `window` and `info`; the first are MPI_Win_allocate and no promise. */
 extern const char *const window_words[WINDOW_KINDS + 1], *const window_info_words[WINDOW_PROMISES + 1];
@@ -42,6 +42,11 @@ bool window_is_even(int info);
 /* Make it; nothing where it is made. Collective over `comm`: all ranks have the error of any. ERR_MPI. */
 int window_make(struct window *w, MPI_Comm comm);
 void window_free(struct window *w); /* collective; nothing where it was not made */
+
+/* Its parts, for what times them; MPI's code. The call alone, which attaches nothing; what is promised by
+ * the word of `info`, to be freed where it is not MPI_INFO_NULL. */
+int window_call(struct window *w, MPI_Info info, MPI_Comm comm);
+int window_promise(int info, MPI_Info *made);
 
 /* Around what a rank does to its own memory, where others reach it under locks; 0: they do not. */
 int window_enter(const struct window *w, bool locks);

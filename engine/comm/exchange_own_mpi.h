@@ -1,0 +1,56 @@
+/* What the back ends of an exchange share: exchange_mpi.c has those of messages and of collectives,
+ * exchange_rma_mpi.c those of windows. */
+#ifndef COMM_EXCHANGE_OWN_MPI_H
+#define COMM_EXCHANGE_OWN_MPI_H
+
+#include "comm/exchange_mpi.h"
+
+#include <mpi.h>
+
+/* A link without those that are nobody, in MPI's terms. */
+struct half {
+    void *data;
+    int count, peer, tag;
+    int partitions;
+};
+
+struct exchange;
+
+struct back {
+    const char *calls; /* for sentences */
+    const char *missing;
+    int (*prepare)(struct exchange *x); /* on this rank alone; NULL: nothing to do */
+    int (*connect)(struct exchange *x); /* when all ranks have prepared */
+    int (*start)(const struct exchange *x);
+    int (*finish)(const struct exchange *x);
+    int (*whole)(const struct exchange *x);
+};
+
+/* The arguments of a neighbourhood collective: counts, displacements from the lowest buffer, and for
+ * alltoallw the same again in its types. */
+struct sides {
+    int *peers, *counts, *offsets;
+    MPI_Aint *far_offsets;
+    MPI_Datatype *types;
+    char *base;
+};
+
+struct remote; /* of the back ends of windows */
+
+struct exchange {
+    const struct back *back;
+    MPI_Comm comm, graph;
+    struct exchange_link *links; /* for MPI_Sendrecv, which wants both ends */
+    size_t count;
+    struct half *out, *in;
+    int outs, ins;
+    MPI_Request *requests; /* of the ins, then of the outs */
+    int requested;         /* those that are to be freed */
+    struct sides send, recv;
+    struct remote *remote;
+};
+
+extern const struct back exchange_fence, exchange_pscw, exchange_lock, exchange_flush;
+void exchange_remote_close(struct exchange *x); /* collective; nothing where there is none */
+
+#endif

@@ -1,0 +1,131 @@
+"""Checks of how test cases ended: their answers, what failed, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.base.diagnostic import ERROR, NOTE, check
+from steelyard.base.plural import counted
+from steelyard.checks.evidence import Evidence, listed, sentences
+from steelyard.results.row import Row
+
+
+@check(
+    "wrong-answer",
+    ERROR,
+    "Wrong answers",
+    why="A library that computes the wrong result may do so in any time. These test cases have no numbers "
+    "to compare.",
+    remedy="Report it to the makers of that MPI. The records name the first wrong byte.",
+)
+def wrong(seen: Evidence) -> str | None:
+    """Test cases of an MPI whose answer was not the right one."""
+    return _wrong(row for row in seen.rows if row.mpi is not None)
+
+
+@check(
+    "wrong-answer-solo",
+    ERROR,
+    "Wrong answers without MPI",
+    why="What computes the wrong result may do so in any time. These test cases have no numbers to compare.",
+    remedy="Measure the test case alone and without OMP_ variables. If it is still wrong, report it to us "
+    "and to the makers of the compiler. The records say what was wrong first.",
+)
+def wrong_solo(seen: Evidence) -> str | None:
+    """Test cases without an MPI whose answer was not the right one."""
+    return _wrong(row for row in seen.rows if row.mpi is None)
+
+
+def _wrong(rows: Iterator[Row]) -> str | None:
+    return listed(
+        (row for row in rows if row.status == "failed" and _is_wrong(row)),
+        lambda row: row.why or "wrong",
+        " gave wrong answers",
+    )
+
+
+def _is_wrong(row: Row) -> bool:
+    return (row.why or "").startswith("wrong")
+
+
+def _alone(seen: Evidence) -> str:
+    """The command that measures the first one that failed, and nothing else."""
+    row = _failed(seen)[0]
+    size = f" --bytes {row.bytes}" if row.sized else ""
+    ranks = f" -n {row.ranks}" if row.mpi else ""
+    mpi = f" --mpi {row.mpi}" if row.mpi else ""
+    hang = " For a hang, try another MPI." if row.mpi else ""
+    return f"Measure it alone: steelyard run {row.op}{size}{ranks}{mpi}.{hang}"
+
+
+@check(
+    "failed",
+    ERROR,
+    "Failed test cases",
+    why="What is missing cannot be compared, and a launch that died may have disturbed its neighbours.",
+    remedy=_alone,
+)
+def failed(seen: Evidence) -> str | None:
+    """Test cases that failed otherwise."""
+    return listed(_failed(seen), lambda row: row.why or "no reason given", " failed")
+
+
+def _failed(seen: Evidence) -> list[Row]:
+    return [row for row in seen.rows if row.status == "failed" and not _is_wrong(row)]
+
+
+@check(
+    "skipped",
+    NOTE,
+    "Skipped test cases",
+    why="They are no failures, but the table has gaps.",
+    remedy="See steelyard list for what an op needs.",
+)
+def skipped(seen: Evidence) -> str | None:
+    """Test cases that were not measured."""
+    by_reason: dict[str, list[Row]] = {}
+    for row in seen.rows:
+        if row.status == "skipped":
+            by_reason.setdefault(row.why or "no reason given", []).append(row)
+    return sentences(
+        f"{counted(len(rows), 'test case')} of {', '.join(dict.fromkeys(row.op for row in rows))} ({why})"
+        for why, rows in by_reason.items()
+    )
+
+
+@check(
+    "cut-line",
+    NOTE,
+    "Cut records",
+    why="The engine or the machine was stopped while it wrote. That chunk of samples is lost, the rest is "
+    "kept.",
+    remedy="Nothing need be done: the same command again measures what is missing.",
+)
+def cut(seen: Evidence) -> str | None:
+    """Files whose writer died in the middle of a line."""
+    names = [file.path.name for file in seen.measured.files if file.cut_line]
+    return f"The last line of {', '.join(names)} is cut off." if names else None
+
+
+@check(
+    "retried",
+    NOTE,
+    "Failures that were measured again",
+    why="The table shows the last measurement. A test case that fails at times may fail again.",
+    remedy="Look at the first failure in the records before you trust the second measurement.",
+)
+def retried(seen: Evidence) -> str | None:
+    """Test cases that failed in a launch in which they were then measured, with the first reason."""
+    failures = {
+        (file.job.launch, run.index): run.end.why or "no reason given"
+        for file in reversed(seen.measured.files)
+        for run in file.points
+        if run.end is not None and run.end.status == "failed"
+    }
+    reasons: dict[int, str] = {}
+    for row in seen.rows:
+        for one in row.launches:
+            if one.status == "ok" and (why := failures.get((one.launch, row.point))):
+                reasons.setdefault(row.point, why)
+    rows = (row for row in seen.rows if row.point in reasons)
+    return listed(rows, lambda row: reasons[row.point], " failed before")

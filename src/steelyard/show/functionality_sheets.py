@@ -1,0 +1,112 @@
+"""Does it work: a matrix of the one-sided ops of each MPI, and what does not work in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from steelyard.base.plural import counted
+from steelyard.models.functionality import BROKEN, OUTCOMES, PASSED, UNSUPPORTED, Functionality
+from steelyard.show.sheet import BAD, NOTHING, PLAIN, Line, Sheet, number, words
+
+_WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line besides MPI and op
+
+
+def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
+    """A matrix for each MPI and one table of what is broken; none where nothing but the op varies."""
+    if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
+        return ()
+    mpis = list(dict.fromkeys(one.mpi for one in found))
+    broken = [one for one in found if one.broken]
+    matrices = (_matrix(mpi, [one for one in found if one.mpi == mpi]) for mpi in mpis)
+    details = (_ways("what does not work", "runs by what became of them", broken),) if broken else ()
+    return (*matrices, *details)
+
+
+def all_ways_sheet(found: Sequence[Functionality]) -> Sheet:
+    """A line for each combination that ran."""
+    return _ways("all combinations", "runs by what became of them", found)
+
+
+def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+    """A line for each op and number of threads, a column for each way to synchronise: `passed/runs`."""
+    syncs = list(dict.fromkeys(one.sync for one in found))
+    threads = {one.threads for one in found}
+    lines: dict[tuple[str, int], list[Functionality]] = {}
+    for one in found:
+        lines.setdefault((one.op, one.threads), []).append(one)
+    columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
+    return Sheet(
+        title=f"does it work: {mpi}",
+        explained="runs with right data of those that MPI defines and the library has, by sync",
+        columns=columns,
+        lines=tuple(
+            Line(
+                (
+                    op,
+                    *([str(count)] * (len(threads) > 1)),
+                    *(_passed_words([one for one in own if one.sync == sync]) for sync in syncs),
+                ),
+                BAD if any(one.broken for one in own) else PLAIN,
+            )
+            for (op, count), own in lines.items()
+        ),
+        notes=(_sum_words(found),),
+        grouped=1 if len(threads) > 1 else 0,
+    )
+
+
+def _passed_words(found: Sequence[Functionality]) -> str:
+    """`12/12`; a dash where nothing was to work."""
+    runs = sum(one.runs - one.unsupported for one in found)
+    return f"{sum(one.passed for one in found)}/{runs}" if runs else NOTHING
+
+
+def _sum_words(found: Iterable[Functionality]) -> str:
+    """`280 runs: 249 passed, 6 wrong, 3 signal, 22 abort`."""
+    sums = dict.fromkeys(OUTCOMES, 0)
+    for one in found:
+        for outcome in OUTCOMES:
+            sums[outcome] += getattr(one, outcome)
+    told = [f"{count} {outcome}" for outcome, count in sums.items() if count]
+    return f"{counted(sum(sums.values()), 'run')}: {', '.join(told)}"
+
+
+def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Sheet:
+    """A line for each combination, without axes that are the same in all and outcomes that never happened."""
+    axes = [
+        axis
+        for axis in ("mpi", "op", *_WAY)
+        if len({getattr(one, axis) for one in found}) > 1 or axis == "op"
+    ]
+    outcomes = [name for name in (PASSED, *BROKEN, UNSUPPORTED) if any(getattr(one, name) for one in found)]
+    shared = [
+        f"{axis} {getattr(found[0], axis)}"
+        for axis in ("mpi", *_WAY)
+        if axis not in axes and getattr(found[0], axis) != ""
+    ]
+    return Sheet(
+        title=title,
+        explained="; ".join([explained, ", ".join(shared)]) if shared else explained,
+        columns=(
+            *(
+                number(axis) if axis == "threads" else words("MPI" if axis == "mpi" else axis)
+                for axis in axes
+            ),
+            *map(number, ("runs", *outcomes)),
+        ),
+        lines=tuple(
+            Line(
+                (
+                    *(str(getattr(one, axis)) for axis in axes),
+                    *(_count(getattr(one, name)) for name in ("runs", *outcomes)),
+                ),
+                BAD if one.broken else PLAIN,
+            )
+            for one in found
+        ),
+        grouped=2 if "mpi" in axes else 1,
+    )
+
+
+def _count(number_of: int) -> str:
+    return str(number_of) if number_of else NOTHING

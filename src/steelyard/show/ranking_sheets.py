@@ -1,0 +1,127 @@
+"""Which options does one choose: the best way to call each one-sided op, and all ways in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.base.units import format_bytes, format_time
+from steelyard.models.ranking import ORIGIN, Ranking, Way
+from steelyard.show.labels import Axis, Fact, Facts, labels_of, param_facts
+from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
+
+_EXPLAINED = (
+    "the fastest way to call each op, where it is faster than all others (5 % for the table; 2 % or more); "
+    "slower by: the time of the next way that is told from it over that of the fastest"
+)
+
+
+def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """A line for each thing that can be done in several ways; none where nothing can."""
+    if not found:
+        return ()
+    things = labels_of([_thing_facts(one) for one in found])
+    names = _WayNames([way for one in found for way in one.ways])
+    common = ", ".join(part for part in (*things.common.values(), names.common) if part)
+    return (
+        Sheet(
+            title=f"which options to choose ({common})" if common else "which options to choose",
+            explained=_EXPLAINED,
+            columns=(
+                *(axis.column for axis in things.varying),
+                words("best"),
+                *map(number, ("time", "ways", "slower by")),
+            ),
+            lines=plain_lines(
+                (
+                    *things.cells(i),
+                    _best_words(one, names),
+                    format_time(one.ways[0].time),
+                    str(len(one.ways)),
+                    _lead_words(one),
+                )
+                for i, one in enumerate(found)
+            ),
+            grouped=len(things.varying) - 1,
+        ),
+    )
+
+
+def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
+    """Every way of every thing, the fastest first."""
+    things = labels_of([_thing_facts(one) for one in found])
+    names = _WayNames([way for one in found for way in one.ways])
+    return Sheet(
+        title="all ways",
+        explained="the fastest first; alike: not told from the fastest",
+        columns=(
+            *(axis.column for axis in things.varying),
+            *(axis.column for axis in names.varying),
+            *map(number, ("time", "interval")),
+            words(""),
+        ),
+        lines=plain_lines(
+            (
+                *things.cells(i),
+                *names.cells(way),
+                format_time(way.time),
+                _interval_words(way),
+                "best" if one.alike == 1 and not place else "alike" if place < one.alike else "",
+            )
+            for i, one in enumerate(found)
+            for place, way in enumerate(one.ways)
+        ),
+        grouped=len(things.varying),
+    )
+
+
+class _WayNames:
+    """How ways are told apart: by what differs among all of them. `common` is what does not."""
+
+    def __init__(self, ways: Sequence[Way]) -> None:
+        labels = labels_of([param_facts(way.options) for way in ways])
+        self._places = {id(way): i for i, way in enumerate(ways)}
+        self.varying: tuple[Axis, ...] = labels.varying
+        self.common = ", ".join(labels.common.values())
+
+    def cells(self, way: Way) -> tuple[str, ...]:
+        return tuple(axis.facts[self._places[id(way)]].value for axis in self.varying)
+
+    def __call__(self, way: Way) -> str:
+        """`lock_all flush allocate`; of threads with their name."""
+        facts = (axis.facts[self._places[id(way)]] for axis in self.varying)
+        return " ".join(
+            fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
+        )
+
+
+def _thing_facts(one: Ranking) -> Facts:
+    size = format_bytes(one.bytes)
+    return {
+        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "op": Fact("op", one.op, one.op),
+        "bytes": Fact("bytes", size, size),
+        "done": Fact(
+            "done at", one.done_at, "done at the origin alone" if one.done_at == ORIGIN else "", True
+        ),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _best_words(one: Ranking, names: _WayNames) -> str:
+    if one.best is not None:
+        return names(one.best)
+    if not one.tells:
+        return "too few launches to tell"
+    return "none: " + ("all" if one.alike == len(one.ways) else f"the first {one.alike}") + " are alike"
+
+
+def _lead_words(one: Ranking) -> str:
+    if one.alike == len(one.ways):
+        return NOTHING
+    return f"{one.ways[one.alike].time / one.ways[0].time:.2f}x"
+
+
+def _interval_words(way: Way) -> str:
+    if way.low is None or way.high is None:
+        return NOTHING
+    return f"{format_time(way.low)} – {format_time(way.high)}"

@@ -1,0 +1,290 @@
+/* A library to preload that spoils one call of MPI, or ends or stops the rank that makes it. Variables:
+ *
+ * FAULT_CALL: its name, as MPI_Put.
+ * FAULT_KIND: drop, late (made when the next call is), duplicate, truncate (an element less), shift (a byte
+ * further, at the target or in what is sent), corrupt (the first byte), delay (10 ms before it), kill, hang.
+ * FAULT_AT: which of them, from 1; those of all threads of a rank are counted together.
+ * FAULT_EVERY: 1 is that one and all after it.
+ * FAULT_BYTES: only those that move so many bytes count.
+ * FAULT_RANK: of which rank; -1, or not given, is each.
+ *
+ * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum kind { NONE, DROP, LATE, DUPLICATE, TRUNCATE, SHIFT, CORRUPT, DELAY, KILL, HANG, KINDS };
+static const char *const words[KINDS] = {"none",  "drop",    "late",  "duplicate", "truncate",
+                                         "shift", "corrupt", "delay", "kill",      "hang"};
+
+static struct {
+    const char *call;
+    enum kind kind;
+    long bytes, at, rank;
+    bool every;
+} wanted;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_long calls;
+
+static long number(const char *name, long absent)
+{
+    const char *text = getenv(name);
+    return text ? strtol(text, NULL, 10) : absent;
+}
+
+static void read_wishes(void)
+{
+    const char *call = getenv("FAULT_CALL"), *kind = getenv("FAULT_KIND");
+    wanted.call = call ? call : "";
+    for (int k = 0; kind && k < KINDS; ++k)
+        if (strcmp(kind, words[k]) == 0)
+            wanted.kind = (enum kind)k;
+    wanted.bytes = number("FAULT_BYTES", -1);
+    wanted.at = number("FAULT_AT", 1);
+    wanted.rank = number("FAULT_RANK", -1);
+    wanted.every = number("FAULT_EVERY", 0) != 0;
+}
+
+static void wait_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* What is to become of this call, which moves so many bytes. */
+static enum kind meet(const char *call, long bytes)
+{
+    pthread_once(&once, read_wishes);
+    if (wanted.kind == NONE || strcmp(call, wanted.call) != 0 || (wanted.bytes >= 0 && bytes != wanted.bytes))
+        return NONE;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const long which = atomic_fetch_add(&calls, 1) + 1;
+    if ((wanted.rank >= 0 && rank != wanted.rank) || which < wanted.at ||
+        (which > wanted.at && !wanted.every))
+        return NONE;
+    if (wanted.kind == DELAY)
+        wait_ms(10);
+    if (wanted.kind == KILL)
+        kill(getpid(), SIGKILL);
+    while (wanted.kind == HANG)
+        wait_ms(1000);
+    return wanted.kind == DELAY ? NONE : wanted.kind;
+}
+
+/* ---- calls ---- */
+
+struct args {
+    const void *origin, *compare;
+    void *result;
+    int count, peer, tag;
+    MPI_Datatype type;
+    MPI_Aint there;
+    MPI_Op op;
+    MPI_Win win;
+    MPI_Comm comm;
+    MPI_Request *request;
+};
+
+typedef int make(const struct args *a);
+
+#define THERE a->peer, a->there, a->count, a->type
+#define SENT a->origin, a->count, a->type
+#define FETCHED a->result, a->count, a->type
+
+#define MAKE(name, ...)                                                                                      \
+    static int name(const struct args *a)                                                                    \
+    {                                                                                                        \
+        return __VA_ARGS__;                                                                                  \
+    }
+
+MAKE(put, PMPI_Put(SENT, THERE, a->win))
+MAKE(rput, PMPI_Rput(SENT, THERE, a->win, a->request))
+MAKE(get, PMPI_Get(FETCHED, THERE, a->win))
+MAKE(rget, PMPI_Rget(FETCHED, THERE, a->win, a->request))
+MAKE(accumulate, PMPI_Accumulate(SENT, THERE, a->op, a->win))
+MAKE(raccumulate, PMPI_Raccumulate(SENT, THERE, a->op, a->win, a->request))
+MAKE(get_accumulate, PMPI_Get_accumulate(SENT, FETCHED, THERE, a->op, a->win))
+MAKE(rget_accumulate, PMPI_Rget_accumulate(SENT, FETCHED, THERE, a->op, a->win, a->request))
+MAKE(fetch_and_op, a->count == 0
+                       ? MPI_SUCCESS
+                       : PMPI_Fetch_and_op(a->origin, a->result, a->type, a->peer, a->there, a->op, a->win))
+MAKE(swap, a->count == 0
+               ? MPI_SUCCESS
+               : PMPI_Compare_and_swap(a->origin, a->compare, a->result, a->type, a->peer, a->there, a->win))
+MAKE(send_, PMPI_Send(SENT, a->peer, a->tag, a->comm))
+MAKE(isend, PMPI_Isend(SENT, a->peer, a->tag, a->comm, a->request))
+
+/* ---- faults ---- */
+
+static struct {
+    struct args args;
+    make *make; /* NULL: none waits */
+} late;
+
+static size_t bytes_of(const struct args *a)
+{
+    int size = 0;
+    PMPI_Type_size(a->type, &size);
+    return (size_t)a->count * (size_t)size;
+}
+
+/* The same with another first byte; nobody frees it. */
+static const void *corrupted(const struct args *a)
+{
+    const size_t bytes = bytes_of(a);
+    unsigned char *copy = malloc(bytes > 0 ? bytes : 1);
+    if (!copy)
+        abort();
+    memcpy(copy, a->origin, bytes);
+    copy[0] ^= 0xff;
+    return copy;
+}
+
+/* A fetch whose first byte is the second one: contents are such that these differ. */
+static int fetch_corrupted(struct args a, make *plain)
+{
+    const int count = a.count;
+    a.count = 1, a.there += 1;
+    int rc = plain(&a);
+    a.count = count - 1, a.result = (char *)a.result + 1;
+    return rc == MPI_SUCCESS ? plain(&a) : rc;
+}
+
+/* `whole` is the call, `plain` the same without a request. */
+static int spoil(const char *name, struct args a, make *plain, make *whole)
+{
+    if (late.make && late.args.win == a.win && late.args.comm == a.comm)
+        late.make(&late.args);
+    late.make = NULL; /* of another window, which may be gone, it is never made */
+    const enum kind kind = meet(name, (long)bytes_of(&a));
+    if (kind == NONE)
+        return whole(&a);
+    if (a.request)
+        *a.request = MPI_REQUEST_NULL;
+    if (kind == LATE) {
+        late.args = a;
+        late.make = plain;
+    }
+    if (kind == DROP || kind == LATE)
+        return MPI_SUCCESS;
+    if (kind == DUPLICATE)
+        plain(&a);
+    if (kind == TRUNCATE && a.count > 0)
+        --a.count;
+    if (kind == SHIFT && a.comm == MPI_COMM_NULL)
+        a.there += 1;
+    else if (kind == SHIFT)
+        a.origin = (const char *)a.origin + 1;
+    if (kind == CORRUPT && !a.origin)
+        return fetch_corrupted(a, plain);
+    if (kind == CORRUPT)
+        a.origin = corrupted(&a);
+    return plain(&a);
+}
+
+#define SPOILED(name, plain, whole, ...)                                                                     \
+    return spoil(name, (struct args){.comm = MPI_COMM_NULL, __VA_ARGS__}, plain, whole)
+#define TARGET .peer = target, .there = there, .win = win
+#define UNUSED (void)tn, (void)tt
+
+int MPI_Put(const void *o, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt,
+            MPI_Win win)
+{
+    UNUSED;
+    SPOILED("MPI_Put", put, put, .origin = o, .count = n, .type = t, TARGET);
+}
+
+int MPI_Rput(const void *o, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt,
+             MPI_Win win, MPI_Request *q)
+{
+    UNUSED;
+    SPOILED("MPI_Rput", put, rput, .origin = o, .count = n, .type = t, TARGET, .request = q);
+}
+
+int MPI_Get(void *r, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt, MPI_Win win)
+{
+    UNUSED;
+    SPOILED("MPI_Get", get, get, .result = r, .count = n, .type = t, TARGET);
+}
+
+int MPI_Rget(void *r, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt, MPI_Win win,
+             MPI_Request *q)
+{
+    UNUSED;
+    SPOILED("MPI_Rget", get, rget, .result = r, .count = n, .type = t, TARGET, .request = q);
+}
+
+int MPI_Accumulate(const void *o, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt,
+                   MPI_Op op, MPI_Win win)
+{
+    UNUSED;
+    SPOILED("MPI_Accumulate", accumulate, accumulate, .origin = o, .count = n, .type = t, .op = op, TARGET);
+}
+
+int MPI_Raccumulate(const void *o, int n, MPI_Datatype t, int target, MPI_Aint there, int tn, MPI_Datatype tt,
+                    MPI_Op op, MPI_Win win, MPI_Request *q)
+{
+    UNUSED;
+    SPOILED("MPI_Raccumulate", accumulate, raccumulate, .origin = o, .count = n, .type = t, .op = op, TARGET,
+            .request = q);
+}
+
+int MPI_Get_accumulate(const void *o, int n, MPI_Datatype t, void *r, int rn, MPI_Datatype rt, int target,
+                       MPI_Aint there, int tn, MPI_Datatype tt, MPI_Op op, MPI_Win win)
+{
+    UNUSED, (void)rn, (void)rt;
+    SPOILED("MPI_Get_accumulate", get_accumulate, get_accumulate, .origin = o, .result = r, .count = n,
+            .type = t, .op = op, TARGET);
+}
+
+int MPI_Rget_accumulate(const void *o, int n, MPI_Datatype t, void *r, int rn, MPI_Datatype rt, int target,
+                        MPI_Aint there, int tn, MPI_Datatype tt, MPI_Op op, MPI_Win win, MPI_Request *q)
+{
+    UNUSED, (void)rn, (void)rt;
+    SPOILED("MPI_Rget_accumulate", get_accumulate, rget_accumulate, .origin = o, .result = r, .count = n,
+            .type = t, .op = op, TARGET, .request = q);
+}
+
+int MPI_Fetch_and_op(const void *o, void *r, MPI_Datatype t, int target, MPI_Aint there, MPI_Op op,
+                     MPI_Win win)
+{
+    SPOILED("MPI_Fetch_and_op", fetch_and_op, fetch_and_op, .origin = o, .result = r, .count = 1, .type = t,
+            .op = op, TARGET);
+}
+
+int MPI_Compare_and_swap(const void *o, const void *c, void *r, MPI_Datatype t, int target, MPI_Aint there,
+                         MPI_Win win)
+{
+    SPOILED("MPI_Compare_and_swap", swap, swap, .origin = o, .compare = c, .result = r, .count = 1, .type = t,
+            TARGET);
+}
+
+int MPI_Send(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm)
+{
+    return spoil(
+        "MPI_Send",
+        (struct args){
+            .origin = o, .count = n, .type = t, .peer = peer, .tag = tag, .comm = comm, .win = MPI_WIN_NULL},
+        send_, send_);
+}
+
+int MPI_Isend(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm, MPI_Request *q)
+{
+    return spoil("MPI_Isend",
+                 (struct args){.origin = o,
+                               .count = n,
+                               .type = t,
+                               .peer = peer,
+                               .tag = tag,
+                               .comm = comm,
+                               .win = MPI_WIN_NULL,
+                               .request = q},
+                 send_, isend);
+}

@@ -165,6 +165,9 @@ struct op {
     const char *const *counters;
     void (*counted)(void *state, int64_t *values);
 
+    /* Whether it counts at all, where its parameters say so; NULL: it does. */
+    bool (*counts)(const struct op_env *env);
+
     /* With whom this rank does so, -1: with nobody. NULL: ranks 0 and 1 with each other. */
     int (*partner)(void *state);
 

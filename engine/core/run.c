@@ -303,7 +303,7 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    err = room_open(r->team, op_counters(op), &r->room);
+    err = room_open(r->team, op->counts && !op->counts(&r->env) ? 0 : op_counters(op), &r->room);
     if (err)
         return err;
     r->bench.own = calloc(1, r->point->method->size > 0 ? r->point->method->size : 1);

@@ -91,7 +91,7 @@ static void write_ranks(struct json *j, const char *key, const struct chunk *c, 
 
 static void write_counts(struct json *j, const struct op *op, const struct chunk *c)
 {
-    const int counters = op_counters(op);
+    const int counters = c->counts ? op_counters(op) : 0;
     json_open(j, "counts", '{');
     for (int i = 0; i < counters; ++i)
         write_ranks(j, op->counters[i], c, c->counts + i, counters);

@@ -3,9 +3,11 @@
 #include "ops/mpi/onesided/rma.h"
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "ops/common/data.h"
 #include "team/team_mpi.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { REPLACE = 10, NO_OP, OPERATORS };
@@ -70,7 +72,7 @@ int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int ty
     int err = word < REPLACE ? reduction_open(&s->sum, word, type) : open_any(&s->sum, type);
     if (err)
         return err;
-    s->sum.ranks = 2;
+    s->sum.ranks = 1 + (s->layout == RMA_WORD ? s->threads : 1);
     s->type = s->sum.type;
     s->op = s->replaces ? MPI_REPLACE : s->keeps ? MPI_NO_OP : s->sum.op;
     s->bytes = s->row->single ? s->sum.size : s->bytes;
@@ -83,44 +85,83 @@ int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int ty
 
 /* ---- contents ---- */
 
-/* What a place holds in this check: the same number on both ranks. */
-static int number(const struct rma *s, int place)
+/* What a place of a thread holds in this check: the same number on both ranks. */
+int rma_number(const struct rma *s, int thread, int place)
 {
-    return (int)((unsigned)s->generation << 20) + place;
+    const uint64_t which = ((uint64_t)s->generation << 40) ^ ((uint64_t)thread << 20) ^ (uint64_t)place;
+    return (int)(hash_mix(which) & INT_MAX);
 }
 
-static bool combines(const struct rma *s)
+/* Whose places they are, of those in a window. */
+static int owner(const struct rma *s)
+{
+    return s->layout == RMA_WORD ? 0 : s->thread;
+}
+
+/* In this rank's window. */
+static char *here(const struct rma *s, int place)
+{
+    return s->window->memory + s->first + (size_t)place * s->apart;
+}
+
+bool rma_combines(const struct rma *s)
 {
     return s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH;
 }
 
-/* The numbers of one rank alone. */
-static struct reduction alone(const struct rma *s, int rank)
+struct reduction rma_sum_at(const struct rma *s, int target)
 {
-    struct reduction own = s->sum;
-    own.first = rank;
-    return own;
+    struct reduction sum = s->sum;
+    sum.first = target * sum.ranks;
+    return sum;
 }
 
-static void fill(const struct rma *s, void *at, int rank, int place)
+/* Which of the numbers there this thread sends. */
+static int sender(const struct rma *s)
 {
-    const struct reduction own = alone(s, rank);
-    if (combines(s))
-        reduction_fill(&own, at, (size_t)s->count, 0, number(s, place));
+    return s->layout == RMA_WORD ? 1 + s->thread : 1;
+}
+
+static void fill_sent(const struct rma *s, void *at, int place)
+{
+    const struct reduction sum = rma_sum_at(s, s->peer);
+    if (rma_combines(s))
+        reduction_fill(&sum, at, (size_t)s->count, sender(s), rma_number(s, owner(s), place));
     else
-        data_fill(at, s->bytes, rank, number(s, place));
+        data_fill(at, s->bytes, s->rank, rma_number(s, s->thread, place));
 }
 
-static int check(const struct rma *s, const void *at, int rank, int place)
+/* What the window of a rank holds before the calls. */
+static void fill_before(const struct rma *s, void *at, int rank, int place)
 {
-    const struct reduction own = alone(s, rank);
-    return combines(s) ? reduction_check(&own, at, (size_t)s->count, 0, number(s, place))
-                       : data_check(at, s->bytes, rank, number(s, place), place);
+    const struct reduction sum = rma_sum_at(s, rank);
+    if (rma_combines(s))
+        reduction_fill(&sum, at, (size_t)s->count, 0, rma_number(s, owner(s), place));
+    else
+        data_fill(at, s->bytes, rank, rma_number(s, owner(s), place));
+}
+
+static int check_before(const struct rma *s, const void *at, int rank, int place)
+{
+    const struct reduction sum = rma_sum_at(s, rank);
+    const int number = rma_number(s, owner(s), place);
+    return rma_combines(s) ? reduction_check(&sum, at, (size_t)s->count, 0, number)
+                           : data_check(at, s->bytes, rank, number, place);
+}
+
+/* What a rank's thread has put where nothing of what was there is left. */
+static int check_sent(const struct rma *s, const void *at, int from, int place)
+{
+    struct reduction sum = rma_sum_at(s, 1 - from);
+    sum.first += sender(s);
+    return rma_combines(s) ? reduction_check(&sum, at, (size_t)s->count, 0, rma_number(s, owner(s), place))
+                           : data_check(at, s->bytes, from, rma_number(s, s->thread, place), place);
 }
 
 static int check_combined(const struct rma *s, const void *at, int place)
 {
-    return reduction_check(&s->sum, at, (size_t)s->count, 1, number(s, place));
+    const struct reduction sum = rma_sum_at(s, s->rank);
+    return reduction_check(&sum, at, (size_t)s->count, 1, rma_number(s, owner(s), place));
 }
 
 static bool has_window(const struct rma *s)
@@ -130,11 +171,11 @@ static bool has_window(const struct rma *s)
 
 static void fill_window(const struct rma *s)
 {
-    for (int i = 0; i < s->places; ++i)
+    for (int i = 0; i < s->places && owner(s) == s->thread; ++i)
         if (s->row->effect == RMA_PUT)
-            data_poison(s->window.memory + (size_t)i * s->stride, s->bytes);
+            data_poison(here(s, i), s->bytes);
         else
-            fill(s, s->window.memory + (size_t)i * s->stride, s->rank, i);
+            fill_before(s, here(s, i), s->rank, i);
 }
 
 static void fill_buffers(const struct rma *s)
@@ -142,21 +183,21 @@ static void fill_buffers(const struct rma *s)
     for (int i = 0; i < s->places; ++i) {
         const size_t at = (size_t)i * s->stride;
         if (s->send)
-            fill(s, s->send + at, s->rank, i);
+            fill_sent(s, s->send + at, i);
         if (s->recv)
             data_poison(s->recv + at, s->bytes);
         if (s->compare)
-            fill(s, s->compare + at, s->peer, i);
+            fill_before(s, s->compare + at, s->peer, i);
     }
 }
 
-static int prepare(struct rma *s)
+int rma_prepare(struct rma *s)
 {
     ++s->generation;
-    int err = has_window(s) ? window_enter(&s->window, s->locks) : 0;
+    int err = has_window(s) ? window_enter(s->window, s->locks) : 0;
     if (has_window(s) && !err) {
         fill_window(s);
-        err = window_leave(&s->window, s->locks);
+        err = window_leave(s->window, s->locks);
     }
     fill_buffers(s);
     return err;
@@ -164,86 +205,69 @@ static int prepare(struct rma *s)
 
 /* ---- answers ---- */
 
-static size_t extent(const struct rma *s)
+/* From the first place to the end of the last. */
+static size_t extent(const struct rma *s, size_t apart)
 {
-    return (size_t)(s->places - 1) * s->stride + s->bytes;
+    return (size_t)(s->places - 1) * apart + s->bytes;
 }
 
 /* What the peer has done to this rank's window. */
 static int check_window(const struct rma *s, bool planted)
 {
-    const bool both = combines(s) && !s->replaces && !s->keeps;
+    const bool both = rma_combines(s) && !s->replaces && !s->keeps;
     const bool mine = s->row->effect == RMA_GET || s->keeps;
     int err = 0;
-    data_arrived(s->window.memory, extent(s), planted && moves[s->row->effect].writes);
+    data_arrived(here(s, 0), extent(s, s->apart), planted && moves[s->row->effect].writes);
     for (int i = 0; i < s->places && !err; ++i) {
-        const char *at = s->window.memory + (size_t)i * s->stride;
-        err = both ? check_combined(s, at, i) : check(s, at, mine ? s->rank : s->peer, i);
+        const char *at = here(s, i);
+        err = both   ? check_combined(s, at, i)
+              : mine ? check_before(s, at, s->rank, i)
+                     : check_sent(s, at, s->peer, i);
     }
     return err;
 }
 
-/* What this rank has fetched: what rank `whose` had there. */
-static int check_fetched(const struct rma *s, int whose, bool planted)
+/* What this rank has fetched: what the peer had there, or what this thread has left. */
+static int check_fetched(const struct rma *s, bool left, bool planted)
 {
     int err = 0;
-    data_arrived(s->recv, extent(s), planted);
+    data_arrived(s->recv, extent(s, s->stride), planted);
     for (int i = 0; i < s->places && !err; ++i)
-        err = check(s, s->recv + (size_t)i * s->stride, whose, i);
+        err = left ? check_sent(s, s->recv + (size_t)i * s->stride, s->rank, i)
+                   : check_before(s, s->recv + (size_t)i * s->stride, s->peer, i);
     return err;
 }
 
-static int check_all(const struct rma *s, int whose, bool planted)
+int rma_check(const struct rma *s, bool second)
 {
+    const bool twice = s->row->effect == RMA_SWAP, planted = s->planted && second == twice;
     if (s->bytes == 0)
         return 0;
-    int err = s->recv ? check_fetched(s, whose, planted) : 0, left = 0;
+    int err = s->recv ? check_fetched(s, second, planted) : 0, left = 0;
     if (!has_window(s) || err)
         return err;
-    err = window_enter(&s->window, s->locks);
+    err = window_enter(s->window, s->locks);
     if (err)
         return err;
     err = check_window(s, planted);
-    left = window_leave(&s->window, s->locks);
+    left = window_leave(s->window, s->locks);
     return err ? err : left;
 }
 
 /* For the timed calls: numbers that do not grow, and a comparison with what is there. */
-static int settle(const struct rma *s)
+int rma_settle(const struct rma *s)
 {
     int err = 0;
-    for (int i = 0; i < s->places && combines(s) && s->send; ++i)
+    for (int i = 0; i < s->places && rma_combines(s) && s->send; ++i)
         reduction_settle(&s->sum, s->send + (size_t)i * s->stride, (size_t)s->count);
+    if (s->compare && s->layout == RMA_WORD)
+        memcpy(s->send, s->recv, s->bytes);
     if (s->compare && s->swaps)
         memcpy(s->compare, s->send, s->bytes);
-    if (!has_window(s) || !combines(s))
+    if (!has_window(s) || !rma_combines(s))
         return 0;
-    err = window_enter(&s->window, s->locks);
+    err = window_enter(s->window, s->locks);
     for (int i = 0; i < s->places && !err; ++i)
-        reduction_settle(&s->sum, s->window.memory + (size_t)i * s->stride, (size_t)s->count);
-    return err ? err : window_leave(&s->window, s->locks);
-}
-
-static int repeat(struct rma *s)
-{
-    int rc = s->loop(s, 1), met = rma_meet(s);
-    return team_mpi_err(rc == MPI_SUCCESS ? met : rc, s->row->call);
-}
-
-/* A second swap finds what the first has left, which is not what it compares with. */
-int rma_verify(struct rma *s)
-{
-    const bool twice = s->row->effect == RMA_SWAP;
-    int err = prepare(s);
-    err = err ? err : team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
-    err = err ? err : repeat(s);
-    if (err)
-        return err;
-    int wrong = check_all(s, s->peer, s->planted && !twice);
-    if (twice) {
-        err = team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
-        err = err ? err : repeat(s);
-        wrong = wrong || err ? wrong : check_all(s, s->rank, s->planted);
-    }
-    return err ? err : wrong ? wrong : settle(s);
+        reduction_settle(&s->sum, here(s, i), (size_t)s->count);
+    return err ? err : window_leave(s->window, s->locks);
 }

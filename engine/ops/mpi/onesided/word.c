@@ -1,0 +1,224 @@
+/* Places that all threads of a rank share, for calls that MPI makes atomic in each element (MPI 4.0, section
+ * 12.7.1). Who came first is not known, but in some order they came: each thread has found what another has
+ * left, or what was there at first, and nobody has found what another has found too unless it was left twice.
+ * So threads are steps from what they have found to what they have left, and there is a walk over all of them
+ * (Euler's) that begins with what was there at first. What the walk ends with, no one has found. */
+#include "ops/mpi/onesided/rma.h"
+
+#include "base/err.h"
+#include "ops/common/data.h"
+#include "team/team_mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 64 }; /* a cache line: the walk takes the square of the threads for each element */
+
+int rma_refuse_word(const struct rma *s)
+{
+    if (s->layout != RMA_WORD)
+        return 0;
+    if (s->row->effect == RMA_PUT)
+        return err_say(
+            ERR_INPUT,
+            "target=word lets all threads write to one place, and MPI leaves undefined what is there "
+            "after %s; give target=disjoint or line, or a call that combines, as mpi.mt.accumulate",
+            s->row->call);
+    if (s->bytes > MOST_BYTES)
+        return err_say(ERR_INPUT,
+                       "target=word is for words that all threads share, of at most %d bytes, not %zu; "
+                       "give --bytes 8",
+                       MOST_BYTES, s->bytes);
+    return 0;
+}
+
+/* A place while it is looked at: elements, and what each thread has found and left there. */
+struct walk {
+    const struct rma *threads;
+    int count, place;
+    size_t bytes, size; /* of a place, of an element */
+    unsigned char *before, *found, *left;
+    bool *walked;
+    int *steps; /* threads in the order of the walk */
+};
+
+static const unsigned char *at(const struct walk *w, const unsigned char *values, int t, size_t element)
+{
+    return values + (size_t)t * w->bytes + element * w->size;
+}
+
+static bool same(const struct walk *w, const void *a, const void *b)
+{
+    return memcmp(a, b, w->size) == 0;
+}
+
+/* How often a value was left, and how often it was found: as often, or once less. */
+static int check_counts(const struct walk *w, size_t e)
+{
+    for (int t = 0; t < w->count; ++t) {
+        const unsigned char *value = at(w, w->found, t, e);
+        int found = 0, left = same(w, value, w->before + e * w->size);
+        for (int other = 0; other < w->count; ++other) {
+            found += same(w, value, at(w, w->found, other, e));
+            left += same(w, value, at(w, w->left, other, e));
+        }
+        if (found > left)
+            return err_say(
+                ERR_WRONG,
+                "thread %d: element %zu of block %d: %d of %d threads found what it found, which was "
+                "there %d times, should be as often: a call was lost, or is not atomic",
+                t, e, w->place, found, w->count, left);
+    }
+    return 0;
+}
+
+/* From what was there at first, all are reached. */
+static int check_reach(struct walk *w, size_t e)
+{
+    int reached = 0;
+    for (int t = 0; t < w->count; ++t)
+        w->walked[t] = false;
+    for (int k = 0; k <= reached && reached < w->count; ++k) {
+        const unsigned char *value = k == 0 ? w->before + e * w->size : at(w, w->left, w->steps[k - 1], e);
+        for (int t = 0; t < w->count; ++t)
+            if (!w->walked[t] && same(w, value, at(w, w->found, t, e))) {
+                w->walked[t] = true;
+                w->steps[reached++] = t;
+            }
+    }
+    for (int t = 0; t < w->count; ++t)
+        if (!w->walked[t])
+            return err_say(
+                ERR_WRONG,
+                "thread %d: element %zu of block %d: no order of %d threads' calls leads to what it "
+                "found, should be one",
+                t, e, w->place, w->count);
+    return 0;
+}
+
+/* What is in a window of a rank before the calls, and what a thread of the other sends there. */
+static void fill(const struct rma *s, void *value, int target, int sender, int place)
+{
+    const struct reduction sum = rma_sum_at(s, target);
+    const int thread = sender > 0 ? sender - 1 : 0;
+    if (rma_combines(s))
+        reduction_fill(&sum, value, (size_t)s->count, sender, rma_number(s, 0, place));
+    else
+        data_fill(value, s->bytes, sender > 0 ? 1 - target : target, rma_number(s, thread, place));
+}
+
+/* What a thread must have left where it has found that. */
+static int leave(const struct rma *s, const void *found, unsigned char *left, int place)
+{
+    const char *sent = s->send + (size_t)place * s->stride;
+    const bool takes = s->row->effect == RMA_SWAP
+                           ? memcmp(found, s->compare + (size_t)place * s->stride, s->bytes) == 0
+                           : s->replaces;
+    memcpy(left, takes ? sent : found, s->bytes);
+    if (s->row->effect == RMA_SWAP || s->replaces || s->keeps)
+        return 0;
+    return team_mpi_err(MPI_Reduce_local(sent, left, s->count, s->type, s->op), "MPI_Reduce_local");
+}
+
+/* A second swap finds what the first has left: what the first thread has found, so that all have found one.
+ */
+static int check_place(struct walk *w, bool second)
+{
+    const struct rma *first = w->threads;
+    const size_t place = (size_t)w->place * first->stride;
+    int err = 0;
+    for (int t = 0; t < w->count && !err; ++t) {
+        memcpy(w->found + (size_t)t * w->bytes, w->threads[t].recv + place, w->bytes);
+        err =
+            leave(&w->threads[t], w->found + (size_t)t * w->bytes, w->left + (size_t)t * w->bytes, w->place);
+    }
+    fill(first, w->before, first->peer, 0, w->place);
+    if (second)
+        memcpy(w->before, w->found, w->bytes);
+    for (size_t e = 0; e < w->bytes / w->size && !err; ++e) {
+        err = check_counts(w, e);
+        err = err ? err : check_reach(w, e);
+    }
+    return err;
+}
+
+static int check_found(const struct rma *threads, int count, bool second)
+{
+    const size_t all = (size_t)count * threads->bytes;
+    struct walk w = {.threads = threads,
+                     .count = count,
+                     .bytes = threads->bytes,
+                     .size = rma_combines(threads) ? threads->sum.size : threads->bytes,
+                     .before = malloc(threads->bytes),
+                     .found = malloc(all),
+                     .left = malloc(all),
+                     .walked = malloc((size_t)count * sizeof *w.walked),
+                     .steps = malloc((size_t)count * sizeof *w.steps)};
+    int err = w.before && w.found && w.left && w.walked && w.steps
+                  ? 0
+                  : err_say(ERR_NOMEM, "no memory to check %d threads", count);
+    for (; w.place < threads->places && !err; ++w.place)
+        err = check_place(&w, second);
+    free(w.before);
+    free(w.found);
+    free(w.left);
+    free(w.walked);
+    free(w.steps);
+    return err;
+}
+
+/* Each element is what one of the peer's threads sends. */
+static int check_any(const struct rma *s, const char *value, int count, int place)
+{
+    unsigned char sent[MOST_BYTES];
+    const size_t size = rma_combines(s) ? s->sum.size : s->bytes;
+    for (size_t from = 0; from < s->bytes; from += size) {
+        bool is_sent = false;
+        for (int t = 0; t < count && !is_sent; ++t) {
+            fill(s, sent, s->rank, 1 + t, place);
+            is_sent = memcmp(sent + from, value + from, size) == 0;
+        }
+        if (!is_sent)
+            return err_say(ERR_WRONG,
+                           "byte %zu of block %d begins with 0x%02x, should be what one of %d threads "
+                           "of rank %d sent",
+                           from, place, (unsigned char)value[from], count, s->peer);
+    }
+    return 0;
+}
+
+static int check_window(const struct rma *s, int count)
+{
+    const struct reduction sum = rma_sum_at(s, s->rank);
+    const bool one = s->replaces || s->row->effect == RMA_SWAP;
+    int err = 0;
+    for (int i = 0; i < s->places && !err; ++i) {
+        const char *value = s->window->memory + s->first + (size_t)i * s->apart;
+        err = one ? check_any(s, value, count, i)
+                  : reduction_check(&sum, value, (size_t)s->count, s->keeps ? 0 : count, rma_number(s, 0, i));
+    }
+    return err;
+}
+
+int rma_check_word(struct rma *threads, int count, bool second)
+{
+    struct rma *last = &threads[count - 1];
+    const bool planted = last->planted && second == (last->row->effect == RMA_SWAP);
+    const size_t end = (size_t)(last->places - 1);
+    int err = 0;
+    if (last->bytes == 0)
+        return 0;
+    if (last->recv) {
+        data_arrived(last->recv + end * last->stride, last->bytes, planted);
+        err = check_found(threads, count, second);
+    }
+    if (err || last->role == RMA_ORIGIN)
+        return err;
+    err = window_enter(last->window, last->locks);
+    if (err)
+        return err;
+    data_arrived(last->window->memory + last->first + end * last->apart, last->bytes, planted);
+    err = check_window(last, count);
+    const int left = window_leave(last->window, last->locks);
+    return err ? err : left;
+}

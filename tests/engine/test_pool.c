@@ -3,6 +3,7 @@
 
 #include "base/binding.h"
 #include "base/err.h"
+#include "base/gate.h"
 #include "base/pool.h"
 #include "base/yield.h"
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 3, ROUNDS = 1000 };
+enum { LANES = 3, ROUNDS = 1000, MEETINGS = 60 };
 
 struct tally {
     atomic_int of_lane[LANES];
@@ -36,6 +37,52 @@ static void test_rounds(void)
     CHECK(pool_open(1, &pool) == 0);
     pool_run(pool, count, &tally);
     CHECK(atomic_load(&tally.of_lane[0]) == ROUNDS + 1);
+    pool_close(pool);
+}
+
+/* ---- gates ------------------------------------------------------------------------------------------- */
+
+struct meeting {
+    struct gate gate;
+    int64_t sum; /* lane 0 alone changes it, between two gates */
+    int wrong[LANES], why[LANES];
+    int leaves; /* after so many rounds lane 0 comes no more; 0: it does not leave */
+};
+
+static void meet(void *arg, int lane)
+{
+    struct meeting *m = arg;
+    for (int64_t round = 1; round <= MEETINGS && !m->why[lane]; ++round) {
+        if (lane == 0 && m->leaves == round) {
+            gate_break(&m->gate, 7);
+            gate_break(&m->gate, 8);
+            m->why[lane] = 7;
+            return;
+        }
+        if (lane == 0)
+            ++m->sum;
+        m->why[lane] = gate_wait(&m->gate);
+        if (!m->why[lane])
+            m->wrong[lane] += m->sum != round;
+        if (!m->why[lane])
+            m->why[lane] = gate_wait(&m->gate);
+    }
+}
+
+static void test_gate(void)
+{
+    struct pool *pool = NULL;
+    CHECK(pool_open(LANES, &pool) == 0);
+    for (int leaves = 0; leaves <= MEETINGS; leaves += MEETINGS / 2) {
+        struct meeting m = {.leaves = leaves};
+        gate_open(&m.gate, LANES);
+        pool_run(pool, meet, &m);
+        CHECK(m.sum == (leaves ? leaves - 1 : MEETINGS));
+        for (int lane = 0; lane < LANES; ++lane) {
+            CHECK(m.wrong[lane] == 0);
+            CHECK(m.why[lane] == (leaves ? 7 : 0));
+        }
+    }
     pool_close(pool);
 }
 
@@ -129,6 +176,7 @@ static void test_a_list_places_lanes_in_its_order(void)
 int main(void)
 {
     test_rounds();
+    test_gate();
     test_lanes_are_where_they_were_asked_to_be();
     test_lists_that_are_none();
     test_a_list_places_lanes_in_its_order();

@@ -34,6 +34,7 @@ BROKEN_IN_MPICH_4 = {
 BROKEN_IN_OPENMPI_4 = {
     "mpi.win_create": "github.com/open-mpi/ompi/issues/10726",
     "mpi.compare_and_swap": "github.com/open-mpi/ompi/issues/11349",
+    "mpi.mt.compare_and_swap": "github.com/open-mpi/ompi/issues/11349",
 }
 
 

@@ -87,7 +87,7 @@ def test_long_messages_of_other_threads_are_checked(tmp_path: Path, mpi: Mpi) ->
 
 
 def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
-    """Two stamps in a repetition: when the first thread is done, and when the last; only if asked for."""
+    """Stamps of when the first thread is done, half of them, the last; only if asked for."""
     words = "op=mpi.mt.pingpong bytes=8 threads=2 method=batch reps=1 rule=fixed count=4"
     lines = [f"{words} phases=on", words]
     records = measure(engine_of(mpi), 2, 2, lines, tmp_path / "out.jsonl")
@@ -95,10 +95,11 @@ def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
     assert {record.point for record in found} == {0}
     row = summarise(found, 1)
     assert row is not None
-    first, last = row.phases
-    assert (first.name, last.name) == ("first thread", "last thread")
-    assert first.calls == last.calls == 1  # and not the untimed repetition before a short one
+    first, middle, last = row.phases
+    assert (first.name, middle.name, last.name) == ("first thread", "middle thread", "last thread")
+    assert first.calls == middle.calls == last.calls == 1  # and not the untimed repetition before a short one
     assert first.median > 0
+    assert middle.median == 0  # half of two threads is the first
     assert last.median >= 0
     took = [
         np.subtract(one.stop_ns, one.start_ns) for one in records if isinstance(one, Obs) and one.point == 0
@@ -124,7 +125,10 @@ def test_what_threads_cannot_share_is_refused(tmp_path: Path, mpi: Mpi, words: s
 def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:
     """Nobody names it: multiple; somebody names a lower one: the point is skipped and says why."""
     plan = plan_of("mpi.mt.pingpong", ranks=2, mpi=(mpi.name,))
-    for level, status, words in ((None, "ok", ""), ("funneled", "skipped", "give --thread-level multiple")):
+    for level, status, words in (
+        (None, "ok", ""),
+        ("funneled", "skipped", "was provided MPI_THREAD_FUNNELED; give --thread-level multiple"),
+    ):
         measure = msgspec.structs.replace(plan.measure[0], bytes=8, threads=2, thread_level=level)
         out = tmp_path / str(level)
         run_plan(out, msgspec.structs.replace(plan, measure=(measure,)), setup_of(mpi))

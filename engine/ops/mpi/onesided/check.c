@@ -3,9 +3,11 @@
 #include "ops/mpi/onesided/rma.h"
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "ops/common/data.h"
 #include "team/team_mpi.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { REPLACE = 10, NO_OP, OPERATORS };
@@ -83,10 +85,17 @@ int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int ty
 
 /* ---- contents ---- */
 
-/* What a place holds in this check: the same number on both ranks. */
+/* What a place of a thread holds in this check: the same number on both ranks. */
 static int number(const struct rma *s, int place)
 {
-    return (int)((unsigned)s->generation << 20) + place;
+    const uint64_t which = ((uint64_t)s->generation << 40) ^ ((uint64_t)s->thread << 20) ^ (uint64_t)place;
+    return (int)(hash_mix(which) & INT_MAX);
+}
+
+/* In this rank's window. */
+static char *here(const struct rma *s, int place)
+{
+    return s->window->memory + s->first + (size_t)place * s->apart;
 }
 
 static bool combines(const struct rma *s)
@@ -132,9 +141,9 @@ static void fill_window(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i)
         if (s->row->effect == RMA_PUT)
-            data_poison(s->window.memory + (size_t)i * s->stride, s->bytes);
+            data_poison(here(s, i), s->bytes);
         else
-            fill(s, s->window.memory + (size_t)i * s->stride, s->rank, i);
+            fill(s, here(s, i), s->rank, i);
 }
 
 static void fill_buffers(const struct rma *s)
@@ -150,13 +159,13 @@ static void fill_buffers(const struct rma *s)
     }
 }
 
-static int prepare(struct rma *s)
+int rma_prepare(struct rma *s)
 {
     ++s->generation;
-    int err = has_window(s) ? window_enter(&s->window, s->locks) : 0;
+    int err = has_window(s) ? window_enter(s->window, s->locks) : 0;
     if (has_window(s) && !err) {
         fill_window(s);
-        err = window_leave(&s->window, s->locks);
+        err = window_leave(s->window, s->locks);
     }
     fill_buffers(s);
     return err;
@@ -164,9 +173,10 @@ static int prepare(struct rma *s)
 
 /* ---- answers ---- */
 
-static size_t extent(const struct rma *s)
+/* From the first place to the end of the last. */
+static size_t extent(const struct rma *s, size_t apart)
 {
-    return (size_t)(s->places - 1) * s->stride + s->bytes;
+    return (size_t)(s->places - 1) * apart + s->bytes;
 }
 
 /* What the peer has done to this rank's window. */
@@ -175,9 +185,9 @@ static int check_window(const struct rma *s, bool planted)
     const bool both = combines(s) && !s->replaces && !s->keeps;
     const bool mine = s->row->effect == RMA_GET || s->keeps;
     int err = 0;
-    data_arrived(s->window.memory, extent(s), planted && moves[s->row->effect].writes);
+    data_arrived(here(s, 0), extent(s, s->apart), planted && moves[s->row->effect].writes);
     for (int i = 0; i < s->places && !err; ++i) {
-        const char *at = s->window.memory + (size_t)i * s->stride;
+        const char *at = here(s, i);
         err = both ? check_combined(s, at, i) : check(s, at, mine ? s->rank : s->peer, i);
     }
     return err;
@@ -187,29 +197,31 @@ static int check_window(const struct rma *s, bool planted)
 static int check_fetched(const struct rma *s, int whose, bool planted)
 {
     int err = 0;
-    data_arrived(s->recv, extent(s), planted);
+    data_arrived(s->recv, extent(s, s->stride), planted);
     for (int i = 0; i < s->places && !err; ++i)
         err = check(s, s->recv + (size_t)i * s->stride, whose, i);
     return err;
 }
 
-static int check_all(const struct rma *s, int whose, bool planted)
+int rma_check(const struct rma *s, bool second)
 {
+    const bool twice = s->row->effect == RMA_SWAP, planted = s->planted && second == twice;
+    const int whose = second ? s->rank : s->peer;
     if (s->bytes == 0)
         return 0;
     int err = s->recv ? check_fetched(s, whose, planted) : 0, left = 0;
     if (!has_window(s) || err)
         return err;
-    err = window_enter(&s->window, s->locks);
+    err = window_enter(s->window, s->locks);
     if (err)
         return err;
     err = check_window(s, planted);
-    left = window_leave(&s->window, s->locks);
+    left = window_leave(s->window, s->locks);
     return err ? err : left;
 }
 
 /* For the timed calls: numbers that do not grow, and a comparison with what is there. */
-static int settle(const struct rma *s)
+int rma_settle(const struct rma *s)
 {
     int err = 0;
     for (int i = 0; i < s->places && combines(s) && s->send; ++i)
@@ -218,32 +230,8 @@ static int settle(const struct rma *s)
         memcpy(s->compare, s->send, s->bytes);
     if (!has_window(s) || !combines(s))
         return 0;
-    err = window_enter(&s->window, s->locks);
+    err = window_enter(s->window, s->locks);
     for (int i = 0; i < s->places && !err; ++i)
-        reduction_settle(&s->sum, s->window.memory + (size_t)i * s->stride, (size_t)s->count);
-    return err ? err : window_leave(&s->window, s->locks);
-}
-
-static int repeat(struct rma *s)
-{
-    int rc = s->loop(s, 1), met = rma_meet(s);
-    return team_mpi_err(rc == MPI_SUCCESS ? met : rc, s->row->call);
-}
-
-/* A second swap finds what the first has left, which is not what it compares with. */
-int rma_verify(struct rma *s)
-{
-    const bool twice = s->row->effect == RMA_SWAP;
-    int err = prepare(s);
-    err = err ? err : team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
-    err = err ? err : repeat(s);
-    if (err)
-        return err;
-    int wrong = check_all(s, s->peer, s->planted && !twice);
-    if (twice) {
-        err = team_mpi_err(MPI_Barrier(s->comm), "MPI_Barrier");
-        err = err ? err : repeat(s);
-        wrong = wrong || err ? wrong : check_all(s, s->rank, s->planted);
-    }
-    return err ? err : wrong ? wrong : settle(s);
+        reduction_settle(&s->sum, here(s, i), (size_t)s->count);
+    return err ? err : window_leave(s->window, s->locks);
 }

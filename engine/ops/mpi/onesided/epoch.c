@@ -91,7 +91,7 @@ static int unlock_all(struct rma *s)
 
 static const struct sync {
     struct side {
-        int (*open)(struct rma *s), (*close)(struct rma *s);
+        rma_side *open, *close;
     } sides[RMA_ROLES];
     bool locks;
 } syncs[RMA_SYNCS] = {
@@ -114,6 +114,27 @@ static const struct sync {
                       [RMA_BOTH] = {lock_all, unlock_all}},
                      true},
 };
+
+/* Epochs of one window at one process are disjoint (MPI 4.0, section 12.5): of threads that share one the
+ * first opens and closes them, while the others wait for it. */
+static int open_together(struct rma *s)
+{
+    if (s->thread == 0) {
+        const int rc = s->first_opens(s);
+        if (rc != MPI_SUCCESS)
+            gate_break(s->gate, rc);
+    }
+    return gate_wait(s->gate);
+}
+
+/* The others need not wait until it is closed: the next one opens after that, and so does the end. */
+static int close_together(struct rma *s)
+{
+    if (s->phases)
+        s->done_ns = phase_now(s->phases);
+    const int rc = gate_wait(s->gate);
+    return rc == MPI_SUCCESS && s->thread == 0 ? s->first_closes(s) : rc;
+}
 
 bool rma_sync_locks(int sync)
 {
@@ -208,8 +229,10 @@ int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int com
     if (err)
         return err;
     const struct side *side = &syncs[sync].sides[s->role];
-    s->open = side->open;
-    s->close = side->close;
+    s->first_opens = side->open;
+    s->first_closes = side->close;
+    s->open = s->gate ? open_together : side->open;
+    s->close = s->gate ? close_together : side->close;
     s->locks = syncs[sync].locks;
     s->finish = s->role == RMA_TARGET ? no_finish : s->row->requests ? by->of_request : by->plain;
     s->loop = complete == CLOSE ? s->row->epochs : s->row->within;

@@ -1,9 +1,10 @@
 /* What the one-sided ops of two ranks share: rank 0, the origin, calls MPI; rank 1, the target, has the
  * window and does what the synchronisation asks of it, or waits in MPI until the origin is done. Or both do
- * both. */
+ * both. Several threads of a rank do so at once, with a window for all of them or one for each. */
 #ifndef OPS_MPI_ONESIDED_RMA_H
 #define OPS_MPI_ONESIDED_RMA_H
 
+#include "base/gate.h"
 #include "ops/mpi/coll/reduction.h"
 #include "ops/mpi/onesided/window.h"
 
@@ -21,9 +22,18 @@ enum rma_effect {
     RMA_EFFECTS
 };
 
+/* How the places of threads lie to each other in a window: rma_layout_words. */
+enum rma_layout {
+    RMA_DISJOINT, /* each thread has cache lines of its own */
+    RMA_LINE,     /* threads that follow each other share cache lines */
+    RMA_WORD,     /* all threads have the same places */
+    RMA_LAYOUTS
+};
+extern const char *const rma_layout_words[RMA_LAYOUTS + 1];
+
 struct rma;
 
-/* `reps` repetitions of a rank: an epoch around each completion, or one around all of them. */
+/* `reps` repetitions of a thread: an epoch around each completion, or one around all of them. */
 typedef int rma_loop(struct rma *s, int64_t reps);
 
 /* A row of the table of calls. */
@@ -38,19 +48,27 @@ struct rma_call {
 /* A way to complete: the place of the first call that is to be. MPI's code. */
 typedef int rma_finish(struct rma *s, int first);
 
+/* A way to open or close an epoch on this rank's side. MPI's code. */
+typedef int rma_side(struct rma *s);
+
+/* A thread of a rank: what it calls. */
 struct rma {
-    const struct rma_call *row;
+    _Alignas(GATE_LINE) const struct rma_call *row;
     enum rma_role role;
     int rank, peer;
-    MPI_Comm comm;   /* of the two; MPI_COMM_NULL on others */
-    MPI_Group group; /* the peer */
-    struct window window;
+    int thread, threads;   /* which of how many of its rank */
+    MPI_Comm comm;         /* of the two; MPI_COMM_NULL on others, and where another thread has the epochs */
+    MPI_Group group;       /* the peer */
+    struct window own;     /* not made where another thread has made it */
+    struct window *window; /* its own, or that of thread 0 */
+    enum rma_layout layout;
 
-    /* What a call is given; place i of a buffer is i strides on. */
+    /* What a call is given; place i of a buffer is i strides on, of a window `apart` bytes times i. */
     MPI_Win win;
     MPI_Aint there; /* the peer's place 0 */
     char *send, *recv, *compare;
-    size_t bytes, stride;
+    size_t bytes, stride, apart;
+    size_t first; /* place 0, in bytes from the beginning of the window's memory */
     int count;
     MPI_Datatype type;
     MPI_Op op;
@@ -58,10 +76,15 @@ struct rma {
 
     /* A repetition: so many completions, each of so many calls; a target makes none. */
     int places, batch, completions;
-    int (*open)(struct rma *s), (*close)(struct rma *s); /* an epoch, on this rank's side */
+    rma_side *open, *close;
     rma_finish *finish;
     rma_loop *loop;
-    bool locks; /* the target has no part in the epochs */
+    bool locks;        /* the target has no part in the epochs */
+    struct gate *gate; /* of threads whose epochs thread 0 opens and closes; NULL: its own */
+    rma_side *first_opens, *first_closes; /* what thread 0 does then */
+    struct phases *phases;                /* NULL: nobody asks when it was done */
+    int64_t done_ns;                      /* with its calls, of phases */
+    int rc;                               /* MPI's code of its last run */
 
     /* What is checked. */
     struct reduction sum; /* of calls that combine; `replaces`, `keeps`: MPI_REPLACE, MPI_NO_OP */
@@ -79,7 +102,8 @@ enum { RMA_SYNCS = 5, RMA_COMPLETIONS = 6 };
 extern const char *const rma_sync_words[RMA_SYNCS + 1], *const rma_complete_words[RMA_COMPLETIONS + 1];
 enum { RMA_BY_FLUSH, RMA_BY_REQUEST = RMA_COMPLETIONS - 1 };
 
-/* The epochs of this rank's role. ERR_INPUT and the reason for a pair that MPI does not define. */
+/* The epochs of this rank's role, which thread 0 opens and closes where there is a gate. ERR_INPUT and the
+ * reason for a pair that MPI does not define. */
 int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int complete);
 bool rma_sync_locks(int sync);
 
@@ -129,7 +153,28 @@ extern const char *const rma_operators[13];
 int rma_take_buffers(struct rma *s, const struct op_env *env);
 int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int type);
 
-/* Fresh data, a repetition, and each byte of the window and of what was fetched. */
-int rma_verify(struct rma *s);
+/* In a thread's places and buffers: fresh data, before a repetition; whether each byte of the window and of
+ * what was fetched came, after it; data for timed calls. A second swap finds what the first has left. */
+int rma_prepare(struct rma *s);
+int rma_check(const struct rma *s, bool second);
+int rma_settle(const struct rma *s);
+
+/* ---- an op's life (job.c) ---- */
+
+/* What the rows say of an op. */
+struct rma_row {
+    const struct rma_call *call;
+    bool both;     /* both ranks are origin and target */
+    bool threaded; /* several threads of each rank do it */
+};
+
+int rma_setup(const struct op_env *env, const struct rma_row *row, void **state);
+int rma_run(void *state, int64_t reps);
+int rma_verify(void *state);
+void rma_teardown(void *state);
+
+/* The parameters that each op has, in this order, and the words of others. */
+enum { RMA_SYNC, RMA_COMPLETE, RMA_WINDOW, RMA_INFO, RMA_PARAMS };
+extern const char *const rma_per_words[3], *const rma_swap_types[3], *const rma_windows_words[3];
 
 #endif

@@ -2,13 +2,11 @@
  * a row, which has three forms: one call; a window of calls one way; the same both ways at once. */
 #include "ops/families.h"
 
-#include "base/err.h"
-#include "base/num.h"
+#include "comm/compat_mpi.h"
 #include "ops/mpi/onesided/rma.h"
-#include "team/team_mpi.h"
+#include "ops/mpi/threads/threads.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the calls ---- */
@@ -16,7 +14,7 @@
 #define AT(buffer) s->buffer + (size_t)i * s->stride
 #define SEND AT(send), s->count, s->type
 #define RECV AT(recv), s->count, s->type
-#define THERE s->peer, s->there + (MPI_Aint)((size_t)i * s->stride)
+#define THERE s->peer, s->there + (MPI_Aint)((size_t)i * s->apart)
 #define TARGET THERE, s->count, s->type
 #define REQUEST &s->requests[i]
 
@@ -72,11 +70,7 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* ---- parameters: of each op some, in this order ---- */
 
-enum { SYNC, COMPLETE, WINDOW, INFO, OWN };
-static const char *const swap_types[] = {"long", "int", NULL};
 static const char *const swap_words[] = {"always", "never", NULL};
-static const char *const per_words[] = {"batch", "call", NULL};
-enum { PER_BATCH, PER_CALL };
 enum { TYPE_DOUBLE = 0, TYPE_LONG = 3 };
 
 #define CHOSEN(word, text, list, chosen)                                                                     \
@@ -88,13 +82,13 @@ enum { TYPE_DOUBLE = 0, TYPE_LONG = 3 };
      .words = list}
 
 #define EPOCH_PARAMS(by)                                                                                     \
-    [SYNC] = PARAM_WORDS("sync", "what opens and closes the epochs", rma_sync_words),                        \
-    [COMPLETE] =                                                                                             \
+    [RMA_SYNC] = PARAM_WORDS("sync", "what opens and closes the epochs", rma_sync_words),                    \
+    [RMA_COMPLETE] =                                                                                         \
         CHOSEN("complete", "what completes a call; close: the end of its epoch", rma_complete_words, by),    \
-    [WINDOW] = WINDOW_PARAM, [INFO] = WINDOW_INFO_PARAM
+    [RMA_WINDOW] = WINDOW_PARAM, [RMA_INFO] = WINDOW_INFO_PARAM
 
-static const struct param epoch_params[2][OWN] = {{EPOCH_PARAMS(RMA_BY_FLUSH)},
-                                                  {EPOCH_PARAMS(RMA_BY_REQUEST)}};
+static const struct param epoch_params[2][RMA_PARAMS] = {{EPOCH_PARAMS(RMA_BY_FLUSH)},
+                                                         {EPOCH_PARAMS(RMA_BY_REQUEST)}};
 static const struct param
     window_params[] = {{.name = "calls",
                         .unit = "",
@@ -102,16 +96,24 @@ static const struct param
                         .normal = 64,
                         .least = 1,
                         .most = 65536},
-                       PARAM_WORDS("per", "how often they are completed", per_words)},
+                       PARAM_WORDS("per", "how often they are completed", rma_per_words)},
     number_params[] = {PARAM_WORDS("operator", "how numbers are combined, a predefined operator of MPI",
                                    rma_operators),
                        PARAM_TYPES("type", "their type", reduce_type_words, reduce_type_bytes)},
     single_params[] = {PARAM_WORDS("operator", "how numbers are combined, a predefined operator of MPI",
                                    rma_operators),
                        CHOSEN("type", "their type", reduce_type_words, TYPE_LONG)},
-    swap_params[] = {PARAM_WORDS("type", "of the number", swap_types),
+    swap_params[] = {PARAM_WORDS("type", "of the number", rma_swap_types),
                      PARAM_WORDS("swaps", "whether the number is the expected one in timed calls",
                                  swap_words)},
+    thread_params[] = {PARAM_WORDS("windows", "one for all threads of a rank, or one for each thread",
+                                   rma_windows_words),
+                       PARAM_WORDS(
+                           "target",
+                           "how the threads' places lie in the window. disjoint: cache lines of their "
+                           "own; line: neighbours share cache lines",
+                           rma_layout_words),
+                       MT_PHASES_PARAM},
     buffer_params[] = {BUFFERS_PARAMS};
 
 /* ---- forms ---- */
@@ -124,154 +126,30 @@ static const struct form_row {
                   [ONE_WAY] = {".bandwidth", "a window of calls: ", ROLE_BANDWIDTH},
                   [BOTH_WAYS] = {".bibandwidth", "a window of calls each way at once: ", ROLE_BANDWIDTH}};
 
+/* Calls of one element have the first form alone, and stand last. */
+enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * FORMS + SINGLES };
+
 /* Made by op_at(), the same each time: the parameters of an op must be one table. */
 static struct made {
-    const struct rma_call *call;
+    struct rma_row row;
     enum form form;
-    char summary[128];
+    char summary[160];
     struct param params[PARAMS_MAX + 1];
-} made[CALLS * FORMS];
-
-static double value(const struct op_env *env, const char *name)
-{
-    return param_value(env->op->params, env->params, name, 0);
-}
-
-/* ---- an op's life ---- */
-
-static int run(void *state, int64_t reps)
-{
-    struct rma *s = state;
-    if (s->rank > 1)
-        return 0;
-    int rc = s->loop(s, reps), met = rma_meet(s);
-    return team_mpi_err(rc == MPI_SUCCESS ? met : rc, s->row->call);
-}
-
-static int verify(void *state)
-{
-    struct rma *s = state;
-    if (s->rank > 1)
-        return 0;
-    int err = window_make(&s->window, s->comm);
-    if (err)
-        return err;
-    s->win = s->window.win;
-    s->there = s->window.first[s->peer];
-    return rma_verify(s);
-}
-
-static void teardown(void *state)
-{
-    struct rma *s = state;
-    window_free(&s->window);
-    if (s->group != MPI_GROUP_NULL)
-        MPI_Group_free(&s->group);
-    if (s->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&s->comm);
-    reduction_close(&s->sum);
-    free(s->requests);
-    free(s);
-}
-
-/* A communicator of the two: no other rank is in their epochs. */
-static int make_pair(struct rma *s, const struct op_env *env)
-{
-    int rc = MPI_Comm_split(team_comm(env->team), s->rank > 1 ? MPI_UNDEFINED : 0, s->rank, &s->comm);
-    if (rc != MPI_SUCCESS || s->rank > 1)
-        return team_mpi_err(rc, "MPI_Comm_split");
-    MPI_Group both;
-    rc = MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-    if (rc == MPI_SUCCESS)
-        rc = MPI_Comm_group(s->comm, &both);
-    if (rc != MPI_SUCCESS)
-        return team_mpi_err(rc, "MPI_Comm_group");
-    rc = MPI_Group_incl(both, 1, &s->peer, &s->group);
-    MPI_Group_free(&both);
-    return team_mpi_err(rc, "MPI_Group_incl");
-}
-
-static int choose_type(struct rma *s, const struct op_env *env)
-{
-    if (s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH)
-        return rma_choose_numbers(s, env, (int)value(env, "operator"), (int)value(env, "type"));
-    s->type = MPI_BYTE;
-    s->count = 1;
-    if (!s->row->single)
-        return num_to_int(s->bytes, &s->count);
-    s->type = reduction_type(swap_types[(int)value(env, "type")], &s->bytes);
-    s->swaps = value(env, "swaps") == 0;
-    return 0;
-}
-
-static int take_memory(struct rma *s, const struct op_env *env)
-{
-    enum { LINE = 64 };
-    const int info = (int)env->params[INFO];
-    const bool has = s->role != RMA_ORIGIN || window_is_even(info);
-    const size_t places = (size_t)s->places;
-    s->stride = s->bytes > 0 ? (s->bytes + LINE - 1) / LINE * LINE : LINE;
-    size_t bytes = 0;
-    int err = num_multiply(places, s->stride, &bytes);
-    err = err ? err
-              : window_plan(&s->window, env,
-                            &(struct window_ask){.kind = (int)env->params[WINDOW],
-                                                 .info = info,
-                                                 .locks = s->locks,
-                                                 .ranks = 2,
-                                                 .bytes = has ? bytes : 0});
-    err = err ? err : rma_take_buffers(s, env);
-    if (err || !s->row->requests)
-        return err;
-    s->requests = malloc(places * sizeof(MPI_Request));
-    if (!s->requests)
-        return err_say(ERR_NOMEM, "no memory for %zu requests", places);
-    for (size_t i = 0; i < places; ++i)
-        s->requests[i] = MPI_REQUEST_NULL;
-    return 0;
-}
-
-static int open_pair(struct rma *s, const struct op_env *env)
-{
-    const bool one_by_one = value(env, "per") == PER_CALL;
-    int err = rma_choose_epochs(s, env, (int)env->params[SYNC], (int)env->params[COMPLETE]);
-    err = err ? err : choose_type(s, env);
-    s->places = (int)param_value(env->op->params, env->params, "calls", 1);
-    s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;
-    s->batch = s->role == RMA_TARGET ? 0 : one_by_one ? 1 : s->places;
-    return err || s->rank > 1 ? err : take_memory(s, env);
-}
+} made[2 * OPS];
 
 static int setup(const struct op_env *env, void **state)
 {
     const struct made *own = env->op->row;
-    struct rma *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    *s = (struct rma){.row = own->call,
-                      .rank = env->team->rank,
-                      .peer = 1 - env->team->rank,
-                      .comm = MPI_COMM_NULL,
-                      .group = MPI_GROUP_NULL,
-                      .window.win = MPI_WIN_NULL,
-                      .bytes = env->bytes,
-                      .planted = env->planted};
-    s->role = own->form == BOTH_WAYS ? RMA_BOTH : s->rank == 0 ? RMA_ORIGIN : RMA_TARGET;
-    int err = open_pair(s, env);
-    err = err ? err : make_pair(s, env);
-    if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+    return rma_setup(env, &own->row, state);
 }
 
 /* ---- rows ---- */
 
+/* By all threads together. */
 static double calls_of(const struct op_env *env)
 {
     const struct made *own = env->op->row;
-    return (own->form == BOTH_WAYS ? 2 : 1) * param_value(env->op->params, env->params, "calls", 1);
+    return (own->row.both ? 2 : 1) * env->threads * param_value(env->op->params, env->params, "calls", 1);
 }
 
 static double moved(const struct op_env *env)
@@ -286,11 +164,14 @@ static void add(struct made *own, const struct param *params, size_t count)
 
 #define ADD(own, list) add(own, list, sizeof list / sizeof list[0])
 
-static void make(struct made *own, const struct rma_call *call, enum form form)
+static void make(struct made *own, const struct rma_call *call, enum form form, bool threaded)
 {
-    *own = (struct made){.call = call, .form = form};
-    snprintf(own->summary, sizeof own->summary, "%s%s: %s", forms[form].summary, call->call, call->summary);
+    *own = (struct made){.row = {call, form == BOTH_WAYS, threaded}, .form = form};
+    snprintf(own->summary, sizeof own->summary, "%s%s%s: %s", threaded ? "each thread: " : "",
+             forms[form].summary, call->call, call->summary);
     ADD(own, epoch_params[call->requests]);
+    if (threaded)
+        ADD(own, thread_params);
     if (form != ONE)
         ADD(own, window_params);
     if (call->effect == RMA_SWAP)
@@ -303,15 +184,16 @@ static void make(struct made *own, const struct rma_call *call, enum form form)
 /* An epoch's opening and closing and the last message, some us, are one percent of a sample. */
 static const double ONCE_MATTERS_NS = 200e3;
 
-/* Calls of one element have the first form alone, and stand last. */
+/* A call and its forms by one thread of a rank, then by several at once. */
 static void op_at(size_t i, struct op *op)
 {
-    enum { SINGLES = 2, SIZED = CALLS - SINGLES };
-    const size_t row = i < (size_t)SIZED * FORMS ? i / FORMS : i - (size_t)SIZED * (FORMS - 1);
-    const enum form form = i < (size_t)SIZED * FORMS ? (enum form)(i % FORMS) : ONE;
-    const struct rma_call *call = &calls[row];
+    const bool threaded = i >= OPS;
+    const size_t n = threaded ? i - OPS : i;
+    const bool sized = n < (size_t)SIZED * FORMS;
+    const enum form form = sized ? (enum form)(n % FORMS) : ONE;
+    const struct rma_call *call = &calls[sized ? n / FORMS : n - (size_t)SIZED * (FORMS - 1)];
     struct made *own = &made[i];
-    make(own, call, form);
+    make(own, call, form, threaded);
     const bool numbers = call->effect == RMA_COMBINE || call->effect == RMA_FETCH;
     *op = (struct op){
         .family = "one-sided",
@@ -329,13 +211,19 @@ static void op_at(size_t i, struct op *op)
         .params = own->params,
         .row = own,
         .setup = setup,
-        .run = run,
-        .verify = verify,
-        .teardown = teardown,
+        .run = rma_run,
+        .verify = rma_verify,
+        .teardown = rma_teardown,
         .moved = call->single ? NULL : moved,
-        .work = form == ONE ? NULL : calls_of,
+        .work = form == ONE && !threaded ? NULL : calls_of,
     };
-    snprintf(op->name, sizeof op->name, "mpi.%s%s", call->name, forms[form].suffix);
+    if (threaded) {
+        op->threaded = true;
+        op->thread_level = "multiple";
+        op->missing = THREADS_MISSING;
+        op->phases = mt_phases;
+    }
+    snprintf(op->name, sizeof op->name, "mpi.%s%s%s", threaded ? "mt." : "", call->name, forms[form].suffix);
 }
 
-const struct op_family mpi_onesided_ops = {.count = (CALLS - 2) * FORMS + 2, .op_at = op_at};
+const struct op_family mpi_onesided_ops = {.count = 2 * OPS, .op_at = op_at};

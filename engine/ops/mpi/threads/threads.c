@@ -19,20 +19,14 @@
 
 enum channel { COMMS, TAGS };
 static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
-enum { OFF, ON };
-static const char *const off_on[] = {[OFF] = "off", [ON] = "on", NULL};
 
 /* CHANNEL is of ops whose messages have a tag by op_env.lane; others have the rows before it. */
 enum { PHASES, CHANNEL, OWN };
 static const struct param own[OWN] = {
-    [PHASES] = PARAM_WORDS("phases", "record when the first thread is done and when the last", off_on),
+    [PHASES] = MT_PHASES_PARAM,
     [CHANNEL] = PARAM_WORDS("channel", "what separates the threads' messages: a communicator or a tag each",
                             channels),
 };
-
-/* How alike the threads are served: the share of the first phase is 1 where they end together. */
-enum { ALL, SOME };
-static const struct phase phases[] = {[ALL] = {"first thread", true}, [SOME] = {"last thread", true}, {0}};
 
 static const struct row {
     const char *name; /* of the op that each thread does */
@@ -94,6 +88,7 @@ struct mt_threads {
     int count;
     int64_t reps; /* of this run */
     struct mt_lane *lanes;
+    int64_t *done_ns; /* of each, for its phases */
 };
 
 struct op_env mt_env_alone(const struct op_env *env)
@@ -130,26 +125,16 @@ static void run_one(void *state, int t)
         s->lanes[t].done_ns = phase_now(s->phases);
 }
 
-static void stamp(const struct mt_threads *s)
-{
-    int64_t first = s->lanes[0].done_ns, last = first;
-    for (int t = 1; t < s->count; ++t) {
-        const int64_t done = s->lanes[t].done_ns;
-        first = done < first ? done : first;
-        last = done > last ? done : last;
-    }
-    phase_end_at(s->phases, ALL, first);
-    phase_end_at(s->phases, SOME, last);
-}
-
 static int run(void *state, int64_t reps)
 {
     struct mt_threads *s = state;
     s->reps = reps;
     phase_begin(s->phases);
     pool_run(s->pool, run_one, s);
+    for (int t = 0; s->phases && t < s->count; ++t)
+        s->done_ns[t] = s->lanes[t].done_ns;
     if (s->phases)
-        stamp(s);
+        mt_stamp(s->phases, s->done_ns, s->count);
     return first_error(s);
 }
 
@@ -175,19 +160,30 @@ static void teardown(void *state)
             s->alone->teardown(s->lanes[t].state);
         team_lane_close(&s->lanes[t].team);
     }
+    free(s->done_ns);
     free(s->lanes);
     free(s);
 }
 
+static const struct level {
+    int level;
+    const char *name;
+} levels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
+              {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+              {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
+              {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
+
 int mt_allowed(const struct op_env *env)
 {
-    int level = MPI_THREAD_SINGLE;
+    int level = MPI_THREAD_SINGLE, at = 0;
     int err = team_mpi_err(MPI_Query_thread(&level), "MPI_Query_thread");
+    while (levels[at].level != level && levels[at].level != MPI_THREAD_MULTIPLE)
+        ++at;
     if (!err && env->threads > 1 && level < MPI_THREAD_MULTIPLE)
         err = err_say(ERR_UNSUPPORTED,
-                      "%s calls MPI from %d threads at once, which this launch does not allow; give "
+                      "%s calls MPI from %d threads at once, and this launch was provided %s; give "
                       "--thread-level multiple, or take an MPI that provides it",
-                      env->op->name, env->threads);
+                      env->op->name, env->threads, levels[at].name);
     return err;
 }
 
@@ -244,14 +240,16 @@ static int setup(const struct op_env *env, void **state)
         return err;
     struct mt_threads *s = calloc(1, sizeof *s);
     struct mt_lane *lanes = aligned_alloc(_Alignof(struct mt_lane), (size_t)env->threads * sizeof *lanes);
-    if (!s || !lanes) {
+    int64_t *done_ns = calloc((size_t)env->threads, sizeof *done_ns);
+    if (!s || !lanes || !done_ns) {
         free(s);
         free(lanes);
+        free(done_ns);
         return err_say(ERR_NOMEM, "no memory for %d threads of %s", env->threads, env->op->name);
     }
     memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
-    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes};
-    if ((int)env->params[PHASES] == ON)
+    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes, .done_ns = done_ns};
+    if ((int)env->params[PHASES] == MT_PHASES_ON)
         s->phases = env->phases;
     else
         phases_none(env->phases);
@@ -323,7 +321,7 @@ static void op_at(size_t i, struct op *op)
     mt_base_make(base, rows[i].name, rows[i].tagged ? OWN : CHANNEL, own);
     mt_op(base, op);
     snprintf(op->name, sizeof op->name, "mpi.mt.%s", rows[i].name + strlen("mpi."));
-    op->phases = phases;
+    op->phases = mt_phases;
     op->setup = setup;
     op->run = run;
     op->verify = verify;

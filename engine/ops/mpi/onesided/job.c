@@ -1,0 +1,347 @@
+/* The life of a one-sided op: what one thread of a rank does, or several at once. */
+#include "base/err.h"
+#include "base/num.h"
+#include "base/pool.h"
+#include "ops/mpi/onesided/rma.h"
+#include "ops/mpi/threads/threads.h"
+#include "team/team_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rma_swap_types[] = {"long", "int", NULL};
+const char *const rma_per_words[] = {"batch", "call", NULL};
+enum { PER_BATCH, PER_CALL };
+const char *const rma_windows_words[] = {"one", "thread", NULL};
+enum { WINDOWS_ONE, WINDOWS_THREAD };
+const char *const rma_layout_words[] = {[RMA_DISJOINT] = "disjoint", [RMA_LINE] = "line", NULL};
+
+/* All threads of a rank. Where they share a window, one alone acts for a rank that is only a target. */
+struct job {
+    struct gate gate;
+    const struct rma_row *row;
+    struct rma *threads;
+    int count, acting;
+    bool shares;           /* one window for all */
+    struct pool *pool;     /* NULL: the caller is the only thread */
+    struct phases *phases; /* NULL: phases=off */
+    int64_t *done_ns;      /* of each thread, for its phases */
+    int64_t reps;          /* of this run */
+};
+
+static double value(const struct op_env *env, const char *name, double absent)
+{
+    return param_value(env->op->params, env->params, name, absent);
+}
+
+/* ---- running ---- */
+
+static void work(void *state, int t)
+{
+    struct job *job = state;
+    struct rma *s = &job->threads[t];
+    s->rc = s->loop(s, job->reps);
+    if (s->rc != MPI_SUCCESS && s->gate)
+        gate_break(s->gate, s->rc);
+    if (!job->shares && s->rc == MPI_SUCCESS)
+        s->rc = rma_meet(s);
+    if (job->phases && !s->gate)
+        s->done_ns = phase_now(job->phases);
+}
+
+static void stamp(struct job *job)
+{
+    for (int t = 0; t < job->acting; ++t)
+        job->done_ns[t] = job->threads[t].done_ns;
+    mt_stamp(job->phases, job->done_ns, job->acting);
+}
+
+/* The first error of any thread. */
+static int first_error(const struct job *job)
+{
+    for (int t = 0; t < job->acting; ++t)
+        if (job->threads[t].rc != MPI_SUCCESS)
+            return team_mpi_err(job->threads[t].rc, job->row->call->call);
+    return 0;
+}
+
+int rma_run(void *state, int64_t reps)
+{
+    struct job *job = state;
+    if (job->threads->rank > 1)
+        return 0;
+    job->reps = reps;
+    phase_begin(job->phases);
+    if (job->pool)
+        pool_run(job->pool, work, job);
+    else
+        work(job, 0);
+    if (job->phases)
+        stamp(job);
+    int err = first_error(job);
+    return err || !job->shares ? err : team_mpi_err(rma_meet(job->threads), "a message of the two ranks");
+}
+
+/* ---- checking ---- */
+
+/* What is wrong with a thread is said with its number, where there are several. */
+static int say_thread(const struct job *job, int t, int err)
+{
+    char why[ERR_TEXT_MAX];
+    if (!err || !job->row->threaded)
+        return err;
+    snprintf(why, sizeof why, "%s", err_text());
+    return err_say((enum err)err, "thread %d: %.230s", t, why);
+}
+
+static int make_windows(struct job *job)
+{
+    int err = 0;
+    for (int t = 0; t < job->count && !err; ++t) {
+        struct rma *s = &job->threads[t];
+        err = s->window == &s->own ? window_make(s->window, s->comm) : 0;
+        if (err)
+            break;
+        s->win = s->window->win;
+        s->there = s->window->first[s->peer] + (MPI_Aint)s->first;
+    }
+    return err;
+}
+
+static int repeat(struct job *job)
+{
+    int err = team_mpi_err(MPI_Barrier(job->threads->comm), "MPI_Barrier");
+    return err ? err : rma_run(job, 1);
+}
+
+static int check(const struct job *job, bool second)
+{
+    int err = 0;
+    for (int t = 0; t < job->count && !err; ++t)
+        err = say_thread(job, t, rma_check(&job->threads[t], second));
+    return err;
+}
+
+int rma_verify(void *state)
+{
+    struct job *job = state;
+    if (job->threads->rank > 1)
+        return 0;
+    int err = make_windows(job);
+    for (int t = 0; t < job->count && !err; ++t)
+        err = rma_prepare(&job->threads[t]);
+    err = err ? err : repeat(job);
+    if (err)
+        return err;
+    int wrong = check(job, false);
+    if (job->row->call->effect == RMA_SWAP) {
+        err = repeat(job);
+        wrong = wrong || err ? wrong : check(job, true);
+    }
+    for (int t = 0; t < job->count && !err && !wrong; ++t)
+        err = rma_settle(&job->threads[t]);
+    return err ? err : wrong;
+}
+
+/* ---- setup ---- */
+
+static void close_thread(struct rma *s)
+{
+    window_free(&s->own);
+    if (s->group != MPI_GROUP_NULL)
+        MPI_Group_free(&s->group);
+    if (s->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&s->comm);
+    reduction_close(&s->sum);
+    free(s->requests);
+}
+
+void rma_teardown(void *state)
+{
+    struct job *job = state;
+    pool_close(job->pool);
+    for (int t = 0; t < job->count; ++t)
+        close_thread(&job->threads[t]);
+    free(job->threads);
+    free(job->done_ns);
+    free(job);
+}
+
+/* A communicator of the two: no other rank is in their epochs. */
+static int make_pair(struct rma *s, const struct op_env *env)
+{
+    int rc = MPI_Comm_split(team_comm(env->team), s->rank > 1 ? MPI_UNDEFINED : 0, s->rank, &s->comm);
+    if (rc != MPI_SUCCESS || s->rank > 1)
+        return team_mpi_err(rc, "MPI_Comm_split");
+    MPI_Group both;
+    rc = MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Comm_group(s->comm, &both);
+    if (rc != MPI_SUCCESS)
+        return team_mpi_err(rc, "MPI_Comm_group");
+    rc = MPI_Group_incl(both, 1, &s->peer, &s->group);
+    MPI_Group_free(&both);
+    return team_mpi_err(rc, "MPI_Group_incl");
+}
+
+static int choose_type(struct rma *s, const struct op_env *env)
+{
+    if (s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH)
+        return rma_choose_numbers(s, env, (int)value(env, "operator", 0), (int)value(env, "type", 0));
+    s->type = MPI_BYTE;
+    s->count = 1;
+    if (!s->row->single)
+        return num_to_int(s->bytes, &s->count);
+    s->type = reduction_type(rma_swap_types[(int)value(env, "type", 0)], &s->bytes);
+    s->swaps = value(env, "swaps", 0) == 0;
+    return 0;
+}
+
+/* Messages of neighbours in a line lie back to back, so that they meet within a line: a number's size behind
+ * the beginning of one. */
+enum { LINE = 64, INTO_LINE = 8 };
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
+static int lay_out(struct rma *s, int sharing, size_t *bytes)
+{
+    const size_t places = (size_t)s->places, lane = sharing > 1 ? (size_t)s->thread : 0;
+    s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
+    s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
+    s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
+    int err = num_multiply((size_t)sharing * places, s->stride, bytes);
+    if (s->layout == RMA_LINE)
+        *bytes += LINE;
+    return err;
+}
+
+static int plan_window(struct rma *s, const struct op_env *env, size_t bytes)
+{
+    const int info = (int)env->params[RMA_INFO];
+    const bool has = s->role != RMA_ORIGIN || window_is_even(info);
+    return window_plan(s->window, env,
+                       &(struct window_ask){.kind = (int)env->params[RMA_WINDOW],
+                                            .info = info,
+                                            .locks = s->locks,
+                                            .ranks = 2,
+                                            .bytes = has ? bytes : 0});
+}
+
+static int take_requests(struct rma *s)
+{
+    const size_t places = (size_t)s->places;
+    if (!s->row->requests)
+        return 0;
+    s->requests = malloc(places * sizeof(MPI_Request));
+    if (!s->requests)
+        return err_say(ERR_NOMEM, "no memory for %zu requests", places);
+    for (size_t i = 0; i < places; ++i)
+        s->requests[i] = MPI_REQUEST_NULL;
+    return 0;
+}
+
+static int take_memory(struct rma *s, const struct op_env *env, int sharing)
+{
+    size_t bytes = 0;
+    int err = lay_out(s, sharing, &bytes);
+    if (!err && s->window == &s->own)
+        err = plan_window(s, env, bytes);
+    err = err ? err : rma_take_buffers(s, env);
+    return err ? err : take_requests(s);
+}
+
+static int open_thread(struct job *job, const struct op_env *env, int t)
+{
+    const bool one_by_one = value(env, "per", PER_BATCH) == PER_CALL;
+    struct rma *s = &job->threads[t];
+    const int rank = env->team->rank;
+    *s = (struct rma){.row = job->row->call,
+                      .role = job->row->both ? RMA_BOTH
+                              : rank == 0    ? RMA_ORIGIN
+                                             : RMA_TARGET,
+                      .rank = rank,
+                      .peer = 1 - rank,
+                      .thread = t,
+                      .threads = env->threads,
+                      .comm = MPI_COMM_NULL,
+                      .group = MPI_GROUP_NULL,
+                      .own.win = MPI_WIN_NULL,
+                      .window = job->shares ? &job->threads->own : &s->own,
+                      .layout = (enum rma_layout)value(env, "target", RMA_DISJOINT),
+                      .bytes = env->bytes,
+                      .phases = job->phases,
+                      .planted = env->planted && t == env->threads - 1};
+    s->gate = job->shares && env->threads > 1 && s->role != RMA_TARGET ? &job->gate : NULL;
+    job->count = t + 1;
+    int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
+    err = err ? err : choose_type(s, env);
+    s->places = (int)value(env, "calls", 1);
+    s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;
+    s->batch = s->role == RMA_TARGET ? 0 : one_by_one ? 1 : s->places;
+    return err;
+}
+
+/* Memory may be refused to one rank alone: that comes when they have nothing to do together any more. */
+static int open_threads(struct job *job, const struct op_env *env)
+{
+    int err = 0;
+    for (int t = 0; t < env->threads && !err; ++t)
+        err = open_thread(job, env, t);
+    for (int t = 0; t < (job->shares ? 1 : env->threads) && !err; ++t)
+        err = make_pair(&job->threads[t], env);
+    for (int t = 0; t < env->threads && !err && env->team->rank <= 1; ++t)
+        err = take_memory(&job->threads[t], env, job->shares ? env->threads : 1);
+    job->acting = job->shares && job->threads->role == RMA_TARGET ? 1 : env->threads;
+    if (!err && job->row->threaded && env->team->rank <= 1)
+        err = pool_open(job->acting, &job->pool);
+    return err;
+}
+
+/* What no layout has. */
+static int refuse(const struct op_env *env, const struct rma_row *row)
+{
+    const bool one = value(env, "windows", WINDOWS_ONE) == WINDOWS_ONE;
+    int err = row->threaded ? mt_allowed(env) : 0;
+    if (!err && !one && value(env, "target", RMA_DISJOINT) != RMA_DISJOINT)
+        err = err_say(ERR_INPUT,
+                      "windows=thread gives each thread memory of its own, which target=%s has none of; give "
+                      "windows=one",
+                      rma_layout_words[(int)value(env, "target", 0)]);
+    return err;
+}
+
+int rma_setup(const struct op_env *env, const struct rma_row *row, void **state)
+{
+    const size_t threads = (size_t)env->threads;
+    int err = refuse(env, row);
+    if (err)
+        return err;
+    struct job *job = aligned_alloc(_Alignof(struct job), sizeof *job);
+    struct rma *each = aligned_alloc(_Alignof(struct rma), threads * sizeof *each);
+    int64_t *done_ns = calloc(threads, sizeof *done_ns);
+    if (!job || !each || !done_ns) {
+        free(job);
+        free(each);
+        free(done_ns);
+        return err_say(ERR_NOMEM, "no memory for %zu threads of %s", threads, env->op->name);
+    }
+    memset(job, 0, sizeof *job);
+    *job = (struct job){.row = row, .threads = each, .done_ns = done_ns};
+    job->shares = value(env, "windows", WINDOWS_ONE) == WINDOWS_ONE;
+    gate_open(&job->gate, env->threads);
+    if (value(env, "phases", MT_PHASES_OFF) == MT_PHASES_ON)
+        job->phases = env->phases;
+    else if (env->phases)
+        phases_none(env->phases);
+    err = open_threads(job, env);
+    if (err)
+        rma_teardown(job);
+    else
+        *state = job;
+    return err;
+}

@@ -114,7 +114,7 @@ static const struct param
                            "own; line: neighbours share cache lines",
                            rma_layout_words),
                        MT_PHASES_PARAM},
-    buffer_params[] = {BUFFERS_PARAMS};
+    buffer_params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* ---- forms ---- */
 
@@ -213,6 +213,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = rma_run,
         .verify = rma_verify,
+        .check = rma_check_moved,
         .teardown = rma_teardown,
         .moved = call->single ? NULL : moved,
         .work = form == ONE && !threaded ? NULL : calls_of,

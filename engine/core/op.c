@@ -34,6 +34,8 @@ const char *const op_layers[OP_LAYERS] = {[LAYER_COPY] = "copy",
                                           [LAYER_NETWORK] = "network",
                                           [LAYER_MPI] = "mpi"};
 
+const char *const op_checks_words[] = {[OP_CHECKS_CHUNK] = "chunk", [OP_CHECKS_SAMPLE] = "sample", NULL};
+
 const char *op_base(const struct op *op)
 {
     return op->base[0] ? op->base : op->name;

@@ -176,6 +176,12 @@ struct op {
      * wrong. */
     int (*verify)(void *state);
 
+    /* For an op that can tell whether what was timed has arrived; NULL elsewhere. Outside the timed region,
+     * on all ranks at once, between samples: check what the repetitions since the last check, or `verify`,
+     * have left, and make fresh data. ERR_WRONG as `verify`. After each chunk of samples, while that takes
+     * less time than the samples; after each sample where the parameter OP_CHECKS_PARAM says so. */
+    int (*check)(void *state);
+
     void (*teardown)(void *state);
 
     /* The flow where parameters change it: another root than rank 0, several teams at once; NULL: they do
@@ -188,6 +194,13 @@ struct op {
     /* Operations that one repetition does, for its rate; NULL: they are not counted. */
     double (*work)(const struct op_env *env);
 };
+
+/* A parameter of ops that have `check`. */
+enum { OP_CHECKS_CHUNK, OP_CHECKS_SAMPLE };
+extern const char *const op_checks_words[3];
+#define OP_CHECKS_PARAM                                                                                      \
+    PARAM_WORDS("check", "when what timed calls have moved is checked: after chunks of samples or each one", \
+                op_checks_words)
 
 /* A family: its rows, and how row i becomes an op. */
 struct op_family {

@@ -26,6 +26,9 @@ struct world {
     enum op_flow flow;
     int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
     bool jumps;              /* the clock does */
+    bool has_check;
+    int checks, lost_at;         /* so far; the one that finds something lost, 0: none */
+    int64_t check_ns, unchecked; /* what one takes; repetitions since the last one, or since verify */
 };
 
 static struct world *world_of(const struct op *op)
@@ -50,6 +53,7 @@ static int run(void *state, int64_t reps)
     for (int64_t i = 0; i < reps && w->halving != 0; ++i)
         w->fake.now += (int64_t)(9 * (double)rep_ns * exp2(-(double)(w->reps + i) / w->halving));
     w->reps += reps;
+    w->unchecked += reps;
     w->fake.now += rep_ns * reps;
     return 0;
 }
@@ -57,8 +61,20 @@ static int run(void *state, int64_t reps)
 static int verify(void *state)
 {
     struct world *w = state;
+    w->unchecked = 0;
     return ++w->verifies == w->wrong_at ? err_say(ERR_WRONG, "7 is not 8") : 0;
 }
+
+static int check(void *state)
+{
+    struct world *w = state;
+    CHECK(w->unchecked > 0);
+    w->unchecked = 0;
+    w->fake.now += w->check_ns;
+    return ++w->checks == w->lost_at ? err_say(ERR_WRONG, "the third is missing") : 0;
+}
+
+static const struct param check_params[] = {OP_CHECKS_PARAM, {0}};
 
 static void teardown(void *state)
 {
@@ -143,6 +159,8 @@ static struct kept measure(struct world *w, const char *words, const char *missi
                           .setup = setup,
                           .run = run,
                           .verify = verify,
+                          .check = w->has_check ? check : NULL,
+                          .params = w->has_check ? check_params : NULL,
                           .teardown = teardown};
     struct team team = {.size = 1};
     struct sync sync = {0};
@@ -177,6 +195,24 @@ static void check_pilot(void)
         CHECK(method_pilot(&bench, (double)rows[i].rep_ns, &took) == 0 && took >= rows[i].rep_ns);
         CHECK(w.reps == rows[i].count && bench.warm_up_reps == rows[i].count);
     }
+}
+
+/* After each chunk or each sample, while checks take no longer than samples; what is lost ends the point. */
+static void check_checks(void)
+{
+    struct world w = {.has_check = true};
+    struct kept k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks > 1 && w.checks < 20 && w.verifies == 2);
+    w = (struct world){.has_check = true};
+    k = measure(&w, "rule=fixed count=50 reps=7 check=sample", NULL, 0);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 50 && k.shortest == 7 * REP_NS + 20);
+    w = (struct world){.has_check = true, .lost_at = 3};
+    k = measure(&w, "rule=fixed count=50 reps=7 check=sample", NULL, 0);
+    CHECK(strcmp(k.status, "failed") == 0 && strcmp(k.why, "wrong: rank 0: the third is missing") == 0);
+    CHECK(!k.verified && w.checks == 3 && w.verifies == 1);
+    w = (struct world){.has_check = true, .check_ns = 1000000000};
+    k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 1);
 }
 
 int main(void)
@@ -217,6 +253,7 @@ int main(void)
     w = (struct world){.halving = 1000};
     CHECK(measure(&w, "rule=fixed count=5 method=barrier warm_up=brief", NULL, 0).warm_up_reps == 20);
     check_pilot();
+    check_checks();
 
     /* median, on what never varies: the fewest observations for the least time of 20 ms. */
     w = (struct world){0};

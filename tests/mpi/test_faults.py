@@ -21,11 +21,15 @@ _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 
 # The op, the call of rank 0 that is spoiled, how, which one -> what becomes of the test case.
 _BYTES = 72
+# 50: amid the warm-up, whose calls are checked with those of the first chunk.
 _FIRST = 1  # in the check before the first sample
 _Case = tuple[str, str, str, int, str]
 _CASES: list[_Case] = [
     ("mpi.put", "MPI_Put", "drop", _FIRST, WRONG),
     ("mpi.put", "MPI_Put", "corrupt", _FIRST, WRONG),
+    ("mpi.put", "MPI_Put", "shift", 50, WRONG),
+    ("mpi.accumulate", "MPI_Accumulate", "drop", 50, WRONG),
+    ("mpi.fetch_and_op", "MPI_Fetch_and_op", "duplicate", 50, WRONG),
     ("mpi.put", "MPI_Put", "kill", 50, SIGNAL),
     ("mpi.put", "MPI_Put", "hang", 50, HANG),
     ("mpi.put", "MPI_Put", "delay", 2, PASSED),

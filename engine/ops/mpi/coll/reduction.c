@@ -259,23 +259,64 @@ void reduction_settle(const struct reduction *r, void *data, size_t count)
         r->number->put((char *)data + i * r->size, (struct value){r->which == PROD, 0});
 }
 
-int reduction_check(const struct reduction *r, const void *data, size_t count, int last, int block)
+static int say_wrong(const struct reduction *r, const char *element, size_t i, struct value expected)
 {
     enum { NUMBER_TEXT = 64 };
+    char is[NUMBER_TEXT], should[NUMBER_TEXT];
+    char largest[sizeof(double _Complex)];
+    r->number->put(largest, expected);
+    r->number->text(element, is, sizeof is);
+    r->number->text(largest, should, sizeof should);
+    return err_say(ERR_WRONG, "element %zu of the %s is %s, should be %s", i, reduce_op_words[r->which], is,
+                   should);
+}
+
+int reduction_check(const struct reduction *r, const void *data, size_t count, int last, int block)
+{
     for (size_t i = 0; i < count; ++i) {
         const char *element = (const char *)data + i * r->size;
         struct value expected = value(r, 0, block, i);
         for (int rank = 1; rank <= last; ++rank)
             expected = combine(r->which, expected, value(r, rank, block, i));
-        if (r->number->same(element, expected))
-            continue;
-        char is[NUMBER_TEXT], should[NUMBER_TEXT];
-        char largest[sizeof(double _Complex)];
-        r->number->put(largest, expected);
-        r->number->text(element, is, sizeof is);
-        r->number->text(largest, should, sizeof should);
-        return err_say(ERR_WRONG, "element %zu of the %s is %s, should be %s", i, reduce_op_words[r->which],
-                       is, should);
+        if (!r->number->same(element, expected))
+            return say_wrong(r, element, i, expected);
+    }
+    return 0;
+}
+
+bool reduction_repeats(const struct reduction *r, int64_t times)
+{
+    enum { LARGEST = 256, FLOAT_BITS = 24, INT_BITS = 31, MOST_BITS = 53 };
+    const int bits = r->size > sizeof(int)          ? MOST_BITS
+                     : r->number->group == FLOATING ? FLOAT_BITS
+                     : r->size == sizeof(int)       ? INT_BITS
+                                                    : 0;
+    if (r->which == SUM)
+        return times < ((int64_t)1 << bits) / LARGEST - 1;
+    return r->which != PROD && r->which != USER;
+}
+
+/* All but sums: once more is as once, or as twice. */
+static struct value combine_times(int which, struct value a, struct value b, int64_t times)
+{
+    if (which == SUM)
+        return (struct value){a.re + times * b.re, a.im + times * b.im};
+    if (times == 0)
+        return a;
+    if ((which != LXOR && which != BXOR) || times % 2 == 1)
+        return combine(which, a, b);
+    return combine(which, combine(which, a, b), b);
+}
+
+int reduction_check_times(const struct reduction *r, const void *data, size_t count, int start, int by,
+                          int64_t times, int block)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const char *element = (const char *)data + i * r->size;
+        const struct value expected =
+            combine_times(r->which, value(r, start, block, i), value(r, by, block, i), times);
+        if (!r->number->same(element, expected))
+            return say_wrong(r, element, i, expected);
     }
     return 0;
 }

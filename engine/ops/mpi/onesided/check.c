@@ -169,8 +169,16 @@ static bool has_window(const struct rma *s)
     return s->role != RMA_ORIGIN;
 }
 
+/* What is left of a place's lines, where no other thread's place begins. */
+static size_t between(const struct rma *s)
+{
+    return s->layout == RMA_DISJOINT ? s->apart - s->bytes : 0;
+}
+
 static void fill_window(const struct rma *s)
 {
+    for (int i = 0; i < s->places; ++i)
+        data_poison(here(s, i) + s->bytes, between(s));
     for (int i = 0; i < s->places && owner(s) == s->thread; ++i)
         if (s->row->effect == RMA_PUT)
             data_poison(here(s, i), s->bytes);
@@ -211,6 +219,19 @@ static size_t extent(const struct rma *s, size_t apart)
     return (size_t)(s->places - 1) * apart + s->bytes;
 }
 
+/* Nothing was meant for what is between places. */
+static int check_between(const struct rma *s)
+{
+    for (int i = 0; i < s->places; ++i) {
+        const unsigned char *end = (const unsigned char *)here(s, i) + s->bytes;
+        for (size_t k = 0; k < between(s); ++k)
+            if (end[k] != DATA_POISON)
+                return err_say(ERR_WRONG, "byte %zu behind block %d was written, and nothing was sent there",
+                               k, i);
+    }
+    return 0;
+}
+
 /* What the peer has done to this rank's window. */
 static int check_window(const struct rma *s, bool planted)
 {
@@ -224,7 +245,7 @@ static int check_window(const struct rma *s, bool planted)
               : mine ? check_before(s, at, s->rank, i)
                      : check_sent(s, at, s->peer, i);
     }
-    return err;
+    return err ? err : check_between(s);
 }
 
 /* What this rank has fetched: what the peer had there, or what this thread has left. */
@@ -254,20 +275,80 @@ int rma_check(const struct rma *s, bool second)
     return err ? err : left;
 }
 
-/* For the timed calls: numbers that do not grow, and a comparison with what is there. */
-int rma_settle(const struct rma *s)
+/* ---- what timed calls leave ---- */
+
+/* Whether the numbers are such that they stay what they are: those of which nobody can say what many
+ * repetitions, or threads that share a place, make of them. */
+static bool settles(const struct rma *s)
 {
-    int err = 0;
-    for (int i = 0; i < s->places && rma_combines(s) && s->send; ++i)
+    return rma_combines(s) &&
+           (s->layout == RMA_WORD || (!s->replaces && !s->keeps && !reduction_repeats(&s->sum, 1)));
+}
+
+/* A swap finds what its origin has, whether it swaps or not. */
+static void settle_window(const struct rma *s)
+{
+    for (int i = 0; i < s->places; ++i)
+        if (s->row->effect == RMA_SWAP && s->layout != RMA_WORD)
+            data_fill(here(s, i), s->bytes, s->peer, rma_number(s, s->thread, i));
+        else if (settles(s))
+            reduction_settle(&s->sum, here(s, i), (size_t)s->count);
+}
+
+int rma_refresh(struct rma *s)
+{
+    int err = s->layout == RMA_WORD ? 0 : rma_prepare(s);
+    for (int i = 0; i < s->places && settles(s) && s->send; ++i)
         reduction_settle(&s->sum, s->send + (size_t)i * s->stride, (size_t)s->count);
     if (s->compare && s->layout == RMA_WORD)
         memcpy(s->send, s->recv, s->bytes);
     if (s->compare && s->swaps)
         memcpy(s->compare, s->send, s->bytes);
-    if (!has_window(s) || !rma_combines(s))
-        return 0;
+    if (err || !has_window(s))
+        return err;
     err = window_enter(s->window, s->locks);
+    if (err)
+        return err;
+    settle_window(s);
+    return window_leave(s->window, s->locks);
+}
+
+/* A place of rank `target`, or what was fetched from there, after rank `by` has come so many times. */
+static int check_timed_place(const struct rma *s, const void *at, int target, int by, int64_t times,
+                             int place)
+{
+    const struct reduction sum = rma_sum_at(s, target);
+    const bool stays = s->row->effect == RMA_GET || s->keeps || times == 0;
+    if (rma_combines(s) && !s->replaces && !s->keeps)
+        return reduction_check_times(&sum, at, (size_t)s->count, 0, sender(s), times,
+                                     rma_number(s, owner(s), place));
+    if (s->row->effect == RMA_SWAP) /* of the lower rank: nobody swaps both ways */
+        return data_check(at, s->bytes, 0, rma_number(s, s->thread, place), place);
+    return stays ? check_before(s, at, target, place) : check_sent(s, at, by, place);
+}
+
+static int check_timed_window(const struct rma *s, int64_t reps)
+{
+    int err = 0;
     for (int i = 0; i < s->places && !err; ++i)
-        reduction_settle(&s->sum, here(s, i), (size_t)s->count);
-    return err ? err : window_leave(s->window, s->locks);
+        err = check_timed_place(s, here(s, i), s->rank, s->peer, reps, i);
+    return err ? err : check_between(s);
+}
+
+int rma_check_timed(const struct rma *s, int64_t reps)
+{
+    if (s->bytes == 0 || reps == 0 || settles(s) ||
+        (rma_combines(s) && !s->replaces && !s->keeps && !reduction_repeats(&s->sum, reps)))
+        return 0;
+    int err = 0;
+    for (int i = 0; i < s->places && s->recv && !err; ++i)
+        err = check_timed_place(s, s->recv + (size_t)i * s->stride, s->peer, s->rank, reps - 1, i);
+    if (err || !has_window(s))
+        return err;
+    err = window_enter(s->window, s->locks);
+    if (err)
+        return err;
+    err = check_timed_window(s, reps);
+    const int left = window_leave(s->window, s->locks);
+    return err ? err : left;
 }

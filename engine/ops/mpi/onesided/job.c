@@ -29,6 +29,7 @@ struct job {
     struct phases *phases; /* NULL: phases=off */
     int64_t *done_ns;      /* of each thread, for its phases */
     int64_t reps;          /* of this run */
+    int64_t moved;         /* repetitions since data were fresh */
 };
 
 static double value(const struct op_env *env, const char *name, double absent)
@@ -101,6 +102,7 @@ int rma_run(void *state, int64_t reps)
     if (job->threads->rank > 1)
         return 0;
     job->reps = reps;
+    job->moved += reps;
     int err = job->shares ? leave(job) : 0;
     if (err)
         return err;
@@ -157,6 +159,16 @@ static int check(const struct job *job, bool second)
     return err;
 }
 
+/* Data for timed calls, on both ranks before either goes on. */
+static int refresh(struct job *job)
+{
+    int err = 0;
+    for (int t = 0; t < job->count && !err; ++t)
+        err = rma_refresh(&job->threads[t]);
+    job->moved = 0;
+    return err ? err : team_mpi_err(MPI_Barrier(job->threads->comm), "MPI_Barrier");
+}
+
 int rma_verify(void *state)
 {
     struct job *job = state;
@@ -173,9 +185,20 @@ int rma_verify(void *state)
         err = repeat(job);
         wrong = wrong || err ? wrong : check(job, true);
     }
-    for (int t = 0; t < job->count && !err && !wrong; ++t)
-        err = rma_settle(&job->threads[t]);
+    err = err ? err : refresh(job);
     return err ? err : wrong;
+}
+
+int rma_check_moved(void *state)
+{
+    struct job *job = state;
+    int wrong = 0;
+    if (job->threads->rank > 1 || job->threads->layout == RMA_WORD)
+        return 0; /* nobody knows in which order threads come to one place */
+    for (int t = 0; t < job->count && !wrong; ++t)
+        wrong = say_thread(job, t, rma_check_timed(&job->threads[t], job->moved));
+    const int err = refresh(job); /* with the other rank, which may have found nothing */
+    return wrong ? wrong : err;
 }
 
 /* ---- setup ---- */

@@ -182,7 +182,10 @@ int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int ty
  * what was fetched came, after it; data for timed calls. A second swap finds what the first has left. */
 int rma_prepare(struct rma *s);
 int rma_check(const struct rma *s, bool second);
-int rma_settle(const struct rma *s);
+int rma_refresh(struct rma *s);
+
+/* Whether so many repetitions since have left what they should. */
+int rma_check_timed(const struct rma *s, int64_t reps);
 
 /* The numbers of this op's calls into the window of a rank: the window's own is the first, and those of the
  * threads that share a place follow. */
@@ -211,6 +214,7 @@ struct rma_row {
 int rma_setup(const struct op_env *env, const struct rma_row *row, void **state);
 int rma_run(void *state, int64_t reps);
 int rma_verify(void *state);
+int rma_check_moved(void *state);
 extern const char *const rma_counters[3];
 void rma_counted(void *state, int64_t *values);
 void rma_teardown(void *state);

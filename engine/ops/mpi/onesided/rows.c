@@ -125,7 +125,7 @@ static const struct param
                            "own; line: neighbours share cache lines; word: all have the same places",
                            rma_layout_words),
                        MT_PHASES_PARAM},
-    buffer_params[] = {BUFFERS_PARAMS};
+    buffer_params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* ---- forms ---- */
 
@@ -233,6 +233,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = rma_run,
         .verify = rma_verify,
+        .check = rma_check_moved,
         .teardown = rma_teardown,
         .phases = mt_phases,
         .counters = rma_counters,

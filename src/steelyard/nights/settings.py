@@ -25,7 +25,6 @@ _JOB = {
     "LD_PRELOAD": "LD_PRELOAD",
     "LD_LIBRARY_PATH": "LD_LIBRARY_PATH",
 }
-_LONGEST = 60  # letters of a value: longer ones are cut
 
 
 def settings_of(measured: Measured) -> Settings:
@@ -58,8 +57,7 @@ def differences(before: Settings, after: Settings) -> tuple[tuple[str, str, str]
 
 def _values(values: Iterable[object]) -> str:
     known = dict.fromkeys(str(value) for value in values if value not in (None, "", [], ()))
-    text = " and ".join(sorted(known))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return " and ".join(sorted(known))
 
 
 def _engine(file: JobFile) -> str | None:

@@ -25,6 +25,7 @@ from steelyard.show.sheet import (
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _FEW_NIGHTS = 10  # below which it is their number that makes an interval wide
+_LONGEST = 60  # letters of a setting's value: longer ones are cut
 _NAMED = 3  # folders, settings or sizes that are named before they are counted
 
 
@@ -167,8 +168,12 @@ def _date(found: Checked, name: str) -> str:
     return f"{datetime.datetime.fromtimestamp(began / 1e9, datetime.UTC):%Y-%m-%d %H:%M}"
 
 
+def _cut(value: str) -> str:
+    return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
+
+
 def _settings(settings: Sequence[SettingChange]) -> str:
-    told = [f"{one.name} from {one.before} to {one.after}" for one in settings[:_NAMED]]
+    told = [f"{one.name} from {_cut(one.before)} to {_cut(one.after)}" for one in settings[:_NAMED]]
     more = [f"{len(settings) - _NAMED} more"] if len(settings) > _NAMED else []
     return "; ".join((*told, *more))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from points import engine_of
+from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi
-from steelyard.system.process import run
 
 # A thousand times what it takes. One rank waits for nobody: where many others want the cores, the scheduler
 # makes two ranks wait for each other for longer than that.
@@ -31,10 +30,6 @@ int MPI_Allreduce(const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_C
 
 def slow_library(folder: Path, mpi: Mpi) -> Path:
     """Compiled in the folder; skips where the MPI has no compiler."""
-    if mpi.mpicc is None:
-        pytest.skip("there is no compiler for it")
-    source, library = folder / "slow.c", folder / "slow.so"
+    source = folder / "slow.c"
     source.write_text(_SLOW)
-    done = run([mpi.mpicc, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], timeout=60)
-    assert done.code == 0, done.err
-    return library
+    return build_preloaded(engine_of(mpi), source, folder)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from campaigns import run_plan, setup_of
+from points import engine_of
+from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi
 from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.results.rows import results
-from steelyard.system.process import run
 
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 
@@ -77,23 +76,13 @@ def _plan(measures: Sequence[Measure]) -> Plan:
     return Plan(measure=tuple(measures), launches=1, seed=1, oversubscribe=True, hang_after="3s")
 
 
-def _built(mpi: Mpi, folder: Path) -> Path:
-    if mpi.mpicc is None:
-        pytest.skip("there is no compiler for it")
-    library = folder / "faults.so"
-    argv = [mpi.mpicc, "-shared", "-fPIC", "-O1", "-pthread", "-o", str(library), str(_SOURCE)]
-    done = run(argv, timeout=60)
-    assert done.code == 0, done.err
-    return library
-
-
 def _cases_for(mpi: Mpi) -> list[_Case]:
     """All under one MPI, every third under others: what is tested is ours, and a launch takes its time."""
     return _CASES if mpi.family == "openmpi" else _CASES[len(mpi.name) % 3 :: 3]
 
 
 def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) -> None:
-    library = _built(mpi, tmp_path)
+    library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
     cases = _cases_for(mpi)
     plan = _plan([_measure(library, op, call, kind, at) for op, call, kind, at, _ in cases])
     run_plan(tmp_path / "out", plan, setup_of(mpi))

@@ -80,14 +80,15 @@ def _launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int = 1) -> 
     command = [*start.argv_prefix, engine.path, "run", "--clock", "monotonic", "--out", str(out)]
     try:
         done = run([*command, "--points", str(words)], env=os.environ | start.environment, timeout=_SECONDS)
+        assert done.code == 0, done.out + done.err
+        read = read_records(out).records
+        syncs = [record for record in read if isinstance(record, Sync)]
+        if len(syncs) < 2 * points:
+            raise MeasurementError(str([record for record in read if isinstance(record, records.End)]))
     except MeasurementError as error:
         if (load := os.getloadavg()[0]) > 2 * cores:
             raise _Busy(f"others use the cores (load {load:.0f}): {error}") from None
         raise
-    assert done.code == 0, done.out + done.err
-    read = read_records(out).records
-    syncs = [record for record in read if isinstance(record, Sync)]
-    assert len(syncs) >= 2 * points
     (launch,) = (record for record in read if isinstance(record, records.Launch))
     return Synced(syncs, [place.clock_base_ns for place in launch.places])
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from points import BROKEN_IN_MPICH_4, engine_of, measure, sound_ops
+from preloaded import build_preloaded
 from steelyard.base.units import parse_sizes
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.description import Op
-from steelyard.engines.mpi import Mpi, find_mpis, mpi_environment
+from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.records.schema import End, Obs, Point, Record
-from steelyard.system.process import run
 
 # Ops of two ranks in which not both receive data.
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
@@ -213,19 +211,9 @@ _TOLD_THE_TRUTH = ("mpi.bandwidth", "mpi.ibcast", "mpi.allgather", "mpi.scan", "
 
 def _liar(folder: Path, engine: Engine) -> Path:
     """The layer as a shared object for the library of an engine."""
-    assert engine.mpi is not None
-    mpicc = engine.mpi.mpicc
-    links = run(["ldd", engine.path], env=os.environ | mpi_environment(engine.mpi), timeout=600).out
-    if "libmpi_abi" in links and mpicc is not None:
-        mpicc = shutil.which(f"{mpicc}_abi")
-    if mpicc is None:
-        pytest.skip(f"{engine.mpi.name} has no mpicc for the library that its engine uses")
-    (folder / "liar.c").write_text(_LIAR)
-    argv = [mpicc, "-shared", "-fPIC", "-o", str(folder / "liar.so"), str(folder / "liar.c")]
-    done = run(argv, env=os.environ | mpi_environment(engine.mpi), timeout=600)
-    if done.code != 0:
-        pytest.skip(f"no shared object can be built with {mpicc}: {done.err}")
-    return folder / "liar.so"
+    source = folder / "liar.c"
+    source.write_text(_LIAR)
+    return build_preloaded(engine, source, folder)
 
 
 def test_a_wrong_answer_is_found_and_nothing_else_is_blamed(tmp_path: Path, mpi: Mpi) -> None:

@@ -33,8 +33,9 @@ _SIMULATED = (
     ("npb.sp class=S backend=persistent", (8,)),
     ("npb.lu class=S", (4, 6, 8, 9, 64)),
     ("npb.lu class=S backend=blocking planes=3", (7, 9)),
-    ("app.hpccg nx=4 ny=3 nz=2 iterations=40", (4, 7, 64)),
-    ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8, 64)),
+    ("app.hpccg nx=4 ny=3 nz=2 iterations=40", (4, 7)),
+    ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
+    ("app.hpccg nx=4 ny=3 nz=2 iterations=20 grid=box", (64,)),
     ("app.hpccg nx=1 ny=1 nz=1 iterations=40 grid=box backend=blocking", (8, 9)),
 )
 

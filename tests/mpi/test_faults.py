@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from campaigns import run_plan, setup_of
-from points import engine_of
+from points import engine_of, measure
 from preloaded import build_preloaded
-from steelyard.engines.mpi import Mpi
+from steelyard.base.errors import InputError
+from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.plan.plan import Measure, Plan
+from steelyard.records.schema import End
 from steelyard.results.rows import results
 
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
@@ -92,3 +96,24 @@ def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) ->
     for (op, call, kind, at, outcome), row in zip(cases, found, strict=True):
         assert (row.op, row.env["FAULT_CALL"]) == (op, call)
         assert outcome_of(row.launches[0]) == outcome, (op, call, kind, at, row.why)
+
+
+def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Path) -> None:
+    """Before each timed call is one that is not: of two that follow each other one is seen, and else none."""
+    try:
+        engine = engine_of(choose_mpi("openmpi"))
+    except InputError as error:
+        pytest.skip(str(error))
+    library = build_preloaded(engine, _SOURCE, tmp_path)
+    fault = ("FAULT_CALL=MPI_Put", "FAULT_KIND=corrupt", "FAULT_RANK=0", f"LD_PRELOAD={library}")
+
+    def is_seen(at: int, check: str) -> bool:
+        lines = [f"op=mpi.put bytes=72 rule=fixed count=10 reps=1 check={check}"]
+        out = tmp_path / f"{check}{at}.jsonl"
+        records = measure(engine, 2, 1, lines, out, ("env", *fault, f"FAULT_AT={at}"))
+        (end,) = (record for record in records if isinstance(record, End))
+        return end.status == "failed"
+
+    assert [is_seen(12, "sample"), is_seen(13, "sample")].count(True) == 1
+    assert not is_seen(12, "chunk")
+    assert not is_seen(13, "chunk")

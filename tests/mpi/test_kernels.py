@@ -46,16 +46,28 @@ _CASES = (
     ("app.hpccg nx=9 ny=7 nz=5 grid=box backend=neighbour threads=2", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=blocking", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=persistent", 2),
+    ("app.minife nx=9 ny=7 nz=5 iterations=20", 3),
+    ("app.minife nx=9 ny=7 nz=5 grid=line imbalance=20 backend=neighbour threads=2 iterations=20", 2),
+    ("app.minife nx=9 ny=7 nz=5 backend=blocking", 2),
+    ("app.minife nx=9 ny=7 nz=5 backend=persistent", 2),
 )
 _PLANTED = (
     *(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),
     "app.hpccg nx=9 ny=7 nz=5",
+    "app.minife nx=9 ny=7 nz=5",
 )
 _REFUSED = (
     ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
     ("npb.is class=E", "GiB are free; choose a smaller problem or more hosts"),
     ("app.hpccg nx=1000 ny=1000 nz=1000", "GiB are free; choose a smaller problem or more hosts"),
     ("app.hpccg nx=1100 ny=1000 nz=1000", "choose nx, ny, nz whose product is at most 1073741823"),
+    ("app.minife nx=900", "GiB are free; choose a smaller problem or more hosts"),
+    (
+        "app.minife nx=3000",
+        "app.minife numbers the nodes of a rank in 32 bits: 1.35e+10 of them are too many",
+    ),
+    ("app.minife nx=5 ny=1", "app.minife needs two elements along each axis at least"),
+    ("app.minife nx=12 imbalance=130", "leaves 1 of 2 ranks without a layer of nodes, of which there are 13"),
 )
 
 

@@ -37,6 +37,9 @@ _SIMULATED = (
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=20 grid=box", (64,)),
     ("app.hpccg nx=1 ny=1 nz=1 iterations=40 grid=box backend=blocking", (8, 9)),
+    ("app.minife nx=6 ny=5 nz=4 iterations=40", (4, 7, 8)),
+    ("app.minife nx=8 ny=7 nz=6 iterations=20", (64,)),
+    ("app.minife nx=3 ny=3 nz=20 iterations=20 grid=line imbalance=50 backend=blocking", (9,)),
 )
 
 

@@ -19,7 +19,7 @@ from steelyard.nights import digest
 from steelyard.nights.digest import NAME, known_night
 from steelyard.nights.document import check_document
 from steelyard.nights.sheets import check_sheet
-from steelyard.nights.store import Night, folders_in, pool
+from steelyard.nights.store import Night, folders_in, pool, read_night
 from steelyard.nights.verdicts import Checked, check_tonight
 
 _DAY = 86_400 * 10**9
@@ -59,7 +59,6 @@ def test_a_check_reads_the_records_of_a_night_once(store: Path, monkeypatch: pyt
         read.append(folder.name)
         return read_night(folder)
 
-    read_night = digest.read_night
     monkeypatch.setattr(digest, "read_night", noted)
     _checked(store)
     assert read == ["tonight"]

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-import steelyard
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import all_visible, is_plain
 from steelyard.nights.store import Night, read_night
@@ -73,7 +72,7 @@ def _made_from(folder: Path) -> str:
 @cache
 def _code() -> str:
     """A word for the code that makes nights: another version may make other values of the same records."""
-    home = Path(steelyard.__file__).parent
+    home = Path(__file__).parents[1]
     found = hashlib.sha256()
     for part in _MAKERS:
         for path in sorted((home / part).rglob("*.py")):

@@ -84,7 +84,7 @@ static int carry(struct minimd *s, enum minimd_carry what)
     return err;
 }
 
-/* Of an embedded law: densities, of which those of ghosts go home; F' from them, which ghosts are told. */
+/* An embedded law's densities, of which those of ghosts go home; F' from them, which ghosts are told. */
 static int embed(struct minimd *s)
 {
     minimd_force_density(&s->force, &s->lists, &s->atoms);

@@ -63,7 +63,7 @@ void minimd_tables_free(struct minimd_tables *tables);
 /* F, or its derivative, at a density. */
 double minimd_embedding(const struct minimd_table *table, double density, bool slope);
 
-/* Of a crystal at rest with atoms of this density: energy of an atom, and pressure. */
+/* A crystal at rest with atoms of this density: energy of an atom, and pressure. */
 double minimd_crystal_energy(const struct minimd_law *law, double density);
 double minimd_crystal_pressure(const struct minimd_law *law, double density);
 
@@ -106,7 +106,7 @@ int minimd_heat(const struct kernel_env *env, const struct minimd_law *law, cons
 /* ---- who is near -----------------------------------------------------------------------------------------
  */
 
-/* Of own atom i: its neighbours are entry[start[i]] to entry[end[i] - 1]. */
+/* The neighbours of own atom i are entry[start[i]] to entry[end[i] - 1]. */
 struct minimd_lists {
     bool half; /* each pair once: with ghosts of the upper sides only; else with both of its atoms */
     int lanes;
@@ -150,7 +150,7 @@ void minimd_force_close(struct minimd_force *force);
 void minimd_force_pairs(struct minimd_force *force, const struct minimd_lists *lists,
                         struct minimd_atoms *atoms);
 
-/* Of an embedded law, in turn: the density at each atom; F' there; forces. */
+/* An embedded law's, in turn: the density at each atom; F' there; forces. */
 void minimd_force_density(struct minimd_force *force, const struct minimd_lists *lists,
                           struct minimd_atoms *atoms);
 void minimd_force_slopes(struct minimd_force *force, struct minimd_atoms *atoms);

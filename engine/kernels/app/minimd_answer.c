@@ -131,7 +131,7 @@ static int judge_kept(const struct minimd *s, const struct minimd_state *now)
     return check_claims(s, claims, sizeof claims / sizeof claims[0]);
 }
 
-/* Of some boxes it is known where they are after 100 steps. What sums in another order round grows as time
+/* Some boxes are known after 100 steps. What sums in another order round grows as time
  * goes on, but by a factor of thousands only until then. */
 static int judge_known(const struct minimd *s, const struct minimd_state *now)
 {

@@ -3,7 +3,7 @@
  *
  * A pair of a half list pulls at both of its atoms, the other one of which may be another lane's. So each
  * lane adds up in an array of its own, and what lanes have found is added in their order: nobody waits, and
- * as many lanes always find the same sums. Of full lists each lane writes to its own atoms alone. */
+ * as many lanes always find the same sums. With full lists each lane writes to its own atoms alone. */
 #include "kernels/app/minimd.h"
 
 #include "base/hot.h"

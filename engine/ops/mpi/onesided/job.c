@@ -12,7 +12,6 @@
 
 const char *const rma_swap_types[] = {"long", "int", NULL};
 const char *const rma_per_words[] = {"batch", "call", NULL};
-enum { PER_BATCH, PER_CALL };
 const char *const rma_windows_words[] = {"one", "thread", NULL};
 enum { WINDOWS_ONE, WINDOWS_THREAD };
 const char *const rma_layout_words[] = {
@@ -239,10 +238,11 @@ static int make_pair(struct rma *s, const struct op_env *env)
         return team_mpi_err(rc, "MPI_Comm_group");
     rc = MPI_Group_incl(both, 1, &s->peer, &s->group);
     MPI_Group_free(&both);
+    s->callers = s->group;
     return team_mpi_err(rc, "MPI_Group_incl");
 }
 
-static int choose_type(struct rma *s, const struct op_env *env)
+int rma_choose_type(struct rma *s, const struct op_env *env)
 {
     if (s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH)
         return rma_choose_numbers(s, env, (int)value(env, "operator", 0), (int)value(env, "type", 0));
@@ -259,9 +259,9 @@ static int choose_type(struct rma *s, const struct op_env *env)
  * the beginning of one. */
 enum { LINE = 64, INTO_LINE = 8 };
 
-static size_t whole_lines(size_t bytes)
+size_t rma_stride(const struct rma *s)
 {
-    return (bytes + LINE - 1) / LINE * LINE;
+    return s->bytes > 0 ? (s->bytes + LINE - 1) / LINE * LINE : LINE;
 }
 
 /* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
@@ -269,7 +269,7 @@ static int lay_out(struct rma *s, int sharing, size_t *bytes)
 {
     const size_t places = (size_t)s->places;
     const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
-    s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
+    s->stride = rma_stride(s);
     s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
     s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
     int err = num_multiply((size_t)sharing * places, s->stride, bytes);
@@ -290,7 +290,7 @@ static int plan_window(struct rma *s, const struct op_env *env, size_t bytes)
                                             .bytes = has ? bytes : 0});
 }
 
-static int take_requests(struct rma *s)
+int rma_take_requests(struct rma *s)
 {
     const size_t places = (size_t)s->places;
     if (!s->row->requests)
@@ -310,12 +310,12 @@ static int take_memory(struct rma *s, const struct op_env *env, int sharing)
     if (!err && s->window == &s->own)
         err = plan_window(s, env, bytes);
     err = err ? err : rma_take_buffers(s, env);
-    return err ? err : take_requests(s);
+    return err ? err : rma_take_requests(s);
 }
 
 static int open_thread(struct job *job, const struct op_env *env, int t)
 {
-    const bool one_by_one = value(env, "per", PER_BATCH) == PER_CALL;
+    const bool one_by_one = value(env, "per", RMA_PER_BATCH) == RMA_PER_CALL;
     struct rma *s = &job->threads[t];
     const int rank = env->team->rank;
     *s = (struct rma){.row = job->row->call,
@@ -328,6 +328,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
                       .threads = env->threads,
                       .comm = MPI_COMM_NULL,
                       .group = MPI_GROUP_NULL,
+                      .callers = MPI_GROUP_NULL,
                       .own.win = MPI_WIN_NULL,
                       .window = job->shares ? &job->threads->own : &s->own,
                       .layout = (enum rma_layout)value(env, "target", RMA_DISJOINT),
@@ -338,7 +339,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     job->count = t + 1;
     int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
     err = err ? err : rma_choose_stay(s, env, (int)value(env, "target_does", 0), value(env, "away_us", 0));
-    err = err ? err : choose_type(s, env);
+    err = err ? err : rma_choose_type(s, env);
     err = err ? err : rma_refuse_word(s);
     s->places = (int)value(env, "calls", 1);
     s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;

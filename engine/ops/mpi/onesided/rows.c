@@ -31,6 +31,10 @@
     static int name##_within(struct rma *s, int64_t reps)                                                    \
     {                                                                                                        \
         return rma_within(s, reps, name##_one);                                                              \
+    }                                                                                                        \
+    static int name##_calls(struct rma *s, int first)                                                        \
+    {                                                                                                        \
+        return rma_calls(s, first, name##_one);                                                              \
     }
 
 RMA_CALL(put, MPI_Put(SEND, TARGET, s->win))
@@ -45,7 +49,7 @@ RMA_CALL(fetch_and_op, MPI_Fetch_and_op(AT(send), AT(recv), s->type, THERE, s->o
 RMA_CALL(compare_and_swap, MPI_Compare_and_swap(AT(send), AT(compare), AT(recv), s->type, THERE, s->win))
 
 #define CALLED(name, upper) #name, "MPI_" #upper
-#define LOOPS(name) .epochs = name##_epochs, .within = name##_within
+#define LOOPS(name) .epochs = name##_epochs, .within = name##_within, .calls = name##_calls
 
 static const struct rma_call calls[] = {
     {CALLED(put, Put), "bytes from rank 0 into rank 1's window", RMA_PUT, LOOPS(put)},

@@ -323,8 +323,8 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
         return reduction_check_times(&sum, at, (size_t)s->count, 0, sender(s), times,
                                      rma_number(s, owner(s), place));
     if (s->row->effect == RMA_SWAP) /* of the origin: nobody swaps both ways */
-        return data_check(at, s->bytes, has_window(s) ? s->peer : s->rank,
-                          rma_number(s, s->thread, place), place);
+        return data_check(at, s->bytes, has_window(s) ? s->peer : s->rank, rma_number(s, s->thread, place),
+                          place);
     return stays ? check_before(s, at, target, place) : check_sent(s, at, by, place);
 }
 

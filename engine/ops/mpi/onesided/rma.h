@@ -183,6 +183,16 @@ static inline __attribute__((always_inline)) int rma_within(struct rma *s, int64
     return rc == MPI_SUCCESS ? s->close(s) : rc;
 }
 
+/* ---- where calls go (places.c) ---- */
+
+/* A thread's places, in a window that so many threads share: the window's plan where it is the thread's own,
+ * buffers, requests. */
+int rma_take_memory(struct rma *s, const struct op_env *env, int sharing);
+
+/* Parts of it: how far places of their own lines are apart; requests for all places. */
+size_t rma_stride(const struct rma *s);
+int rma_take_requests(struct rma *s);
+
 /* ---- what is moved (check.c) ---- */
 
 /* Buffers for what the call's effect and this rank's role need; numbers of a type where it combines, by the
@@ -224,11 +234,8 @@ struct rma_row {
     bool threaded; /* several threads of each rank do it */
 };
 
-/* Parts of it, for ops that are no pairs: what a call is given by `type`, `operator` and the size; how far
- * places are from each other; requests for all places. */
+/* What a call is given by `type`, `operator` and the size. ERR_INPUT. */
 int rma_choose_type(struct rma *s, const struct op_env *env);
-size_t rma_stride(const struct rma *s);
-int rma_take_requests(struct rma *s);
 
 int rma_setup(const struct op_env *env, const struct rma_row *row, void **state);
 int rma_run(void *state, int64_t reps);

@@ -221,8 +221,9 @@ static bool of_numbers(const struct rma_call *call)
 static void make(struct made *own, const struct rma_call *call, enum form form, bool threaded)
 {
     *own = (struct made){.row = {call, form == BOTH_WAYS, threaded}, .form = form};
-    snprintf(own->summary, sizeof own->summary, "%s%s%s: %s", threaded ? "each thread: " : "",
-             forms[form].summary, call->call, call->summary);
+    const bool of_many = form >= PAIR_FORMS;
+    snprintf(own->summary, sizeof own->summary, "%s%s%s%s%s", threaded ? "each thread: " : "",
+             forms[form].summary, call->call, of_many ? "" : ": ", of_many ? "" : call->summary);
     ADD(own, epoch_params[call->requests]);
     if (threaded)
         ADD(own, thread_params);

@@ -134,7 +134,7 @@ static int list_targets(struct many *m)
     return 0;
 }
 
-/* Of the communicator's ranks those in a list, each once. */
+/* The ranks at the other ends of links, each once, as a group. */
 static int make_group(MPI_Group all, const struct rma *links, int count, MPI_Group *group)
 {
     int distinct = 0;

@@ -158,7 +158,7 @@ static bool counts(const struct op_env *env)
     return rma_stays_away((int)param_value(env->op->params, env->params, "target_does", 0));
 }
 
-/* Of pairs, calls of one element have the first form alone, and stand last. */
+/* Between two ranks, calls of one element have the first form alone, and stand last. */
 enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * PAIR_FORMS + SINGLES };
 enum { MANY_FORMS = FORMS - PAIR_FORMS, MANY_OPS = CALLS * MANY_FORMS };
 

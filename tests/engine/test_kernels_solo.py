@@ -32,6 +32,10 @@ _SOLO = (
     "app.minife nx=2 threads=3",
     "app.minife nx=30 iterations=100",
     "app.minife nx=40 ny=5 nz=9 iterations=3",
+    "app.minimd nx=16 ny=16 nz=16 threads=3",
+    "app.minimd nx=2 ny=3 nz=4 lists=full phases=off",
+    "app.minimd potential=eam nx=8 ny=8 nz=8 threads=3",
+    "app.minimd potential=eam nx=8 ny=8 nz=8 lists=full threads=2",
 )
 
 

@@ -40,6 +40,11 @@ _SIMULATED = (
     ("app.minife nx=6 ny=5 nz=4 iterations=40", (4, 7, 8)),
     ("app.minife nx=8 ny=7 nz=6 iterations=20", (64,)),
     ("app.minife nx=3 ny=3 nz=20 iterations=20 grid=line imbalance=50 backend=blocking", (9,)),
+    ("app.minimd nx=8 ny=8 nz=8", (4, 8)),
+    ("app.minimd nx=8 ny=8 nz=8 every=4 steps=5", (64,)),
+    ("app.minimd nx=12 ny=2 nz=2 lists=full backend=persistent steps=40", (7,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 backend=blocking", (6,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 lists=full every=4 steps=10", (9,)),
 )
 
 

@@ -37,6 +37,11 @@ _SIMULATED = (
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=20 grid=box", (64,)),
     ("app.hpccg nx=1 ny=1 nz=1 iterations=40 grid=box backend=blocking", (8, 9)),
+    ("app.minimd nx=8 ny=8 nz=8", (4, 8)),
+    ("app.minimd nx=8 ny=8 nz=8 every=4 steps=5", (64,)),
+    ("app.minimd nx=12 ny=2 nz=2 lists=full backend=persistent steps=40", (7,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 backend=blocking", (6,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 lists=full every=4 steps=10", (9,)),
 )
 
 

@@ -10,7 +10,8 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
-from steelyard.cli.console import print_sheet, say, say_json
+from steelyard.base.foreign import visible
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
@@ -85,10 +86,11 @@ def compare(options: CompareOptions) -> None:
         say_json(verdicts_document(found))
     else:
         from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+        from steelyard.show.terminal import prose_text
 
         print_sheet(verdict_sheet(found, asked.margin))
         for sentence in verdict_sentences(found, asked.margin):
-            say(sentence)
+            print_laid_out(prose_text(sentence, paper()))
     if code := exit_code(found.points, options.strict):
         raise typer.Exit(code)
 
@@ -118,7 +120,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
-    return rivals_of({str(folder): results(folder) for folder in folders}, despite), False
+    return rivals_of({visible(str(folder)): results(folder) for folder in folders}, despite), False
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

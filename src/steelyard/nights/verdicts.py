@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.compare.verdicts import CaseVerdict, Promise, overall
 from steelyard.nights.levels import Levels, levels_of
@@ -90,8 +91,9 @@ class LeftOut(Struct, frozen=True):
 class Checked(Struct, frozen=True, kw_only=True):
     """All that a check says. `common` is what tonight has in common with no MPI in it, as a ratio.
 
-    `settings` are what tonight is set differently from the night before. `level` is the probability that all
-    intervals hold together.
+    `zeros` names launches that are left out because they took no time that their timer can tell. `settings`
+    are what tonight is set differently from the night before. `level` is the probability that all intervals
+    hold together.
     """
 
     verdict: str
@@ -105,6 +107,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     settings: tuple[SettingChange, ...]
     common: float | None
     missing: int
+    zeros: tuple[str, ...] = ()
     confirm: str | None = None
     level: float = 0.99
 
@@ -156,8 +159,8 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     checked = Checked(
         verdict=overall(points),
         tonight=names[-1],
-        nights=tuple(NightName(one.name, str(one.folder), one.began) for one in pool.nights),
-        left_out=tuple(LeftOut(*one) for one in pool.left_out),
+        nights=tuple(NightName(one.name, visible(str(one.folder)), one.began) for one in pool.nights),
+        left_out=tuple(LeftOut(*map(visible, one)) for one in pool.left_out),
         promise=_promise(asked, len(told)),
         points=points,
         ops=whole,
@@ -166,6 +169,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
         level=1 - asked.false_alarm,
         common=None if levels.common is None else _common(levels.common),
         missing=pool.missing,
+        zeros=pool.zeros,
     )
     series = tuple(
         Series(_name(one), head[0].unit, values[:, column], starts[column], one.verdict)
@@ -263,7 +267,8 @@ def _verdict(
         why = odd
     elif -margin <= low and high <= margin:
         verdict = SAME
-    suspected = is_known and (verdict in (SLOWER, FASTER) or screened.alone[column] <= SUSPECT or bool(odd))
+    is_odd = bool(screened.alone[column] <= SUSPECT or odd)
+    suspected = is_known and (verdict in (SLOWER, FASTER) or is_odd)
     if change is not None and verdict in (SAME, CANNOT_TELL):
         verdict, why = _direction(change.estimate, asked), f"since {names[change.at]}"
         estimate, low, high, p = change.estimate, change.low, change.high, change.p

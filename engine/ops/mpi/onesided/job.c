@@ -12,7 +12,6 @@
 
 const char *const rma_swap_types[] = {"long", "int", NULL};
 const char *const rma_per_words[] = {"batch", "call", NULL};
-enum { PER_BATCH, PER_CALL };
 const char *const rma_windows_words[] = {"one", "thread", NULL};
 enum { WINDOWS_ONE, WINDOWS_THREAD };
 const char *const rma_layout_words[] = {
@@ -239,10 +238,11 @@ static int make_pair(struct rma *s, const struct op_env *env)
         return team_mpi_err(rc, "MPI_Comm_group");
     rc = MPI_Group_incl(both, 1, &s->peer, &s->group);
     MPI_Group_free(&both);
+    s->callers = s->group;
     return team_mpi_err(rc, "MPI_Group_incl");
 }
 
-static int choose_type(struct rma *s, const struct op_env *env)
+int rma_choose_type(struct rma *s, const struct op_env *env)
 {
     if (s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH)
         return rma_choose_numbers(s, env, (int)value(env, "operator", 0), (int)value(env, "type", 0));
@@ -255,67 +255,9 @@ static int choose_type(struct rma *s, const struct op_env *env)
     return 0;
 }
 
-/* Messages of neighbours in a line lie back to back, so that they meet within a line: a number's size behind
- * the beginning of one. */
-enum { LINE = 64, INTO_LINE = 8 };
-
-static size_t whole_lines(size_t bytes)
-{
-    return (bytes + LINE - 1) / LINE * LINE;
-}
-
-/* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
-static int lay_out(struct rma *s, int sharing, size_t *bytes)
-{
-    const size_t places = (size_t)s->places;
-    const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
-    s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
-    s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
-    s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
-    int err = num_multiply((size_t)sharing * places, s->stride, bytes);
-    if (s->layout == RMA_LINE)
-        *bytes += LINE;
-    return err;
-}
-
-static int plan_window(struct rma *s, const struct op_env *env, size_t bytes)
-{
-    const int info = (int)env->params[RMA_INFO];
-    const bool has = s->role != RMA_ORIGIN || window_is_even(info);
-    return window_plan(s->window, env,
-                       &(struct window_ask){.kind = (int)env->params[RMA_WINDOW],
-                                            .info = info,
-                                            .locks = s->locks,
-                                            .ranks = 2,
-                                            .bytes = has ? bytes : 0});
-}
-
-static int take_requests(struct rma *s)
-{
-    const size_t places = (size_t)s->places;
-    if (!s->row->requests)
-        return 0;
-    s->requests = malloc(places * sizeof(MPI_Request));
-    if (!s->requests)
-        return err_say(ERR_NOMEM, "no memory for %zu requests", places);
-    for (size_t i = 0; i < places; ++i)
-        s->requests[i] = MPI_REQUEST_NULL;
-    return 0;
-}
-
-static int take_memory(struct rma *s, const struct op_env *env, int sharing)
-{
-    size_t bytes = 0;
-    int err = lay_out(s, sharing, &bytes);
-    if (!err && s->window == &s->own)
-        err = plan_window(s, env, bytes);
-    err = err ? err : rma_take_buffers(s, env);
-    return err ? err : take_requests(s);
-}
-
 static int open_thread(struct job *job, const struct op_env *env, int t)
 {
-    const bool one_by_one = value(env, "per", PER_BATCH) == PER_CALL;
+    const bool one_by_one = value(env, "per", RMA_PER_BATCH) == RMA_PER_CALL;
     struct rma *s = &job->threads[t];
     const int rank = env->team->rank;
     *s = (struct rma){.row = job->row->call,
@@ -328,6 +270,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
                       .threads = env->threads,
                       .comm = MPI_COMM_NULL,
                       .group = MPI_GROUP_NULL,
+                      .callers = MPI_GROUP_NULL,
                       .own.win = MPI_WIN_NULL,
                       .window = job->shares ? &job->threads->own : &s->own,
                       .layout = (enum rma_layout)value(env, "target", RMA_DISJOINT),
@@ -338,7 +281,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     job->count = t + 1;
     int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
     err = err ? err : rma_choose_stay(s, env, (int)value(env, "target_does", 0), value(env, "away_us", 0));
-    err = err ? err : choose_type(s, env);
+    err = err ? err : rma_choose_type(s, env);
     err = err ? err : rma_refuse_word(s);
     s->places = (int)value(env, "calls", 1);
     s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;
@@ -355,7 +298,7 @@ static int open_threads(struct job *job, const struct op_env *env)
     for (int t = 0; t < (job->shares ? 1 : env->threads) && !err; ++t)
         err = make_pair(&job->threads[t], env);
     for (int t = 0; t < env->threads && !err && env->team->rank <= 1; ++t)
-        err = take_memory(&job->threads[t], env, job->shares ? env->threads : 1);
+        err = rma_take_memory(&job->threads[t], env, job->shares ? env->threads : 1);
     job->acting = job->shares && job->threads->role == RMA_TARGET ? 1 : env->threads;
     if (!err && job->row->threaded && env->team->rank <= 1)
         err = pool_open(job->acting, &job->pool);

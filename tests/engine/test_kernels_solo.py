@@ -24,7 +24,6 @@ _SOLO = (
     "npb.lu class=S phases=off",
     "npb.lu class=S threads=3",
     "npb.lu class=W",
-    "npb.lu class=A",
     "app.hpccg nx=20 ny=30 nz=10 threads=3",
     "app.hpccg nx=1 ny=1 nz=1",
     "app.hpccg nx=32 ny=32 nz=32 iterations=5",

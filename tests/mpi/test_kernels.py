@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernels import check_kernels, ends_of, kernel_lines
-from points import engine_of, measure
+from points import engine_of, measure, points_of
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import Phases, Point
 
@@ -80,28 +80,35 @@ _REFUSED = (
 )
 
 
+def _cases_for(mpi: Mpi, ranks: int) -> list[str]:
+    """All under Open MPI, every third under others, which spin: most of what is tested is ours."""
+    cases = [case for case, wanted in _CASES if wanted == ranks]
+    return cases if mpi.family == "openmpi" else cases[mpi.abi :: 3]
+
+
 @pytest.mark.parametrize("ranks", sorted({ranks for _, ranks in _CASES}))
 def test_kernels_give_the_published_answers(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
-    cases = [case for case, wanted in _CASES if wanted == ranks]
     engine = engine_of(mpi)
+    cases = _cases_for(mpi, ranks)
     threads = 2 if any("threads" in case for case in cases) else 1
-    records = measure(engine, ranks, threads, kernel_lines(cases), tmp_path / "out.jsonl")
+    lines = points_of(mpi, ranks, kernel_lines(cases))
+    records = measure(engine, ranks, threads, lines, tmp_path / "out.jsonl")
     check_kernels(records, cases)
     assert sum(isinstance(one, Phases) for one in records) == len(cases)
 
 
-def test_a_planted_error_of_one_rank_is_caught(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_planted_error_of_one_rank_is_caught(tmp_path: Path, one_mpi: Mpi) -> None:
     for plant in range(2):
         lines = kernel_lines(_PLANTED, f" plant={plant}")
-        ends = ends_of(measure(engine_of(mpi), 2, 1, lines, tmp_path / f"out{plant}.jsonl"))
+        ends = ends_of(measure(engine_of(one_mpi), 2, 1, lines, tmp_path / f"out{plant}.jsonl"))
         for case, end in zip(_PLANTED, ends, strict=True):
             assert (end.status, end.count, end.verified) == ("failed", 0, False), case
             assert (end.why or "").startswith(f"wrong: rank 0: {case.split()[0]}"), case
 
 
-def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = kernel_lines([case for case, _ in _REFUSED])
-    ends = ends_of(measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl"))
+    ends = ends_of(measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl"))
     for (case, why), end in zip(_REFUSED, ends, strict=True):
         assert end.status == "skipped", case
         assert why in (end.why or ""), case

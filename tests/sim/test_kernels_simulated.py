@@ -27,11 +27,11 @@ _SIMULATED = (
     ("npb.ft class=S", (4, 6, 8, 9, 64)),
     ("npb.ft class=S backend=nonblocking", (7,)),
     ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
-    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),  # whose boxes are those of SP
     ("npb.bt class=S backend=blocking", (9,)),
-    ("npb.sp class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.sp class=S", (3, 4, 6, 8, 9, 16)),
     ("npb.sp class=S backend=persistent", (8,)),
-    ("npb.lu class=S", (4, 6, 8, 9, 64)),
+    ("npb.lu class=S", (4, 6, 8, 9, 16)),
     ("npb.lu class=S backend=blocking planes=3", (7, 9)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40", (4, 7)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -376,6 +377,8 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     from steelyard.report import write_report  # the answer comes first
 
     line(f"report:  {write_report([folder], folder / 'report.html')}")
+    if plan.arms:
+        line(f"verdict: {shlex.join(('steelyard', 'compare', str(folder)))}")
     return {row.status for row in results.rows}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -378,7 +377,7 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
 
     line(f"report:  {write_report([folder], folder / 'report.html')}")
     if plan.arms:
-        line(f"verdict: {shlex.join(('steelyard', 'compare', str(folder)))}")
+        line(f"verdict: steelyard compare {folder}")
     return {row.status for row in results.rows}
 
 

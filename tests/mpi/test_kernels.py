@@ -46,6 +46,10 @@ _CASES = (
     ("app.hpccg nx=9 ny=7 nz=5 grid=box backend=neighbour threads=2", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=blocking", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=persistent", 2),
+    ("app.minife nx=9 ny=7 nz=5 iterations=20", 3),
+    ("app.minife nx=9 ny=7 nz=5 grid=line imbalance=20 backend=neighbour threads=2 iterations=20", 2),
+    ("app.minife nx=9 ny=7 nz=5 backend=blocking", 2),
+    ("app.minife nx=9 ny=7 nz=5 backend=persistent", 2),
     ("app.minimd nx=8 ny=8 nz=8", 3),
     ("app.minimd nx=8 ny=8 nz=8 lists=full backend=blocking threads=2", 2),
     ("app.minimd potential=eam nx=8 ny=8 nz=8 backend=persistent threads=2", 2),
@@ -54,6 +58,7 @@ _CASES = (
 _PLANTED = (
     *(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),
     "app.hpccg nx=9 ny=7 nz=5",
+    "app.minife nx=9 ny=7 nz=5",
     "app.minimd nx=4 ny=4 nz=4 steps=5",
     "app.minimd potential=eam nx=4 ny=4 nz=4 steps=5 lists=full",
 )
@@ -62,6 +67,13 @@ _REFUSED = (
     ("npb.is class=E", "GiB are free; choose a smaller problem or more hosts"),
     ("app.hpccg nx=1000 ny=1000 nz=1000", "GiB are free; choose a smaller problem or more hosts"),
     ("app.hpccg nx=1100 ny=1000 nz=1000", "choose nx, ny, nz whose product is at most 1073741823"),
+    ("app.minife nx=900", "GiB are free; choose a smaller problem or more hosts"),
+    (
+        "app.minife nx=3000",
+        "app.minife numbers the nodes of a rank in 32 bits: 1.35e+10 of them are too many",
+    ),
+    ("app.minife nx=5 ny=1", "app.minife needs two elements along each axis at least"),
+    ("app.minife nx=12 imbalance=130", "leaves 1 of 2 ranks without a layer of nodes, of which there are 13"),
     ("app.minimd nx=600 ny=600 nz=600", "GiB are free; choose a smaller problem or more hosts"),
     ("app.minimd nx=1000 ny=1000 nz=1000", "takes up to 2147483648 in all: 4000000000 are too many"),
     ("app.minimd nx=3 ny=3 nz=3", "a brick of 1.67 cells a side"),

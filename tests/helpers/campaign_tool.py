@@ -1,9 +1,9 @@
 """A campaign in a process of its own, for tests that kill it: `campaign_tool.py FOLDER ENGINE`, as JSON.
 
 Points on two ranks, as many as the variable POINTS says, in as many launches as LAUNCHES says, of SAMPLES of
-5 ms each, or of as many as last a third of a second. With RETRY failures are measured again. Goes on with what
-is there. Exit code 3 when a point failed. Notes go to stderr. Samples are long: ranks that share cores with
-others wait for a turn at each.
+5 ms each, or of as many as last a third of a second. With RETRY failures are measured again. Goes on with
+what is there. Exit code 3 when a point failed. Notes go to stderr. Samples are long: ranks that share cores
+with others wait for a turn at each.
 """
 
 from __future__ import annotations

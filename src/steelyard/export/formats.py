@@ -19,6 +19,7 @@ from steelyard.export.junit import results_xml
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
+from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
@@ -33,7 +34,8 @@ def results_document(what: Results) -> dict[str, Any]:
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
     messages say of kernels, `scaling` curves over ranks and threads, `functionality` which one-sided calls
-    work, `rankings` which way to call them is the fastest, `doubts` what the checks have found.
+    work, `rankings` which way to call them is the fastest, `streams` threads against processes, `doubts` what
+    the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -42,7 +44,8 @@ def results_document(what: Results) -> dict[str, Any]:
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
-    made |= {"functionality": works, "rankings": ranked, "doubts": found}
+    streams = msgspec.to_builtins(streams_of(rows))
+    made |= {"functionality": works, "rankings": ranked, "streams": streams, "doubts": found}
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}
 
 

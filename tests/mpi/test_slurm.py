@@ -35,6 +35,36 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, str]]:
         yield {**os.environ, **found}
 
 
+def _fail_in(folders: list[Path]) -> None:
+    with testbed.slurm(1, 1) as found:
+        folders.append(Path(found["SLURM_CONF"]).parent)
+        assert _using(folders[0])
+        raise ZeroDivisionError
+
+
+def _using(folder: Path) -> list[int]:
+    """The processes that live with this configuration of Slurm, or with its key."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                told = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+                found += [int(entry.name)] if bytes(folder) in told else []
+        except OSError:
+            continue
+    return found
+
+
+def test_slurm_ends_with_a_failing_body() -> None:
+    if why := testbed.why_not():
+        pytest.skip(why)
+    folders: list[Path] = []
+    with pytest.raises(ZeroDivisionError):
+        _fail_in(folders)
+    assert _using(folders[0]) == []
+    assert not folders[0].exists()
+
+
 def _steelyard(out: Path, environment: Mapping[str, str], *words: str) -> subprocess.Popen[str]:
     command = [str(scripts_folder() / "steelyard"), "run", "mpi.pingpong", "--bytes=8", "--batch=slurm"]
     command += ["--rule=fixed", "--param=count=20", "--oversubscribe", f"--out={out}", "--time=10m", *words]

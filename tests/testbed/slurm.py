@@ -1,7 +1,7 @@
 """Slurm on this machine: munged, slurmctld and several slurmd with files, ports and a socket of their own.
 
-All are children of the test and end with it, by their pids. Nodes have names of their own and share the
-machine: a job on two nodes has two slurmd, and its ranks see one host.
+All are children of the test and end with it, by their pids; the kernel ends them if it is killed. Nodes have
+names of their own and share the machine: a job on two nodes has two slurmd, and its ranks see one host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _PROGRAMS = {
     "slurmd": "slurmd",
     "srun": "slurm-client",
     "sbatch": "slurm-client",
+    "setpriv": "util-linux",
 }
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
 _UP_SECONDS = 30.0
 _END_SECONDS = 10.0
 
@@ -104,7 +106,9 @@ def _start(
         log = (folder / f"{name}.log").open("wb")
         with log:
             daemons.append(
-                subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                subprocess.Popen(
+                    [*_DIES_WITH_US, *argv], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                )
             )
 
     ports = _free_ports(nodes + 1)

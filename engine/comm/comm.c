@@ -9,8 +9,17 @@
 #include <string.h>
 
 const char *const comm_backs[COMM_BACKS + 1] = {
-    [COMM_NONBLOCKING] = "nonblocking", [COMM_BLOCKING] = "blocking",     [COMM_PERSISTENT] = "persistent",
-    [COMM_NEIGHBOUR] = "neighbour",     [COMM_COLLECTIVE] = "collective", [COMM_ICOLLECTIVE] = "icollective",
+    [COMM_NONBLOCKING] = "nonblocking",
+    [COMM_BLOCKING] = "blocking",
+    [COMM_PERSISTENT] = "persistent",
+    [COMM_NEIGHBOUR] = "neighbour",
+    [COMM_PARTITIONED] = "partitioned",
+    [COMM_FENCE] = "fence",
+    [COMM_PSCW] = "pscw",
+    [COMM_LOCK] = "lock",
+    [COMM_FLUSH] = "flush",
+    [COMM_COLLECTIVE] = "collective",
+    [COMM_ICOLLECTIVE] = "icollective",
     [COMM_PCOLLECTIVE] = "pcollective",
 };
 
@@ -300,7 +309,7 @@ int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, 
                   struct comm_plan **plan)
 {
     if (!is_collective(back))
-        return sum_by_messages(comm, back == COMM_NEIGHBOUR ? COMM_NONBLOCKING : back, values, count, failed,
+        return sum_by_messages(comm, back >= COMM_NEIGHBOUR ? COMM_NONBLOCKING : back, values, count, failed,
                                plan);
     struct comm_plan *p = plan_new(comm);
     struct comm_own_plan *own = NULL;

@@ -288,7 +288,7 @@ int exchange_open(const struct exchange_ask *ask, const struct exchange_link *li
     if (!err && !x)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", ask->op);
     if (!err && back->missing)
-        err = err_say(ERR_UNSUPPORTED, "back=%s: %s", exchange_backs[ask->back], back->missing);
+        err = err_say(ERR_UNSUPPORTED, "%s=%s: %s", ask->param, ask->word, back->missing);
     if (!err) {
         *x = (struct exchange){
             .back = back, .comm = team_comm(ask->team), .graph = MPI_COMM_NULL, .count = count};

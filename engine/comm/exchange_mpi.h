@@ -42,6 +42,7 @@ struct exchange_ask {
     enum exchange_back back;
     int partitions; /* of a message; one whose bytes do not divide has the greatest common divisor */
     const char *op; /* for sentences */
+    const char *param, *word; /* likewise: what the user chose it by, "back" and "fence" */
 };
 
 struct exchange;

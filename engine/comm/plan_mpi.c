@@ -333,6 +333,11 @@ int comm_own_exchange(const struct comm *comm, enum comm_back back, const struct
         [COMM_BLOCKING] = EXCHANGE_SENDRECV,
         [COMM_PERSISTENT] = EXCHANGE_PERSISTENT,
         [COMM_NEIGHBOUR] = EXCHANGE_NEIGHBORW,
+        [COMM_PARTITIONED] = EXCHANGE_PARTITIONED,
+        [COMM_FENCE] = EXCHANGE_FENCE,
+        [COMM_PSCW] = EXCHANGE_PSCW,
+        [COMM_LOCK] = EXCHANGE_LOCK,
+        [COMM_FLUSH] = EXCHANGE_FLUSH,
     };
     struct comm_own_plan *p = own_new(comm, back, NULL);
     int err = failed ? failed : !p ? err_say(ERR_NOMEM, "no memory for a plan of communication") : 0;
@@ -345,7 +350,13 @@ int comm_own_exchange(const struct comm *comm, enum comm_back back, const struct
     for (size_t i = 0; !err && i < count; ++i)
         for (size_t k = 0; k < piece_count(&links[i]); ++k)
             split[at++] = piece_of(comm, &links[i], k);
-    struct exchange_ask ask = {.team = comm->team, .back = backs[back], .partitions = 1, .op = "a kernel"};
+    const bool alone = comm->team->size == 1; /* needs no calls, and some MPIs make no window for one rank */
+    struct exchange_ask ask = {.team = comm->team,
+                               .back = alone ? EXCHANGE_NONBLOCKING : backs[back],
+                               .partitions = 1,
+                               .op = "a kernel",
+                               .param = "backend",
+                               .word = comm_backs[back]};
     struct exchange *exchange = NULL;
     err = exchange_open(&ask, split, at, err, &exchange);
     free(split);

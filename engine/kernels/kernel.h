@@ -34,6 +34,8 @@ struct kernel_env {
 #define KERNEL_PHASES PARAM_WORDS("phases", "record where the time goes inside", kernel_on_off)
 #define KERNEL_BACKEND(list) PARAM_WORDS("backend", "the calls that carry messages", list)
 extern const char *const kernel_on_off[3];
+/* The list of a kernel whose plans are exchanges. */
+extern const char *const kernel_exchanges[COMM_COLLECTIVE + 1];
 
 struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */

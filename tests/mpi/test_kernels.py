@@ -16,6 +16,9 @@ from steelyard.records.schema import Phases, Point
 
 # A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
 # of them, and of CG, which waits thousands of times, only what cannot be simulated or is different there.
+_ONE_SIDED = ("fence", "pscw", "lock", "flush")
+_HALOS = ("mg", "bt", "lu", "sp")
+_BRICKS = "nx=3 ny=4 nz=2 iterations=20 grid=box"
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),
@@ -46,6 +49,10 @@ _CASES = (
     ("app.hpccg nx=9 ny=7 nz=5 grid=box backend=neighbour threads=2", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=blocking", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=persistent", 2),
+    *((f"npb.{name} class=S backend={back}", 2) for name, back in zip(_HALOS, _ONE_SIDED, strict=True)),
+    *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (1, 4) for back in _ONE_SIDED),
+    *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (3, 7) for back in _ONE_SIDED[::2]),
+    *((f"app.hpccg {_BRICKS} backend={back}", 8) for back in _ONE_SIDED[1::2]),
 )
 _PLANTED = (
     *(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),

@@ -37,6 +37,11 @@ _SIMULATED = (
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=20 grid=box", (64,)),
     ("app.hpccg nx=1 ny=1 nz=1 iterations=40 grid=box backend=blocking", (8, 9)),
+    *(
+        (f"app.hpccg nx=4 ny=3 nz=2 iterations=10 grid=box backend={back}", (8, 9, 64))
+        for back in ("blocking", "persistent", "fence", "pscw", "lock", "flush")
+    ),
+    *((f"npb.mg class=S backend={back}", (8,)) for back in ("fence", "pscw", "lock", "flush")),
 )
 
 

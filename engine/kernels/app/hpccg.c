@@ -305,14 +305,13 @@ static double work(const double *chosen)
 }
 
 static const char *const grids[] = {"line", "box", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 static const struct param params[] = {
     [NX] = {"nx", "", "cells of a rank along x", 64, 1, 1e5},
     [NY] = {"ny", "", "cells of a rank along y", 64, 1, 1e5},
     [NZ] = {"nz", "", "cells of a rank along z", 64, 1, 1e5},
     [GRID] = PARAM_WORDS("grid", "how bricks are stacked: a line along z, or a box", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 149, 1, 1e6},
-    [BACKEND] = KERNEL_BACKEND(backends),
+    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
     [PHASES] = KERNEL_PHASES,
     {0}};
 

@@ -263,6 +263,8 @@ static int open_steps(struct comm_plan *p, const struct comm *comm, enum comm_ba
                       int64_t doublings)
 {
     int low = 1, err = failed, broken = 0;
+    struct comm plain = *comm;
+    plain.movers = 1; /* a number is not for several threads */
     while (2 * low <= comm->size)
         low *= 2;
     for (int i = 0; i < (int)doublings + 2 && !broken; ++i) {
@@ -271,7 +273,7 @@ static int open_steps(struct comm_plan *p, const struct comm *comm, enum comm_ba
         if (!err)
             link = doubling_link(p, comm, i, low, &after);
         struct comm_own_plan *exchange = NULL;
-        err = comm_own_exchange(comm, back, &link, 1, err, &exchange);
+        err = comm_own_exchange(&plain, back, &link, 1, err, &exchange);
         broken = !exchange; /* on all ranks: nobody opens the next one */
         if (!broken) {
             p->steps[i] = (struct step){exchange, after};

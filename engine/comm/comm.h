@@ -42,6 +42,8 @@ struct comm {
     struct phases *phases; /* counts messages and bytes; NULL: nobody does */
     const struct team *team;
     const int *members; /* of each rank: its rank in the team */
+    int movers;         /* of exchanges: threads that move, each its own neighbours; 0 is 1 */
+    bool apart;         /* each of them by a window, or a communicator, of its own */
     void *own;          /* of the implementation */
 };
 

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
 enum { LINE = 64, GRID_LINE = 0 };
 
 /* A sum of a lane, on a cache line of its own. */
@@ -312,6 +312,9 @@ static const struct param params[] = {
     [GRID] = PARAM_WORDS("grid", "how bricks are stacked: a line along z, or a box", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 149, 1, 1e6},
     [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
+    [MOVERS] = KERNEL_MOVERS,
+    [WINDOWS] = KERNEL_WINDOWS,
+    [COMMS] = KERNEL_COMMS,
     [PHASES] = KERNEL_PHASES,
     {0}};
 

@@ -58,9 +58,9 @@ def _row(text: str, size: int, column: int) -> float:
 
 
 def osu(size: int, scratch: Path) -> list[str]:
-    """Arguments of osu_latency."""
-    del scratch
-    return ["-m", f"{size}:{size}"]
+    """Arguments of osu_latency: none, for its older versions take no sizes; a sweep lasts some seconds."""
+    del size, scratch
+    return []
 
 
 def imb(size: int, scratch: Path) -> list[str]:

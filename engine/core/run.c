@@ -6,6 +6,7 @@
 #include "core/chunk.h"
 #include "core/estimate.h"
 #include "core/method.h"
+#include "core/moved.h"
 #include "core/op.h"
 #include "core/point.h"
 #include "core/sink.h"
@@ -46,11 +47,8 @@ struct run {
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
-    bool checks_each;    /* what was moved, after each sample */
-    bool checking;       /* after this chunk */
-    double checked_s;    /* what checks have taken, on rank 0 */
-    int wrong;           /* the worst that they have found, on all ranks, and why, on rank 0 */
-    char why[ERR_TEXT_MAX];
+    struct moved moved;
+    bool checking; /* what was moved, after this chunk */
     enum stop stop;
 };
 
@@ -68,10 +66,10 @@ static int plan_chunk(struct run *r, int64_t *count)
         double block = (double)r->point->method->block;
         block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
-        const bool ends = r->stop != STOP_NOT_YET || r->room.back_ns || r->wrong;
+        const bool ends = r->stop != STOP_NOT_YET || r->room.back_ns || r->moved.wrong;
         plan[0] = ends ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
-        plan[2] = r->env.op->check && !r->checks_each && r->checked_s <= r->series.seconds;
+        plan[2] = moved_is_due(&r->moved, &r->bench, r->series.seconds);
     }
     int err = team_bcast(r->team, plan, sizeof plan);
     *count = plan[0];
@@ -144,17 +142,6 @@ static int gather_phases(struct run *r, int64_t first, int64_t count)
     return err;
 }
 
-/* Whether what was timed has arrived. All ranks have the answer. */
-static int check_moved(struct run *r)
-{
-    if (r->wrong)
-        return 0;
-    const int64_t begin = clock_now(r->bench.clock);
-    int err = agree(r->team, r->env.op->check(r->bench.state), &r->wrong, r->why);
-    r->checked_s += (double)(clock_now(r->bench.clock) - begin) / 1e9;
-    return err;
-}
-
 static int observe_chunk(struct run *r, int64_t count)
 {
     const struct method *m = r->point->method;
@@ -176,8 +163,8 @@ static int observe_chunk(struct run *r, int64_t count)
         *r->room.mine.yields += o.yields;
         if (r->room.mine.counts)
             r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
-        if (r->checks_each && !err)
-            err = check_moved(r);
+        if (r->moved.each && !err)
+            err = moved_check(&r->moved, &r->bench);
     }
     *r->room.mine.spun = r->bench.spun;
     if (!err && m->sync == SYNC_BLOCK)
@@ -188,7 +175,7 @@ static int observe_chunk(struct run *r, int64_t count)
     r->obs_ns = took / (double)count;
     r->series.seconds += took / 1e9;
     const struct probed *probed = NULL;
-    err = r->checking ? check_moved(r) : 0;
+    err = r->checking ? moved_check(&r->moved, &r->bench) : 0;
     if (err)
         return err;
     err = r->probing ? probe_take(r->probe, &probed) : 0;
@@ -272,8 +259,8 @@ static int measure(struct run *r)
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
-    if (!err && r->wrong)
-        return end(r, "failed", r->why, false);
+    if (!err && r->moved.wrong)
+        return end(r, "failed", r->moved.why, false);
     if (!err)
         err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (!worst && r->room.back_ns)
@@ -380,8 +367,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .phases = r.env.phases,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
-    r.checks_each = p->op->check &&
-                    param_value(p->op->params, p->op_params, "check", OP_CHECKS_CHUNK) == OP_CHECKS_SAMPLE;
+    moved_open(&r.moved, p->op, p->op_params);
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
     crash_context(p->id, p->op->name);

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.gate import Gate
+from steelyard.campaign.hold import Hold
 from steelyard.campaign.run import JobStarted
 from steelyard.cli.ahead import _MODULES, ImportsAhead
 
@@ -60,19 +60,19 @@ def test_it_is_idle_but_while_it_imports(tmp_path: Path, monkeypatch: pytest.Mon
     assert imports.is_idle()
 
 
-def test_ranks_wait_before_a_gate_until_this_process_is_idle(tmp_path: Path) -> None:
+def test_ranks_are_held_back_until_this_process_is_idle(tmp_path: Path) -> None:
     path = tmp_path / "points"
     path.write_text("op=self.empty\n")
     idle = False
-    with Gate(path, lambda: idle) as gate, path.open() as file:
+    with Hold(path, lambda: idle) as hold, path.open() as file:
         with pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        gate.open_if_idle()
+        hold.release_if_idle()
         with pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         idle = True
-        gate.open_if_idle()
-        assert gate.is_open
+        hold.release_if_idle()
+        assert hold.is_released
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 

@@ -247,6 +247,30 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
         compare_command(CompareOptions(folders=[good]))
 
 
+def test_launches_without_time_are_named() -> None:
+    """Launches 2 and 7 took no time that the timer can tell, one of them less than reading the timer does."""
+    times = np.linspace(99, 101, 12)
+    first, second = list(times), list(times[::-1])
+    first[1], second[6] = 0.0, -3.0
+    rows = [_row("a-1", 8, first), _row("b-2", 8, second), *_folder({16: 1.0}, launches=12)]
+    found = compare(rivals_by(rows, "mpi"), True, _ASKED)
+    assert found.zeros == ("mpi.pingpong, 8 bytes, launches 2, 7",)
+    assert found.launches == 12
+    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False)).split())
+    assert "mpi.pingpong, 8 bytes, launches 2, 7: a median of 0, less than the timer" in text.replace(
+        "# ", ""
+    )
+
+
+def test_a_test_case_without_time_is_not_compared() -> None:
+    nothing = [_row("a-1", 8, [0.0] * 10), _row("b-2", 8, [50.0] * 10)]
+    with pytest.raises(InputError, match=r"mpi\.pingpong, 8 bytes: a median of 0 ns.*--clock"):
+        compare(rivals_by(nothing, "mpi"), True, _ASKED)
+    found = compare(rivals_by([*nothing, *_folder({16: 1.0})], "mpi"), True, _ASKED)
+    assert [one.bytes for one in found.points] == [16]
+    assert len(found.refused) == 1
+
+
 def test_other_units_are_not_compared() -> None:
     one, other = _row("a-1", 8, [100.0, 101.0]), _row("b-2", 8, [100.0, 101.0], unit="cycles")
     with pytest.raises(InputError, match="different units"):

@@ -46,7 +46,7 @@ _MAY_INCLUDE = {
     "ops/mpi/*": (*_FAMILY, "comm/*"),
     "ops/*": _FAMILY,
     "kernels/families.h": ("core/op.h",),
-    "kernels/*": (*_OP, "comm/*", "kernels/families.h", "kernels/kernel.h"),
+    "kernels/*": (*_OP, "comm/*", "kernels/families.h", "kernels/kernel.h", "kernels/csr.h"),
 }
 # System header -> the only files that may include it.
 _SYSTEM_HEADERS = {

@@ -56,7 +56,7 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"flags": ("TIME", "DRIFT")}, "time limit; drifts"),
         ({"yields_per_op": 2.3}, "2.3 calls of sched_yield per operation"),
         ({"yields_per_op": 0.001}, ""),
-        ({"ci_high": 1660.0}, "noisy: 5 launches"),
+        ({"ci_high": 1660.0}, "noisy: only 5 launches"),
         ({"ci_high": 1660.0, "launch_count": 10}, "noisy: launches differ"),
         ({"ci_high": 1660.0, "launch_count": 1}, ""),
         ({"ci_high": 1240.0}, ""),

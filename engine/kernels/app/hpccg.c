@@ -35,7 +35,7 @@ struct hpccg_lane {
 struct hpccg {
     struct kernel_env *env;
     struct brick brick;
-    struct hpccg_matrix a;
+    struct csr a;
     struct brick_halo halo;    /* of p */
     double *b, *x, *r, *p, *q; /* p is a field, with outer cells */
     struct hpccg_lane *lanes;
@@ -57,7 +57,7 @@ static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct share part = share_of(s->brick.own, lanes, l);
-        s->lanes[l].sum = hpccg_ddot(part.count, a + part.first, b + part.first);
+        s->lanes[l].sum = vector_dot(part.count, a + part.first, b + part.first);
     }
     s->sum = 0;
     for (int l = 0; l < lanes; ++l)
@@ -76,7 +76,7 @@ static void waxpby(struct hpccg *s, const double *a, double scale, const double 
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct share part = share_of(s->brick.own, lanes, l);
-        hpccg_waxpby(part.count, a + part.first, scale, b + part.first, w + part.first);
+        vector_add(part.count, a + part.first, scale, b + part.first, w + part.first);
     }
     phase_end(s->env->phases, PHASE_WAXPBY);
 }
@@ -91,7 +91,7 @@ static int apply(struct hpccg *s)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct share part = share_of(s->brick.own, lanes, l);
-        hpccg_spmv(&s->a, part.first, part.first + part.count, s->p, s->q);
+        csr_multiply(&s->a, part.first, part.first + part.count, s->p, s->q);
     }
     phase_end(s->env->phases, PHASE_SPMV);
     return err;
@@ -255,7 +255,7 @@ static void close_hpccg(void *state)
     struct hpccg *s = state;
     brick_halo_close(&s->halo);
     comm_plan_close(s->add);
-    hpccg_matrix_free(&s->a);
+    csr_free(&s->a);
     free(s->lanes);
     free(s->b);
     free(s->x);

@@ -73,7 +73,7 @@ static int apply(struct cg *cg, const double *from)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct share s = share_of(cg->matrix.rows.count, lanes, l);
-        cg_multiply(&cg->matrix, s.first, s.first + s.count, from, cg->w);
+        csr_multiply(&cg->matrix.a, s.first, s.first + s.count, from, cg->w);
     }
     phase_end(cg->env->phases, PHASE_MATRIX);
     int err = comm_run(cg->add_rows);
@@ -90,7 +90,7 @@ static int dot_all(struct cg *cg, const double *a, const double *b)
 #pragma omp parallel for num_threads(lanes) schedule(static, 1)
     for (int l = 0; l < lanes; ++l) {
         struct share s = part_of(cg, l);
-        cg->lanes[l].sums[0] = cg_dot(s.count, a + s.first, b + s.first);
+        cg->lanes[l].sums[0] = vector_dot(s.count, a + s.first, b + s.first);
     }
     return add_lanes(cg, 1);
 }
@@ -161,8 +161,8 @@ static int solve_system(struct cg *cg)
 static int next_x(struct cg *cg)
 {
     const int64_t count = cg->matrix.columns.count;
-    cg->lanes[0].sums[0] = cg_dot(count, cg->x, cg->z);
-    cg->lanes[0].sums[1] = cg_dot(count, cg->z, cg->z);
+    cg->lanes[0].sums[0] = vector_dot(count, cg->x, cg->z);
+    cg->lanes[0].sums[1] = vector_dot(count, cg->z, cg->z);
     for (int l = 1; l < cg->env->threads; ++l)
         cg->lanes[l].sums[0] = cg->lanes[l].sums[1] = 0;
     int err = add_lanes(cg, 2);
@@ -255,7 +255,7 @@ static void close_cg(void *state)
     comm_plan_close(cg->add_one);
     comm_plan_close(cg->add_two);
     comm_close(&cg->row);
-    cg_matrix_free(&cg->matrix);
+    csr_free(&cg->matrix.a);
     free(cg->lanes);
     free(cg->x);
     free(cg->z);

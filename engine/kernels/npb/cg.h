@@ -2,6 +2,7 @@
 #ifndef KERNELS_NPB_CG_H
 #define KERNELS_NPB_CG_H
 
+#include "kernels/csr.h"
 #include "kernels/npb/npb.h"
 
 struct cg_problem {
@@ -27,23 +28,16 @@ struct share cg_columns_of(const struct cg_grid *grid, int rank);
 int cg_plan_fetch(const struct comm *comm, const struct cg_grid *grid, enum comm_back back, const double *w,
                   double *q, int failed, struct comm_plan **plan);
 
-/* A block of the matrix in compressed rows; rows and columns count from the block's first. */
+/* A block of the matrix; rows and columns count from the block's first. */
 struct cg_matrix {
     struct share rows, columns; /* of the whole matrix; set before it is made */
-    int64_t *start;             /* of each row, and the end */
-    int32_t *column;
-    double *value;
+    struct csr a;
 };
 
 /* ERR_NOMEM. */
 int cg_matrix_make(struct kernel_env *env, const struct cg_problem *problem, struct cg_matrix *matrix);
-void cg_matrix_free(struct cg_matrix *matrix);
 
-/* What a lane does with its share. w = A p for some rows. */
-void cg_multiply(const struct cg_matrix *m, int64_t first, int64_t end, const double *p, double *w);
-double cg_dot(int64_t count, const double *a, const double *b);
-
-/* z += alpha p, r -= alpha q; returns r . r. */
+/* What a lane does with its share of vectors. z += alpha p, r -= alpha q; returns r . r. */
 double cg_step(int64_t count, double alpha, const double *p, const double *q, double *z, double *r);
 
 /* p = r + beta p. */

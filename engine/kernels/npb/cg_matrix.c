@@ -125,27 +125,26 @@ static int pack(struct kernel_env *env, struct cg_matrix *m, struct rows *r, con
 {
     const int64_t rows = m->rows.count;
     const int lanes = env->threads;
-    int err = kernel_alloc(env, (size_t)rows + 1, sizeof *m->start, &m->start);
+    struct csr *a = &m->a;
+    int err = csr_alloc_rows(env, (size_t)rows, a);
     if (err)
         return err;
 #pragma omp parallel for num_threads(lanes) schedule(dynamic, 64)
     for (int64_t i = 0; i < rows; ++i)
-        m->start[i + 1] = (int64_t)merge_row(r->elements + start[i], start[i + 1] - start[i]);
-    m->start[0] = 0;
+        a->start[i + 1] = (int64_t)merge_row(r->elements + start[i], start[i + 1] - start[i]);
+    a->start[0] = 0;
     for (int64_t i = 0; i < rows; ++i)
-        m->start[i + 1] += m->start[i];
-    err = kernel_alloc(env, (size_t)m->start[rows], sizeof *m->column, &m->column);
-    if (!err)
-        err = kernel_alloc(env, (size_t)m->start[rows], sizeof *m->value, &m->value);
+        a->start[i + 1] += a->start[i];
+    err = csr_alloc_entries(env, (size_t)a->start[rows], a);
     if (err)
         return err;
 #pragma omp parallel for num_threads(lanes) schedule(static)
     for (int64_t i = 0; i < rows; ++i)
-        for (int64_t k = m->start[i]; k < m->start[i + 1]; ++k) {
-            const struct element *e = &r->elements[start[i] + (size_t)(k - m->start[i])];
-            m->column[k] = e->column;
-            m->value[k] = e->value;
-            kernel_spoil(env, &m->value[k]);
+        for (int64_t k = a->start[i]; k < a->start[i + 1]; ++k) {
+            const struct element *e = &r->elements[start[i] + (size_t)(k - a->start[i])];
+            a->column[k] = e->column;
+            a->value[k] = e->value;
+            kernel_spoil(env, &a->value[k]);
         }
     return 0;
 }
@@ -174,16 +173,6 @@ int cg_matrix_make(struct kernel_env *env, const struct cg_problem *p, struct cg
     free(r.elements);
     free(start);
     if (err)
-        cg_matrix_free(m);
+        csr_free(&m->a);
     return err;
-}
-
-void cg_matrix_free(struct cg_matrix *m)
-{
-    free(m->start);
-    free(m->column);
-    free(m->value);
-    m->start = NULL;
-    m->column = NULL;
-    m->value = NULL;
 }

@@ -23,6 +23,11 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode()
 
 
+def is_plain(document: bytes) -> bool:
+    """Are the texts of a document of JSON visible as they are: no escape, nothing but ASCII?"""
+    return document.isascii() and b"\\" not in document and b"\x7f" not in document
+
+
 def all_visible(document: Any) -> Any:
     """A document of JSON whose texts, keys among them, are `visible`."""
     if isinstance(document, str):

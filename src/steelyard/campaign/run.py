@@ -22,7 +22,7 @@ from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself
 from steelyard.campaign.folder import finished
-from steelyard.campaign.gate import Gate
+from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
@@ -42,7 +42,7 @@ from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
 _POLL_SECONDS = 0.05
-_GATE_SECONDS = 0.005  # between looks while ranks wait for us
+_HOLD_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (
     60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
 )
@@ -183,8 +183,8 @@ def _run_job(job: _Job) -> int:
             _conclude(job, tail, point, "skipped", job.spared[point.point])
         spared = []
         if points:
-            with _given(job, points) as gate:
-                points = _watch(job, tail, points, command, launch, gate)
+            with _given(job, points) as hold:
+                points = _watch(job, tail, points, command, launch, hold)
         if job.budget.is_over:
             return len(points)
     return 0
@@ -200,8 +200,8 @@ def _arrivals_file(folder: Path) -> Path:
 
 
 @contextmanager
-def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Gate]:
-    """While a launch runs, the files that tell it what to measure; the gate is on the points."""
+def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
+    """While a launch runs, the files that tell it what to measure; ranks are held back at the points."""
     words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
     group = job.planned.group
     all_cores = group.ranks * group.threads >= len(job.setup.machine.cores)
@@ -210,8 +210,8 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Gate]:
         words.write_text("".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points))
         if isinstance(job.plan.arrivals, tuple):
             arrivals.write_text(arrival_lines(job.plan.arrivals))
-        with Gate(words, job.is_idle if all_cores else lambda: True) as gate:
-            yield gate
+        with Hold(words, job.is_idle if all_cores else lambda: True) as hold:
+            yield hold
     finally:
         words.unlink(missing_ok=True)
         arrivals.unlink(missing_ok=True)
@@ -289,7 +289,7 @@ def _watch(
     points: list[PlannedPoint],
     command: list[str],
     launch: LaunchCommand,
-    gate: Gate,
+    hold: Hold,
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
@@ -319,8 +319,8 @@ def _watch(
             if time.monotonic() - quiet_since > patience:
                 hang = hang_words(silent, command, tail.launch)
                 break
-            gate.open_if_idle()
-            time.sleep(_POLL_SECONDS if gate.is_open else _GATE_SECONDS)
+            hold.release_if_idle()
+            time.sleep(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped

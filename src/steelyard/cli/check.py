@@ -137,7 +137,8 @@ def _write(path: Path, option: str, text: bytes) -> None:
 
 def _pool(options: CheckOptions) -> Pool:
     """The nights of the store; those that cannot be read are left out, but for tonight's."""
-    from steelyard.nights.store import folders_in, pool, read_night
+    from steelyard.nights.digest import known_night
+    from steelyard.nights.store import folders_in, pool
 
     folders = {path.resolve(): path for path in folders_in(options.history)}
     nights: dict[Path, Night] = {}
@@ -146,7 +147,7 @@ def _pool(options: CheckOptions) -> Pool:
         if options.tonight is not None and real == options.tonight.resolve():
             continue
         try:
-            nights[real] = read_night(folder)
+            nights[real] = known_night(folder)
         except InputError as error:
             unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
@@ -154,7 +155,7 @@ def _pool(options: CheckOptions) -> Pool:
             raise InputError(
                 f"there is no results folder '{options.tonight}'; give one that 'steelyard run' wrote"
             )
-        tonight = read_night(options.tonight)
+        tonight = known_night(options.tonight)
     elif nights:
         tonight = nights.pop(max(nights, key=lambda real: nights[real].began))
     else:
@@ -212,8 +213,9 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     from steelyard.nights.verdicts import with_confirmed
     from steelyard.plan.again import plan_again
     from steelyard.results.key import RowKey, key_of
+    from steelyard.results.load import load
 
-    campaign = pooled.nights[-1].measured.campaign
+    campaign = load(pooled.nights[-1].folder).campaign
     suspects = {one.point_b for one in found.points if one.suspected}
     points = [point for point in campaign.points if point.point in suspects]
     if not points:
@@ -238,10 +240,12 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
 def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
     """The baseline and what tonight was measured with, as arms. Raises InputError."""
     from steelyard.plan.arms import USUAL
+    from steelyard.results.load import load
 
     tonight = pooled.nights[-1].settings
     if Path(baseline).name.startswith("steelyard-"):
-        engines = {file.job.engine for file in pooled.nights[-1].measured.files if file.job.mpi}
+        files = load(pooled.nights[-1].folder).files
+        engines = {file.job.engine for file in files if file.job.mpi}
         theirs = engines.pop() if len(engines) == 1 else ""
         return {"engine": (baseline, theirs if Path(theirs).is_file() else USUAL)}
     if baseline.startswith("env."):

@@ -10,7 +10,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
-from steelyard.cli.console import print_sheet, say, say_json
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ def compare(options: CompareOptions) -> None:
         say_json(verdicts_document(found))
     else:
         from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+        from steelyard.show.terminal import prose_text
 
         print_sheet(verdict_sheet(found, asked.margin))
         for sentence in verdict_sentences(found, asked.margin):
-            say(sentence)
+            print_laid_out(prose_text(sentence, paper()))
     if code := exit_code(found.points, options.strict):
         raise typer.Exit(code)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from steelyard.results.row import Row
+from steelyard.results.row import Row, has_time
 
 _LONG = 10.0  # times the usual gap between the launches of a pair, from which they are no neighbours
 _SHORT_NS = 60e9  # gaps that are never long: starting a launch may take a while
@@ -39,4 +39,4 @@ def strangers(case: Sequence[Row], among: Sequence[Sequence[Row]]) -> frozenset[
 
 
 def _began(row: Row) -> dict[int, int]:
-    return {one.launch: one.began_unix_ns for one in row.launches if one.began_unix_ns and one.median}
+    return {one.launch: one.began_unix_ns for one in row.launches if one.began_unix_ns and has_time(one)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes, format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
@@ -77,12 +79,20 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     if found.apart:
         which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
         notes.append(f"Left out: {which}, whose arms were not measured one after the other.")
+    notes += zero_notes(found.zeros)
     if found.missing:
         notes.append(f"{found.missing} test cases are not in all arms.")
     notes += [f"Not compared: {why}." for why in found.refused[:_NAMED]]
     if len(found.refused) > _NAMED:
         notes.append(f"Not compared: {len(found.refused) - _NAMED} more.")
     return tuple(notes)
+
+
+def zero_notes(zeros: Sequence[str]) -> list[str]:
+    """Sentences about launches that took no time that their timer can tell."""
+    why = "a median of 0, less than the timer can tell"
+    notes = [f"Left out: {one}: {why}." for one in zeros[:_NAMED]]
+    return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
 
 
 def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:

@@ -11,11 +11,12 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
+from steelyard.base.plural import plural
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
-from steelyard.results.row import Row
+from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, compare_arms, modes_of
@@ -60,7 +61,8 @@ class Promise(Struct, frozen=True):
 class Verdicts(Struct, frozen=True, kw_only=True):
     """All verdicts, and the one that they come to. `launches` is the number of pairs of launches.
 
-    `apart` are launches left out, of some test case at least: their pairs were no neighbours in time.
+    `apart` are launches left out, of some test case at least: their pairs were no neighbours in time. `zeros`
+    names test cases and their launches that are left out because an arm took no time that its timer can tell.
     `despite` are the conditions in which arms differ and are compared nevertheless, with values. `level` is
     the probability that all intervals hold together.
     """
@@ -75,6 +77,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     missing: int
     refused: tuple[str, ...]
     apart: tuple[int, ...] = ()
+    zeros: tuple[str, ...] = ()
     despite: tuple[str, ...] = ()
     level: float = 0.99
 
@@ -119,6 +122,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         missing=rivals.missing,
         refused=tuple(one.words for one in refused),
         apart=tuple(sorted(frozenset().union(*apart))),
+        zeros=tuple(words for case in usable if (words := launches_without_time(case))),
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
     )
@@ -143,7 +147,7 @@ def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, 
     """The cases that were measured in the same way in all arms, and why others were not taken."""
     usable, refused = [], []
     for case in rivals.cases:
-        name = f"{case[0].op}, {case[0].bytes} bytes" if case[0].bytes else case[0].op
+        name = _named(case)
         if (why := _why_not(case, rivals.may_differ)) is None:
             usable.append(case)
         else:
@@ -151,9 +155,24 @@ def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, 
     return usable, tuple(refused)
 
 
+def _named(case: Sequence[Row]) -> str:
+    return f"{case[0].op}, {case[0].bytes} bytes" if case[0].bytes else case[0].op
+
+
+def launches_without_time(case: Sequence[Row]) -> str:
+    """`mpi.test, launches 3, 4`: those with a median of 0, or less once the timer's own cost is taken off."""
+    which = sorted({one.launch for row in case for one in row.launches if has_no_time(one)})
+    return f"{_named(case)}, {plural('launch', len(which))} {', '.join(map(str, which))}" if which else ""
+
+
 def _why_not(case: Sequence[Row], may_differ: Collection[str]) -> _Refusal | None:
-    if any(sum(1 for one in row.launches if one.median) < 2 for row in case):
+    if any(sum(one.median is not None for one in row.launches) < 2 for row in case):
         return _Refusal("fewer than two launches", "give each arm two launches at least")
+    if any(sum(has_time(one) for one in row.launches) < 2 for row in case):
+        return _Refusal(
+            f"a median of 0 {case[0].unit}, less than the timer can tell",
+            "choose a finer timer with --clock, or a larger size",
+        )
     if len({row.unit for row in case}) > 1:
         return _Refusal("different units", "compare what has the same unit")
     others = {name: values for name, values in differing(case).items() if name not in may_differ}
@@ -238,9 +257,9 @@ def _table(
     """
     medians = [
         {
-            one.launch: math.log(one.median)
+            one.launch: math.log(one.median or math.nan)
             for one in pair[arm].launches
-            if one.median and one.median > 0 and one.launch not in out
+            if has_time(one) and one.launch not in out
         }
         for pair, out in zip(rows, apart or [frozenset()] * len(rows), strict=True)
     ]

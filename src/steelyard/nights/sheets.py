@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
-from steelyard.compare.sheets import interval_words
+from steelyard.compare.sheets import interval_words, zero_notes
 from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
 from steelyard.show.sheet import (
     BAD,
@@ -89,6 +89,7 @@ def _notes(found: Checked) -> Iterator[str]:
         )
     if found.missing:
         yield f"{counted(found.missing, 'test case')} of earlier nights tonight lacks."
+    yield from zero_notes(found.zeros)
     yield from (f"Left out: {one.folder}: {one.why}." for one in found.left_out[:_NAMED])
     if len(found.left_out) > _NAMED:
         yield f"Left out: {len(found.left_out) - _NAMED} more."

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from steelyard.base.errors import InputError
+from steelyard.compare.verdicts import launches_without_time
 from steelyard.nights.settings import Settings, settings_of
 from steelyard.records.job_file import JobFile
 from steelyard.results.key import RowKey as Key
@@ -22,6 +25,7 @@ class Night:
     """A results folder: `began` in ns since 1970, `rows` that have a number.
 
     `ways` are what nights must have in common to be pooled, by name: the host, the clock and the like.
+    `zeros` names test cases and launches that took no time that the timer can tell. Rows have no facets.
     """
 
     folder: Path
@@ -29,7 +33,7 @@ class Night:
     rows: tuple[Row, ...]
     settings: Settings
     ways: Mapping[str, str]
-    measured: Measured
+    zeros: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -47,13 +51,15 @@ class Pool:
     """Nights that can be held against tonight, the oldest first; the last one is tonight.
 
     `cases` are tonight's test cases: of each, the row of each night, None where a night lacks it. `left_out`
-    are folders and why; `missing` counts test cases of earlier nights that tonight lacks.
+    are folders and why; `missing` counts test cases of earlier nights that tonight lacks. `zeros` are
+    launches that have no time, each with its night.
     """
 
     nights: tuple[Night, ...]
     cases: tuple[tuple[Row | None, ...], ...]
     left_out: tuple[tuple[str, str], ...]
     missing: int
+    zeros: tuple[str, ...] = ()
 
 
 def folders_in(stores: Sequence[Path]) -> tuple[Path, ...]:
@@ -78,13 +84,15 @@ def _is_results(folder: Path) -> bool:
 def read_night(folder: Path) -> Night:
     """A night from its records. Raises InputError for one that is damaged, or that has no number."""
     measured = load(folder)
-    rows = tuple(row for row in rows_of(measured) if row.median is not None and row.median > 0)
+    every = rows_of(measured)
+    rows = tuple(replace(row, facets=()) for row in every if row.median is not None and row.median > 0)
     if not rows:
         raise InputError(f"{folder} holds no number; give a folder in which something was measured")
     began = min((file.launch.start_unix_ns for file in measured.files if file.launch), default=0)
     if began <= 0:
         raise InputError(f"{folder} does not say when it was measured; measure again")
-    return Night(folder, began, rows, settings_of(measured), _ways(measured), measured)
+    zeros = tuple(words for row in every if (words := launches_without_time((row,))))
+    return Night(folder, began, rows, settings_of(measured), _ways(measured), zeros)
 
 
 def _ways(measured: Measured) -> Mapping[str, str]:
@@ -138,7 +146,8 @@ def pool(
         known |= cases.keys()
     kept.append((tonight, mine))
     columns = tuple(tuple(_same_unit(cases.get(key), row) for _, cases in kept) for key, row in mine.items())
-    return Pool(tuple(night for night, _ in kept), columns, tuple(left_out), len(known - mine.keys()))
+    zeros = tuple(f"{words} of {night.name}" for night, _ in reversed(kept) for words in night.zeros)
+    return Pool(tuple(night for night, _ in kept), columns, tuple(left_out), len(known - mine.keys()), zeros)
 
 
 def _refusal(tonight: Night, night: Night, any_host: bool, since: int) -> str | None:

@@ -90,8 +90,9 @@ class LeftOut(Struct, frozen=True):
 class Checked(Struct, frozen=True, kw_only=True):
     """All that a check says. `common` is what tonight has in common with no MPI in it, as a ratio.
 
-    `settings` are what tonight is set differently from the night before. `level` is the probability that all
-    intervals hold together.
+    `zeros` names launches that are left out because they took no time that their timer can tell. `settings`
+    are what tonight is set differently from the night before. `level` is the probability that all intervals
+    hold together.
     """
 
     verdict: str
@@ -105,6 +106,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     settings: tuple[SettingChange, ...]
     common: float | None
     missing: int
+    zeros: tuple[str, ...] = ()
     confirm: str | None = None
     level: float = 0.99
 
@@ -166,6 +168,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
         level=1 - asked.false_alarm,
         common=None if levels.common is None else _common(levels.common),
         missing=pool.missing,
+        zeros=pool.zeros,
     )
     series = tuple(
         Series(_name(one), head[0].unit, values[:, column], starts[column], one.verdict)
@@ -263,7 +266,8 @@ def _verdict(
         why = odd
     elif -margin <= low and high <= margin:
         verdict = SAME
-    suspected = is_known and (verdict in (SLOWER, FASTER) or screened.alone[column] <= SUSPECT or bool(odd))
+    is_odd = bool(screened.alone[column] <= SUSPECT or odd)
+    suspected = is_known and (verdict in (SLOWER, FASTER) or is_odd)
     if change is not None and verdict in (SAME, CANNOT_TELL):
         verdict, why = _direction(change.estimate, asked), f"since {names[change.at]}"
         estimate, low, high, p = change.estimate, change.low, change.high, change.p

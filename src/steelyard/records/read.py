@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import check_regular
-from steelyard.base.foreign import all_visible, visible
+from steelyard.base.foreign import all_visible, is_plain, visible
 from steelyard.records.collector import REMEDY, Collector, Kinds
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.schema import SCHEMA, End, Job, Launch, Record, Watch
@@ -102,7 +102,7 @@ def decode_record(line: bytes) -> Record:
     """
     record: Record
     try:
-        if line.isascii() and b"\\" not in line and b"\x7f" not in line:
+        if is_plain(line):
             record = _decoder.decode(line)
         else:
             record = msgspec.convert(all_visible(msgspec.json.decode(line)), Record)

@@ -55,6 +55,16 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     began_unix_ns: int | None = None
 
 
+def has_time(one: RowLaunch) -> bool:
+    """Has a launch a median that a ratio can be made of?"""
+    return one.median is not None and one.median > 0
+
+
+def has_no_time(one: RowLaunch) -> bool:
+    """Has a launch a median of 0, or less when the timer's cost is off: no time that its timer can tell?"""
+    return one.median is not None and one.median <= 0
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """A point over all launches. Times in ns per operation; None for no number.
 

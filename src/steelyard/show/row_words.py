@@ -124,12 +124,12 @@ def _flag_words(row: Row, flag: str) -> str:
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:
-    """`noisy: 3 launches` where these are too few and ± is so wide that the number says little."""
+    """`noisy: only 3 launches` where these are too few and ± is so wide that the number says little."""
     half = half_of(row.time, row.time_low, row.time_high)
     if half is None or half <= NOISY or row.launch_count < 2:
         return
     if row.launch_count < FEW:
-        yield Remark("few", f"noisy: {row.launch_count} launches")
+        yield Remark("few", f"noisy: only {row.launch_count} launches")
     elif "NOISY" not in row.flags:
         yield Remark("differ", "noisy: launches differ")
 

@@ -170,6 +170,12 @@ static inline __attribute__((always_inline)) int rma_within(struct rma *s, int64
     return rc == MPI_SUCCESS ? s->close(s) : rc;
 }
 
+/* ---- where calls go (places.c) ---- */
+
+/* A thread's places, in a window that so many threads share: the window's plan where it is the thread's own,
+ * buffers, requests. */
+int rma_take_memory(struct rma *s, const struct op_env *env, int sharing);
+
 /* ---- what is moved (check.c) ---- */
 
 /* Buffers for what the call's effect and this rank's role need; numbers of a type where it combines, by the

@@ -1,4 +1,4 @@
-"""A gate before the ranks of a launch: they measure when this process has left their cores."""
+"""Holds ranks of a launch back: they measure when this process has left their cores."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 
 
-class Gate:
+class Hold:
     """Holds back who reads a file, which is locked until `is_idle`; the engine takes its own lock on it.
 
-    The kernel opens the gate when this process dies. A file system without locks has none.
+    The kernel releases them when this process dies. A file system without locks holds nobody back.
     """
 
     def __init__(self, path: Path, is_idle: Callable[[], bool]) -> None:
@@ -23,16 +23,16 @@ class Gate:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @property
-    def is_open(self) -> bool:
+    def is_released(self) -> bool:
         """May ranks measure?"""
         return self._file.closed
 
-    def open_if_idle(self) -> None:
+    def release_if_idle(self) -> None:
         """Let ranks measure if this process has nothing to do meanwhile."""
         if self._is_idle():
             self._file.close()
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> Hold:
         return self
 
     def __exit__(

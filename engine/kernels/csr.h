@@ -1,0 +1,30 @@
+/* Matrices in compressed rows, and sums over vectors: the loops in which solvers spend their time. */
+#ifndef KERNELS_CSR_H
+#define KERNELS_CSR_H
+
+#include "kernels/kernel.h"
+
+/* The values and columns of a row stand together (Saad, Iterative Methods for Sparse Linear Systems, 2003,
+ * section 3.4). */
+struct csr {
+    int64_t *start; /* of each row, and the end */
+    int32_t *column;
+    double *value;
+};
+
+/* Bytes that so many rows and entries take. */
+double csr_memory(double rows, double entries);
+
+/* Where rows start, then their entries; neither is filled. ERR_NOMEM; csr_free() frees what there is. */
+int csr_alloc_rows(struct kernel_env *env, size_t rows, struct csr *a);
+int csr_alloc_entries(struct kernel_env *env, size_t entries, struct csr *a);
+void csr_free(struct csr *a); /* one that is {0} is fine */
+
+/* w = A p, for rows `first` to `end`. */
+void csr_multiply(const struct csr *a, int64_t first, int64_t end, const double *p, double *w);
+
+/* a . b; w = a + scale b, where w may be a or b. */
+double vector_dot(int64_t count, const double *a, const double *b);
+void vector_add(int64_t count, const double *a, double scale, const double *b, double *w);
+
+#endif

@@ -1,0 +1,64 @@
+/* Where the places of a thread's calls lie in a window, and the memory that they take. */
+#include "base/err.h"
+#include "base/num.h"
+#include "ops/mpi/onesided/rma.h"
+
+#include <stdlib.h>
+
+/* Messages of neighbours in a line lie back to back, so that they meet within a line: a number's size behind
+ * the beginning of one. */
+enum { LINE = 64, INTO_LINE = 8 };
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
+static int lay_out(struct rma *s, int sharing, size_t *bytes)
+{
+    const size_t places = (size_t)s->places;
+    const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
+    s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
+    s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
+    s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
+    int err = num_multiply((size_t)sharing * places, s->stride, bytes);
+    if (s->layout == RMA_LINE)
+        *bytes += LINE;
+    return err;
+}
+
+static int plan_window(struct rma *s, const struct op_env *env, size_t bytes)
+{
+    const int info = (int)env->params[RMA_INFO];
+    const bool has = s->role != RMA_ORIGIN || window_is_even(info);
+    return window_plan(s->window, env,
+                       &(struct window_ask){.kind = (int)env->params[RMA_WINDOW],
+                                            .info = info,
+                                            .locks = s->locks,
+                                            .ranks = 2,
+                                            .bytes = has ? bytes : 0});
+}
+
+static int take_requests(struct rma *s)
+{
+    const size_t places = (size_t)s->places;
+    if (!s->row->requests)
+        return 0;
+    s->requests = malloc(places * sizeof(MPI_Request));
+    if (!s->requests)
+        return err_say(ERR_NOMEM, "no memory for %zu requests", places);
+    for (size_t i = 0; i < places; ++i)
+        s->requests[i] = MPI_REQUEST_NULL;
+    return 0;
+}
+
+int rma_take_memory(struct rma *s, const struct op_env *env, int sharing)
+{
+    size_t bytes = 0;
+    int err = lay_out(s, sharing, &bytes);
+    if (!err && s->window == &s->own)
+        err = plan_window(s, env, bytes);
+    err = err ? err : rma_take_buffers(s, env);
+    return err ? err : take_requests(s);
+}

@@ -1,0 +1,80 @@
+"""What is kept of a night in its folder, so that the next check need not read its records again."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.files import write_whole
+from steelyard.base.foreign import all_visible, is_plain
+from steelyard.nights.store import Night, read_night
+from steelyard.results.row import Row
+
+NAME = ".night.json"  # in the folder of a night
+_MAKERS = ("base", "records", "stats", "results", "compare", "nights")  # parts of us that make a night
+
+
+class Digest(Struct, frozen=True):
+    """A `Night` as it is kept; `made_from` says of which files and by which code it was made."""
+
+    made_from: str
+    began: int
+    rows: tuple[Row, ...]
+    settings: dict[str, str]
+    ways: dict[str, str]
+    zeros: tuple[str, ...]
+
+
+def known_night(folder: Path) -> Night:
+    """A night, from its digest where that is of the files that are there now; else from records, and kept.
+
+    A folder that cannot be written keeps nothing, and its records are read each time. Raises InputError as
+    `read_night` does.
+    """
+    made_from = _made_from(folder)
+    kept = _read(folder / NAME)
+    if kept is not None and kept.made_from == made_from:
+        return Night(folder, kept.began, kept.rows, kept.settings, kept.ways, kept.zeros)
+    night = read_night(folder)
+    settings, ways = dict(night.settings), dict(night.ways)
+    digest = Digest(made_from, night.began, night.rows, settings, ways, night.zeros)
+    with suppress(OSError):  # a store may be read-only, or full
+        write_whole(folder / NAME, msgspec.json.encode(digest))
+    return night
+
+
+def _read(path: Path) -> Digest | None:
+    """None where there is none, or one that is damaged or of another version."""
+    try:
+        data = path.read_bytes() if path.is_file() else b""
+        if is_plain(data):
+            return msgspec.json.decode(data, type=Digest)
+        return msgspec.convert(all_visible(msgspec.json.decode(data)), Digest)
+    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def _made_from(folder: Path) -> str:
+    """A word for the files of a night and for the code: name, length and time of change of each file."""
+    found = hashlib.sha256(_code().encode())
+    for path in (folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))):
+        if path.is_file():
+            stat = path.stat()
+            found.update(f"{path.name}/{stat.st_size}/{stat.st_mtime_ns}\n".encode(errors="surrogateescape"))
+    return found.hexdigest()
+
+
+@cache
+def _code() -> str:
+    """A word for the code that makes nights: another version may make other values of the same records."""
+    home = Path(__file__).parents[1]
+    found = hashlib.sha256()
+    for part in _MAKERS:
+        for path in sorted((home / part).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()

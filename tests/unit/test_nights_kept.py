@@ -1,0 +1,145 @@
+"""What `steelyard check` keeps of nights: used as long as it is of these files and this code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from make_records import BEGAN_NS, FakePoint, steady, write_folder
+from steelyard.base.errors import InputError
+from steelyard.compare.answer import CANNOT_TELL, Question
+from steelyard.nights import digest
+from steelyard.nights.digest import NAME, known_night
+from steelyard.nights.document import check_document
+from steelyard.nights.sheets import check_sheet
+from steelyard.nights.store import Night, folders_in, pool, read_night
+from steelyard.nights.verdicts import Checked, check_tonight
+
+_DAY = 86_400 * 10**9
+_NIGHTS = 5
+
+
+def _night(folder: Path, number: int, *more: FakePoint) -> Path:
+    points = [FakePoint(op, steady(1000.0, count=40), usual={"seed": 1}) for op in ("mpi.bcast", "mpi.scan")]
+    return write_folder(folder, [*points, *more], 3, number, began_ns=BEGAN_NS + number * _DAY)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for number in range(_NIGHTS):
+        _night(tmp_path / f"night-{number}", number)
+    return tmp_path
+
+
+def _checked(store: Path) -> Checked:
+    nights = sorted((known_night(folder) for folder in folders_in([store])), key=lambda one: one.began)
+    return check_tonight(pool(nights[-1], nights[:-1]), Question())[0]
+
+
+def _never(folder: Path) -> Night:
+    raise AssertionError(f"the records of {folder} are read again")
+
+
+def test_a_check_reads_the_records_of_a_night_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = check_document(_checked(store))
+    with monkeypatch.context() as patched:
+        patched.setattr(digest, "read_night", _never)
+        assert check_document(_checked(store)) == first
+    _night(store / "tonight", _NIGHTS)
+    read: list[str] = []
+
+    def noted(folder: Path) -> Night:
+        read.append(folder.name)
+        return read_night(folder)
+
+    monkeypatch.setattr(digest, "read_night", noted)
+    _checked(store)
+    assert read == ["tonight"]
+
+
+def test_what_is_suspected_alone_goes_into_json(store: Path) -> None:
+    found = _checked(store)
+    assert any(one.suspected and one.verdict == CANNOT_TELL for one in found.points)
+    assert json.loads(msgspec.json.encode(check_document(found)))["verdict"] == CANNOT_TELL
+
+
+def test_files_that_changed_are_read_again(store: Path) -> None:
+    folder = store / "night-2"
+    kept = known_night(folder)
+    seen = (folder / NAME).read_bytes()
+    shutil.rmtree(folder)
+    _night(folder, 2, FakePoint("mpi.exscan", steady(10.0, count=40)))
+    (folder / NAME).write_bytes(seen)
+    assert len(known_night(folder).rows) == len(kept.rows) + 1
+    record = next((folder / "records").glob("*.jsonl"))
+    kept = known_night(folder)
+    os.utime(record, ns=(1, record.stat().st_mtime_ns + 1))
+    assert known_night(folder) == kept
+    record.write_text(record.read_text().replace('"obs"', '"obz"', 1))  # as long as before
+    with pytest.raises(InputError, match="is not a record"):
+        known_night(folder)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"{", b"[]", b"\xff\xfe", b"null", b'{"made_from":1}', b"[" * 100_000],
+    ids=["empty", "cut", "list", "not UTF-8", "null", "other", "deep"],
+)
+def test_a_damaged_one_is_made_again(store: Path, damage: bytes) -> None:
+    folder = store / "night-1"
+    first = known_night(folder)
+    good = (folder / NAME).read_bytes()
+    (folder / NAME).write_bytes(damage)
+    assert known_night(folder) == first
+    assert (folder / NAME).read_bytes() == good
+
+
+def test_another_version_of_the_code_reads_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known_night(store / "night-1")
+    monkeypatch.setattr(digest, "_code", lambda: "another")
+    monkeypatch.setattr(digest, "read_night", _never)
+    with pytest.raises(AssertionError, match="read again"):
+        known_night(store / "night-1")
+
+
+def test_a_folder_that_cannot_be_written_works(store: Path) -> None:
+    """As root may write anywhere, a folder stands where the file would."""
+    first = _checked(store)
+    for folder in folders_in([store]):
+        (folder / NAME).unlink()
+        (folder / NAME).mkdir()
+    assert check_document(_checked(store)) == check_document(first)
+    assert not [path for folder in folders_in([store]) for path in folder.glob(".*.json.*")]
+
+
+def test_what_is_hostile_in_it_is_shown(store: Path) -> None:
+    """Somebody wrote an escape into what was kept, and knew of which files it is."""
+    folder = store / "night-1"
+    known_night(folder)
+    document = json.loads((folder / NAME).read_text())
+    document["ways"]["host"] = "\x1b[31mvm"
+    (folder / NAME).write_text(json.dumps(document))
+    assert known_night(folder).ways["host"] == r"\x1b[31mvm"
+
+
+def _nothing(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return np.full(40, -20.0 if launch == 2 else 30.0)
+
+
+def test_launches_without_time_are_named(tmp_path: Path) -> None:
+    for number in range(_NIGHTS):
+        _night(tmp_path / f"night-{number}", number, FakePoint("mpi.test", _nothing, reps=1))
+    found = _checked(tmp_path)
+    assert "mpi.test" in {one.op for one in found.points}
+    assert found.zeros[0] == "mpi.test, 8 bytes, launch 2 of night-4"
+    assert len(found.zeros) == _NIGHTS
+    notes = [one for one in check_sheet(found, 0.05).notes if one.startswith("Left out")]
+    assert notes[0] == f"Left out: {found.zeros[0]}: a median of 0, less than the timer can tell."
+    assert notes[-1] == "Left out: 2 more such."

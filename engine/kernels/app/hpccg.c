@@ -51,6 +51,11 @@ static const struct phase phases[] = {[PHASE_SPMV] = {"spmv", false}, [PHASE_WAX
 
 /* ---- on all lanes -------------------------------------------------------------------------------------- */
 
+static int64_t vector_bytes(const struct hpccg *s)
+{
+    return s->brick.own * (int64_t)sizeof(double);
+}
+
 static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
 {
     const int lanes = s->env->threads;
@@ -62,6 +67,7 @@ static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
     s->sum = 0;
     for (int l = 0; l < lanes; ++l)
         s->sum += s->lanes[l].sum;
+    phase_moves(s->env->phases, PHASE_DDOT, (a == b ? 1 : 2) * vector_bytes(s));
     phase_end(s->env->phases, PHASE_DDOT);
     int err = comm_run(s->add);
     phase_end(s->env->phases, PHASE_SUMS);
@@ -78,6 +84,7 @@ static void waxpby(struct hpccg *s, const double *a, double scale, const double 
         struct share part = share_of(s->brick.own, lanes, l);
         vector_add(part.count, a + part.first, scale, b + part.first, w + part.first);
     }
+    phase_moves(s->env->phases, PHASE_WAXPBY, 3 * vector_bytes(s));
     phase_end(s->env->phases, PHASE_WAXPBY);
 }
 
@@ -93,6 +100,8 @@ static int apply(struct hpccg *s)
         struct share part = share_of(s->brick.own, lanes, l);
         csr_multiply(&s->a, part.first, part.first + part.count, s->p, s->q);
     }
+    phase_moves(s->env->phases, PHASE_SPMV,
+                csr_multiply_moves(&s->a, s->brick.own, s->brick.own + s->brick.outer));
     phase_end(s->env->phases, PHASE_SPMV);
     return err;
 }

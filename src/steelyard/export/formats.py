@@ -20,6 +20,7 @@ from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
@@ -32,8 +33,9 @@ def results_document(what: Results) -> dict[str, Any]:
     """What `--json` prints and results.json holds: the rows, and what they make together.
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
-    messages say of kernels, `scaling` curves over ranks and threads, `functionality` which one-sided calls
-    work, `rankings` which way to call them is the fastest, `doubts` what the checks have found.
+    messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
+    of applications, `functionality` which one-sided calls work, `rankings` which way to call them is the
+    fastest, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -41,6 +43,7 @@ def results_document(what: Results) -> dict[str, Any]:
     found = msgspec.to_builtins(what.found)
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
+    made["exchanges"] = msgspec.to_builtins(exchanges_of(rows))
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
     made |= {"functionality": works, "rankings": ranked, "doubts": found}
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}

@@ -7,8 +7,9 @@ Each comparison is a real campaign of two arms that differ in an environment var
 `--slower` they differ in a preloaded library: in the second arm each MPI_Allreduce and MPI_Bcast takes so
 many per cent longer. Folders and verdicts stay in OUT, so that the same command goes on where it was;
 `--seconds` ends a slice. Prints the comparisons with an alarm, for each op how often which verdict was given,
-with Clopper's and Pearson's interval of 95 %, and how often "same" was said of what was made 5 % slower or
-more. At most 1 % of comparisons of equals may have an alarm, whatever else the machine does meanwhile.
+with Clopper's and Pearson's interval of 95 %, and its ratios, and how often "same" was said of what was made
+5 % slower or more. At most 1 % of comparisons of equals may have an alarm, whatever else the machine does
+meanwhile.
 
 All campaigns run in this process: what each `steelyard run` would do again (imports, looking for engines and
 asking them, tables, a report) is done once, or not at all.
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from scipy.stats import binomtest
 
 from steelyard.base.files import write_whole
@@ -153,6 +155,10 @@ def report(found: Sequence[Verdicts], slower: float) -> None:
         own = [one.verdict for one in points if one.op == op]
         for verdict in sorted(set(own)):
             print(f"{op} {verdict}: {_rate(own.count(verdict), len(own))}")
+        ratios = [one.ratio for one in points if one.op == op and one.ratio is not None]
+        if ratios:
+            low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
+            print(f"{op} ratio: median {middle:.3f}, 90 % of them from {low:.3f} to {high:.3f}")
     if slower >= 100 * MARGIN:
         print(f"called the same: {_rate(sum(one.verdict == SAME for one in points), len(points))}")
     print(f"comparisons with an alarm: {_rate(alarms, len(found))}")

@@ -47,6 +47,7 @@ static const struct op_family *const families[] = {
     &mpi_p2p_match_ops,
     &mpi_type_ops,
     &mpi_onesided_ops,
+    &mpi_onesided_many_ops,
     &mpi_coll_ops,
     &mpi_composed_ops,
     &mpi_nbr_ops,

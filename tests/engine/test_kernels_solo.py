@@ -27,6 +27,10 @@ _SOLO = (
     "app.hpccg nx=20 ny=30 nz=10 threads=3",
     "app.hpccg nx=1 ny=1 nz=1",
     "app.hpccg nx=32 ny=32 nz=32 iterations=5",
+    "app.minimd nx=16 ny=16 nz=16 threads=3",
+    "app.minimd nx=2 ny=3 nz=4 lists=full phases=off",
+    "app.minimd potential=eam nx=8 ny=8 nz=8 threads=3",
+    "app.minimd potential=eam nx=8 ny=8 nz=8 lists=full threads=2",
 )
 
 

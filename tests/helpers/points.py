@@ -35,6 +35,8 @@ BROKEN_IN_OPENMPI_4 = {
     "mpi.win_create": "github.com/open-mpi/ompi/issues/10726",
     "mpi.compare_and_swap": "github.com/open-mpi/ompi/issues/11349",
     "mpi.mt.compare_and_swap": "github.com/open-mpi/ompi/issues/11349",
+    "mpi.compare_and_swap.pattern": "github.com/open-mpi/ompi/issues/11349",
+    "mpi.compare_and_swap.halo": "github.com/open-mpi/ompi/issues/11349",
 }
 
 

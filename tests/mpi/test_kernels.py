@@ -67,10 +67,16 @@ _CASES = (
     *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (1, 4) for back in _ONE_SIDED),
     *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (3, 7) for back in _ONE_SIDED[::2]),
     *((f"app.hpccg {_BRICKS} backend={back}", 8) for back in _ONE_SIDED[1::2]),
+    ("app.minimd nx=8 ny=8 nz=8", 3),
+    ("app.minimd nx=8 ny=8 nz=8 lists=full backend=blocking threads=2", 2),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 backend=persistent threads=2", 2),
+    ("app.minimd potential=eam nx=5 ny=4 nz=4 lists=full backend=neighbour steps=40", 2),
 )
 _PLANTED = (
     *(f"npb.{name} class=S" for name in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),
     "app.hpccg nx=9 ny=7 nz=5",
+    "app.minimd nx=4 ny=4 nz=4 steps=5",
+    "app.minimd potential=eam nx=4 ny=4 nz=4 steps=5 lists=full",
 )
 _REFUSED = (
     ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
@@ -80,6 +86,9 @@ _REFUSED = (
     ("app.hpccg windows=thread", "windows=thread is not for backend=nonblocking, which has no such thing"),
     ("app.hpccg comms=thread backend=fence", "which has no such thing; give windows=thread"),
     ("app.hpccg nx=1100 ny=1000 nz=1000", "choose nx, ny, nz whose product is at most 1073741823"),
+    ("app.minimd nx=600 ny=600 nz=600", "GiB are free; choose a smaller problem or more hosts"),
+    ("app.minimd nx=1000 ny=1000 nz=1000", "takes up to 2147483648 in all: 4000000000 are too many"),
+    ("app.minimd nx=3 ny=3 nz=3", "a brick of 1.67 cells a side"),
 )
 
 

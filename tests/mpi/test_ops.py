@@ -25,7 +25,8 @@ _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("reduce", "gather", "gatherv", "recv", "pattern.fan_in"): (0,),
     ("put", "rput", "accumulate", "raccumulate"): (1,),
     ("put.bandwidth", "rput.bandwidth", "accumulate.bandwidth", "raccumulate.bandwidth"): (1,),
-    ("get", "rget", "get.bandwidth", "rget.bandwidth"): (0,),
+    ("put.pattern", "rput.pattern", "accumulate.pattern", "raccumulate.pattern"): (1,),
+    ("get", "rget", "get.bandwidth", "rget.bandwidth", "get.pattern", "rget.pattern"): (0,),
     ("win.lock", "win.lock_all", "win.sync", "win.test"): (0,),
     ("win.flush", "win.flush_all", "win.flush_local", "win.flush_local_all"): (0,),
 }

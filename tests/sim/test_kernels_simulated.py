@@ -42,6 +42,11 @@ _SIMULATED = (
         for back in ("blocking", "persistent", "fence", "pscw", "lock", "flush")
     ),
     *((f"app.hpccg nx=4 ny=3 nz=2 iterations=10 grid=box backend={back}", (9,)) for back in ("pscw", "lock")),
+    ("app.minimd nx=8 ny=8 nz=8", (4, 8)),
+    ("app.minimd nx=8 ny=8 nz=8 every=4 steps=5", (64,)),
+    ("app.minimd nx=12 ny=2 nz=2 lists=full backend=persistent steps=40", (7,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 backend=blocking", (6,)),
+    ("app.minimd potential=eam nx=8 ny=8 nz=8 lists=full every=4 steps=10", (9,)),
 )
 
 

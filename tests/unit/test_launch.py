@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -8,8 +10,12 @@ import pytest
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
+from steelyard.launch.choose import choose_launcher
 from steelyard.launch.command import plan_launch
+from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS, Start
 from steelyard.launch.request import LaunchRequest
+from steelyard.records.campaign_file import Placement
+from steelyard.system.allocation import AllocatedHost, Allocation
 from steelyard.system.machine import Machine, read_machine
 
 _SMT = ((0, 8), (1, 9), (2, 10), (3, 11))
@@ -140,3 +146,158 @@ def test_solo_binds_itself(threads: int, args: tuple[str, ...], environment: dic
 def test_extra_arguments_go_to_mpiexec_as_they_are() -> None:
     launch = plan_launch(_engine("mpich", "5.0.2"), _machine(), LaunchRequest(1), extra=["-iface", "lo"])
     assert launch.argv_prefix[-4:] == ("-iface", "lo", "-n", "1")
+
+
+_HOSTS = Allocation("none", (AllocatedHost("a1", 8), AllocatedHost("b2", 8), AllocatedHost("c3", 8)))
+_ROWS = {row.name: row for row in LAUNCHERS}
+
+
+# Recorded words of the manuals; hydra, orte, prrte, intel and srun were also tried on a real system.
+@pytest.mark.parametrize(
+    ("name", "counted", "bound", "free"),
+    [
+        ("hydra", "-hosts a1,b2 -ppn 2 -n 4", "-bind-to user:0+8+1+9,2+10+3+11", ""),
+        ("orte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--use-hwthread-cpus"),
+        ("prrte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--map-by :hwtcpus"),
+        ("intel", "-hosts a1,b2 -ppn 2 -n 4", "", ""),
+        (
+            "srun-pmi2",
+            "--kill-on-bad-exit=1 --overlap --nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=a1,b2",
+            "--cpu-bind=mask_cpu:0x303,0xc0c",
+            "--cpu-bind=none",
+        ),
+        (
+            "flux",
+            "--requires=host:a1,b2 --nodes=2 --tasks-per-node=2",
+            "-o cpu-affinity=per-task",
+            "-o cpu-affinity=off",
+        ),
+        (
+            "jsrun",
+            "--nrs 4 --tasks_per_rs 1 --rs_per_host 2",
+            "--cpu_per_rs 2 --bind packed:2",
+            "--cpu_per_rs 1 --bind none",
+        ),
+        ("pals", "--hosts a1,b2 --ppn 2 -n 4", "--cpu-bind list:0,8,1,9:2,10,3,11", "--cpu-bind none"),
+        ("aprun", "-L a1,b2 -N 2 -n 4", "-d 2 -cc 0,8,1,9:2,10,3,11", "-cc none"),
+    ],
+)
+def test_two_ranks_of_two_threads_on_each_of_two_hosts(
+    name: str, counted: str, bound: str, free: str
+) -> None:
+    row = _ROWS[name]
+    start = Start(4, 2, ("a1", "b2"), (_SMT[:2], _SMT[2:]))
+    assert " ".join(row.counted(start)) == counted
+    assert " ".join(row.bound(start).argv) == bound
+    assert " ".join(row.free.argv).startswith(free)
+
+
+def test_slurm_binds_by_itself_where_others_have_a_part_of_the_host() -> None:
+    start = Start(2, 2, ("a1",), (_SMT[:2], _SMT[2:]), restricted=True)
+    assert _ROWS["srun-pmix"].bound(start).argv == ("--cpus-per-task=2", "--cpu-bind=cores")
+
+
+def test_what_launchers_say_of_local_ranks_is_what_the_engine_reads() -> None:
+    source = Path(__file__).parents[2].joinpath("engine/launch/bind.c").read_text()
+    read = re.search(r"names\[\] = \{(.*?)\}", source, re.DOTALL)
+    assert read is not None
+    assert tuple(re.findall(r'"(\w+)"', read[1])) == ENGINE_READS
+    assert {row.name for row in LAUNCHERS if not set(row.local_rank) & set(ENGINE_READS)} == {"aprun"}
+
+
+def _programs(folder: Path, monkeypatch: pytest.MonkeyPatch, **said: str) -> None:
+    """Programs that say these things, and no others on PATH."""
+    for name, text in said.items():
+        path = folder / name
+        path.write_text(f"#!/bin/sh\necho '{text}' >&2\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("word", "mpi", "system", "chosen"),
+    [
+        (None, "mpich", None, "hydra"),
+        (None, "mpich", "slurm", "srun-pmi2"),
+        (None, "openmpi", "slurm", "orte"),  # this Slurm has no pmix
+        (None, "intel", "slurm", "intel"),
+        (None, "mpich", "flux", "hydra"),  # no flux on PATH
+        (None, "mpich", "pbs", "pals"),
+        (None, "openmpi", "pbs", "orte"),
+        ("srun", "mpich", None, "srun-pmi2"),
+        ("mpiexec", "mpich", "slurm", "hydra"),
+        ("pals", "mpich", None, "pals"),
+        ("srun", "openmpi", "slurm", "cannot be used: 'srun --mpi=list' does not name pmix"),
+        ("flux", "mpich", "flux", "cannot be used: there is no flux on PATH"),
+        (
+            "srun",
+            "intel",
+            "slurm",
+            "the launcher srun does not start intel-4.1; give --launcher one of mpiexec",
+        ),
+        ("sron", "mpich", "slurm", "there is no launcher 'sron'; give one of mpiexec, srun, flux"),
+        ("a\nb", "mpich", None, "there is no launcher 'a"),
+    ],
+)
+def test_the_launcher_is_named_or_of_the_allocation_or_of_the_mpi(
+    word: str | None,
+    mpi: str,
+    system: str | None,
+    chosen: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _programs(tmp_path, monkeypatch, srun="MPI plugin types are... none pmi2", mpiexec="--cpu-bind METHOD")
+    found = _engine(mpi, "4.1").mpi
+    assert found is not None
+    allocation = Allocation(system, (AllocatedHost("a1"),)) if system else None
+    if chosen in _ROWS:
+        assert choose_launcher(word, found, allocation).name == chosen
+    else:
+        with pytest.raises(InputError) as raised:
+            choose_launcher(word, found, allocation)
+        assert chosen in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+def test_hosts_are_named_and_each_gets_as_many_ranks() -> None:
+    machine = msgspec.structs.replace(_machine(), host="b2.example.org")
+    launch = plan_launch(_engine("mpich", "5.0.2"), machine, LaunchRequest(4, 2, hosts=2), allocation=_HOSTS)
+    assert launch.argv_prefix == (
+        *("/usr/bin/mpiexec", "-bind-to", "user:0+8+1+9,2+10+3+11"),
+        *("-hosts", "b2,a1", "-ppn", "2", "-n", "4"),
+    )
+    assert (launch.hosts, launch.launcher) == (("b2", "a1"), "hydra")  # that of this process first
+    assert launch.engine_args[:2] == ("--ranks", "4")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hosts", "allocation", "words"),
+    [
+        (4, 4, _HOSTS, "the plan needs 4 hosts, and this allocation of none has 3; ask for a larger one"),
+        (2, 2, None, "the plan needs 2 hosts, and this process is in no allocation of a batch system"),
+        (10, 2, _HOSTS, "5 ranks are more than the 4 cores"),
+        (
+            4,
+            1,
+            Allocation("slurm", (AllocatedHost("a1", 3),)),
+            "4 ranks and threads are to run on a1, of which this allocation has 3 CPUs",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_in_a_sentence(
+    ranks: int, hosts: int, allocation: Allocation | None, words: str
+) -> None:
+    request = LaunchRequest(ranks, hosts=hosts, launcher="mpiexec")
+    with pytest.raises(InputError, match=words):
+        plan_launch(_engine("mpich", "5.0.2"), _machine(), request, allocation=allocation)
+
+
+def test_no_placement_by_a_launcher_that_leaves_the_engine_without_local_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _programs(tmp_path, monkeypatch, aprun="")
+    machine = read_machine()
+    placed = LaunchRequest(1, placement=Placement("list", machine.cpus[:1]), launcher="aprun")
+    with pytest.raises(InputError, match="aprun does not tell ranks their number on a host"):
+        plan_launch(_engine("mpich", "5.0.2"), machine, placed)

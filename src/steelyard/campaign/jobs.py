@@ -24,6 +24,7 @@ from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import clock_lacks, needs_mpi
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
+from steelyard.system.allocation import Allocation, read_allocation
 from steelyard.system.machine import Machine
 from steelyard.system.openmp import check_thread_limit, places_cpus
 from steelyard.system.topology import check_cpus
@@ -40,6 +41,7 @@ class Setup(Struct, frozen=True):
     ops: Ops
     machine: Machine
     lacks: Mapping[str | None, Mapping[str, str]] = {}  # by MPI: what it cannot do, and why not
+    allocation: Allocation | None = None  # of a batch system that this process is in
 
 
 class LaunchGroup(Struct, frozen=True):
@@ -54,6 +56,7 @@ class LaunchGroup(Struct, frozen=True):
     points: tuple[PlannedPoint, ...]
     env: tuple[tuple[str, str], ...] = ()
     arm: str | None = None
+    hosts: int | None = None
 
     def request(self, plan: Plan) -> LaunchRequest:
         """What a launch of these points is asked for."""
@@ -65,6 +68,8 @@ class LaunchGroup(Struct, frozen=True):
             env=dict(self.env),
             oversubscribe=plan.oversubscribe,
             yield_mode=plan.yield_,
+            hosts=self.hosts,
+            launcher=plan.launcher,
         )
 
 
@@ -111,7 +116,7 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Setu
                 raise InputError(why)
     ops = ops_of(solo_description, descriptions[0] if descriptions else None)
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
-    return Setup(engines, ops, machine, lacks)
+    return Setup(engines, ops, machine, lacks, read_allocation())
 
 
 def _lacks(description: Description) -> dict[str, str]:
@@ -133,6 +138,7 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
             points=(),
             env=tuple(sorted(point.env.items())),
             arm=point.arm,
+            hosts=point.hosts,
         )
         groups.setdefault(key, []).append(point)
     return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
@@ -172,7 +178,8 @@ def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> 
     _check_available(points, setup)
     for group in groups_of(points):
         check_openmp(group, setup.ops, setup.machine, os.environ)
-        plan_launch(setup.engines[group.mpi], setup.machine, group.request(plan))
+        engine = setup.engines[group.mpi]
+        plan_launch(engine, setup.machine, group.request(plan), allocation=setup.allocation)
 
 
 def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:
@@ -209,7 +216,8 @@ def job_name(launch: int, group: LaunchGroup) -> str:
     place = f"-{group.placement.name}" if group.placement else ""
     env = "".join(f"-{_in_name(f'{name}={value}')}" for name, value in group.env)
     arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{threads}{level}{omp}{place}{env}{arm}"
+    hosts = f"-h{group.hosts}" if group.hosts else ""
+    return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{level}{omp}{place}{env}{arm}"
 
 
 def _in_name(text: str) -> str:
@@ -225,7 +233,11 @@ def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[Lau
     neighbours: dict[tuple[object, ...], list[LaunchGroup]] = {}
     for number, group in enumerate(groups):
         cases = tuple(sorted((p.op, p.bytes, p.method, p.rule) for p in group.points))
-        key = (group.ranks, group.threads, group.thread_level, cases) if group.arm is not None else (number,)
+        key = (
+            (group.ranks, group.hosts, group.threads, group.thread_level, cases)
+            if group.arm is not None
+            else (number,)
+        )
         neighbours.setdefault(key, []).append(group)
     families = list(neighbours.values())
     random.Random(f"{seed} {launch}").shuffle(families)

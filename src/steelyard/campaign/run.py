@@ -170,7 +170,8 @@ def _run_job(job: _Job) -> int:
     planned = job.planned
     group, points = planned.group, list(planned.points)
     engine = job.setup.engines[group.mpi]
-    launch = plan_launch(engine, job.setup.machine, group.request(job.plan))
+    setup = job.setup
+    launch = plan_launch(engine, setup.machine, group.request(job.plan), allocation=setup.allocation)
     job.listener(JobStarted(planned.launch, planned.name, planned.points, launch.notes))
     spared = [point for point in points if point.point in job.spared]
     points = [point for point in points if point.point not in job.spared]
@@ -204,7 +205,7 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
     """While a launch runs, the files that tell it what to measure; ranks are held back at the points."""
     words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
     group = job.planned.group
-    all_cores = group.ranks * group.threads >= len(job.setup.machine.cores)
+    all_cores = group.ranks // (group.hosts or 1) * group.threads >= len(job.setup.machine.cores)
     try:
         most_seconds = job.budget.most_seconds(job.remaining)
         words.write_text("".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points))
@@ -269,6 +270,8 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[
         cores=len(job.setup.machine.cores),
         placement=placement.text if placement else None,
         cpus=placement.cpus if placement else (),
+        launcher=launch.launcher,
+        hosts=launch.hosts,
         notes=launch.notes,
         settings=_settings(),
     )

@@ -170,7 +170,7 @@ def _since(word: str | None, nights: tuple[Night, ...]) -> int:
     if word is None:
         return 0
     for night in nights:
-        if word in (night.name, str(night.folder)):
+        if word in (night.name, night.folder.name, str(night.folder)):
             return night.began
     try:
         day = datetime.datetime.fromisoformat(word)

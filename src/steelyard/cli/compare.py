@@ -10,6 +10,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag
 
@@ -119,7 +120,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
-    return rivals_of({str(folder): results(folder) for folder in folders}, despite), False
+    return rivals_of({visible(str(folder)): results(folder) for folder in folders}, despite), False
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
 import typer
@@ -19,7 +18,8 @@ from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
-from steelyard.cli.options import JsonFlag, listed, one_of
+from steelyard.cli.options import listed, one_of
+from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     exported,
     print_like,
@@ -52,209 +52,6 @@ EXAMPLES = {
         "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
     )
 }
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of `steelyard run`; those that are None or empty are left to the plan or the op."""
-
-    what: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PLAN.toml | OP ...",
-            help="a plan: a file, or one that ships; or ops and patterns: mpi.bcast, 'mpi.i*'",
-        ),
-    ] = None
-    like: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="tests of other suites, such as osu_latency, with their sizes, in place of ops",
-        ),
-    ] = None
-    ranks: Annotated[
-        str | None,
-        typer.Option(
-            "-n",
-            "--ranks",
-            metavar="N,...",
-            help=(
-                "numbers of ranks; default: 2 for point-to-point ops, all cores for collectives, 1 for "
-                "local ops"
-            ),
-        ),
-    ] = None
-    bytes_: Annotated[
-        str | None,
-        typer.Option(
-            "--bytes",
-            metavar="SIZES",
-            help=(
-                "sizes: 0,8,1Ki..4Mi; a range doubles and has both ends; Ki is 1024, k 1000; default: the"
-                " op's own"
-            ),
-        ),
-    ] = None
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="how ranks start and what is timed; default: the op's own",
-        ),
-    ] = None
-    rule: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="when a test case ends; default: median"),
-    ] = None
-    threads: Annotated[
-        str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
-    ] = None
-    thread_level: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LEVEL,...",
-            help=(
-                "of MPI, in launches of each: single, funneled, serialized, multiple; default: single, "
-                "with threads funneled"
-            ),
-        ),
-    ] = None
-    class_: Annotated[
-        str | None,
-        typer.Option("--class", metavar="S,W,...", help="classes of kernels; short for --param class=S,W"),
-    ] = None
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,...",
-            help=(
-                "a parameter of op, method or rule; *: all its words; may be repeated; 'steelyard list "
-                "OP' has them"
-            ),
-        ),
-    ] = None
-    omp: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,...",
-            help=(
-                "a setting of OpenMP, in launches of each value: wait_policy, proc_bind, places, "
-                "cancellation, max_task_priority, stacksize"
-            ),
-        ),
-    ] = None
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME|PATH,...",
-            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
-        ),
-    ] = None
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            metavar="solo|mpi",
-            help="solo: without MPI, ranks are forks; mpi: under MPI, also what needs none",
-        ),
-    ] = None
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FACTOR=A,B",
-            help="arms to compare, as neighbours: mpi, engine, placement, param.NAME, omp.NAME, env.NAME",
-        ),
-    ] = None
-    launches: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="number of launches; default: 10, or the plan's"),
-    ] = None
-    placement: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACES",
-            help=(
-                "where ranks and threads are, in launches of each: default, unbound, same, each, all, or "
-                "CPUs: '0,1;0,2'"
-            ),
-        ),
-    ] = None
-    oversubscribe: Annotated[
-        bool, typer.Option("--oversubscribe", help="allow more ranks and threads than cores")
-    ] = False
-    yield_: Annotated[
-        str | None, typer.Option("--yield", metavar="none", help="a what-if: sched_yield returns at once")
-    ] = None
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="a timer, sound or not; default: the best that all ranks find sound",
-        ),
-    ] = None
-    sync: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="how clocks are synchronised, for methods that need it; default: tree"
-        ),
-    ] = None
-    paths: Annotated[
-        str | None,
-        typer.Option(
-            metavar="asymmetric",
-            help="messages may take longer one way than back: state only guaranteed bounds of the clocks",
-        ),
-    ] = None
-    arrivals: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="for --param arrival=file: a line of delays in us for each repetition, one for each rank",
-        ),
-    ] = None
-    time_budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
-        ),
-    ] = None
-    spread: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="begin launches evenly over that time: 30m, 2h; --time-budget counts no wait"
-        ),
-    ] = None
-    hang_after: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="a launch that writes no record for so long hangs, and is ended; default: 60s",
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="seed of the order of test cases and launches; default: drawn, and recorded",
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
-        ),
-    ] = None
-    retry: Annotated[
-        str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
-    ] = None
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="print on stdout what 'steelyard export --to FORMAT' writes, and nothing else there",
-        ),
-    ] = None
-    json: JsonFlag = False
 
 
 def known_names() -> dict[str, tuple[str, ...]]:
@@ -302,12 +99,15 @@ def planned(options: RunOptions) -> Plan:
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
     one_of("--retry", options.retry, ("failed",))
     axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
+    axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
     axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
     params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
     like = listed(options.like)
     plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
-    given = {name: getattr(options, name) for name in ("launches", "yield_", "clock", "sync", "paths")}
-    given |= {name: getattr(options, name) for name in ("time_budget", "spread", "hang_after", "seed")}
+    given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
+    given |= {
+        name: getattr(options, name) for name in ("paths", "time_budget", "spread", "hang_after", "seed")
+    }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None

@@ -17,9 +17,12 @@ from steelyard.base.cpulist import cpu_words
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.engines.build import Engine, engine_environment
-from steelyard.launch.binding import Cores, family_of
+from steelyard.launch.choose import choose_launcher
+from steelyard.launch.launchers import ENGINE_READS, Cores, Start
+from steelyard.launch.libraries import library_of
 from steelyard.launch.request import UNSET, LaunchRequest
 from steelyard.records.campaign_file import UNBOUND, Placement
+from steelyard.system.allocation import AllocatedHost, Allocation, take_hosts
 from steelyard.system.machine import Machine
 from steelyard.system.openmp import omp_launch
 from steelyard.system.topology import check_cpus
@@ -37,19 +40,26 @@ class LaunchCommand(msgspec.Struct, frozen=True):
     preset: str | None  # "oversubscribed" when there are more ranks and threads than cores
     notes: tuple[str, ...]  # what a reader of the numbers should know
     unset: tuple[str, ...] = ()  # variables
+    launcher: str | None = None  # None without MPI
+    hosts: tuple[str, ...] = ()  # that it was told; none without an allocation
 
 
 def plan_launch(
-    engine: Engine, machine: Machine, request: LaunchRequest, extra: Sequence[str] = ()
+    engine: Engine,
+    machine: Machine,
+    request: LaunchRequest,
+    extra: Sequence[str] = (),
+    allocation: Allocation | None = None,
 ) -> LaunchCommand:
-    """Plan the start of what is asked for on this machine; `extra` goes to mpiexec as it is.
+    """Plan the start of what is asked for; `extra` goes to the launcher as it is.
 
-    Raises InputError when there are more ranks and threads than cores and that is not asked for, where the
-    placement names a CPU that this process may not use, or where OpenMP's variables in our environment
-    contradict what is asked for.
+    All hosts are taken to be like this machine. Raises InputError when there are more ranks and threads than
+    cores of a host and that is not asked for, where the allocation is too small, where the placement names a
+    CPU that this process may not use, or where OpenMP's variables in our environment contradict what is asked
+    for.
     """
-    ranks, threads, placement = request.ranks, request.threads, request.placement
-    cores = machine.cores
+    ranks, threads, placement = request.ranks // (request.hosts or 1), request.threads, request.placement
+    cores = machine.cores  # of one host, as are `ranks`
     placed = placement.cpus if placement else ()
     check_cpus(placed, machine.cpus, machine.online, placement.text if placement else "")
     over = not placed and ranks * threads > len(cores)
@@ -79,27 +89,57 @@ def plan_launch(
         placed = tuple(core[0] for core in cores[: ranks * threads])
     text = _cpu_lists(placed, threads) or (UNBOUND if placement else "")
     engine_args = (*(("--cpus", text) if text else ()), "--yield", request.yield_mode)
-    team = ("--ranks", str(ranks)) if engine.mpi is not None or ranks > 1 else ()
+    team = ("--ranks", str(request.ranks)) if engine.mpi is not None or ranks > 1 else ()
     if engine.mpi is None:
         environment |= given
         return LaunchCommand((), (*team, *engine_args), environment, preset, tuple(notes), unset)
-    family = family_of(engine.mpi.family, engine.mpi.version)
-    groups = [cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)]
+    library = library_of(engine.mpi.family, engine.mpi.version)
+    launcher = choose_launcher(request.launcher, engine.mpi, allocation)
+    hosts = take_hosts(allocation, request.hosts or 1, machine.host)
+    if not over:
+        _check_room(hosts, ranks * threads)
+    if placed and not set(launcher.local_rank) & set(ENGINE_READS):
+        raise InputError(
+            f"{launcher.name} does not tell ranks their number on a host in a way that the engine reads, so "
+            "no placement can be made; leave --placement out"
+        )
+    start = Start(
+        ranks=request.ranks,
+        threads=threads,
+        hosts=tuple(host.name for host in hosts),
+        groups=tuple(cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)),
+        restricted=machine.restricted,
+    )
     if shares:
-        settings = family.oversubscribed
+        settings = launcher.oversubscribed
+        environment |= library.sharing
+        notes += library.sharing_notes
     else:
-        settings = family.free if placement else family.bound(groups, machine.restricted)
+        settings = launcher.free if placement else launcher.bound(start)
     if os.geteuid() == 0:
-        environment |= family.as_root
+        environment |= launcher.as_root
     environment |= {**settings.environment, **given}
+    program = (launcher.program or engine.mpi.mpiexec, *launcher.verb)
     return LaunchCommand(
-        argv_prefix=(engine.mpi.mpiexec, *settings.argv, *extra, "-n", str(ranks)),
+        argv_prefix=(*program, *settings.argv, *extra, *launcher.counted(start)),
         engine_args=(*team, *engine_args),
         environment=environment,
         preset=preset,
         notes=(*notes, *settings.notes),
         unset=unset,
+        launcher=launcher.name,
+        hosts=start.hosts,
     )
+
+
+def _check_room(hosts: Sequence[AllocatedHost], wanted: int) -> None:
+    """Raises InputError where the batch system gave fewer CPUs of a host than ranks and threads want."""
+    for host in hosts:
+        if host.cpus is not None and host.cpus < wanted:
+            raise InputError(
+                f"{wanted} ranks and threads are to run on {host.name}, of which this allocation has "
+                f"{counted(host.cpus, 'CPU')}; ask for a larger one or for fewer ranks"
+            )
 
 
 def _cpu_lists(cpus: Sequence[int], threads: int) -> str:

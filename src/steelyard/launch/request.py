@@ -21,3 +21,5 @@ class LaunchRequest(Struct, frozen=True):
     env: Mapping[str, str] = {}  # variables of the environment; "-" takes one out of it
     oversubscribe: bool = False  # more ranks and threads than cores are wanted
     yield_mode: str = "real"
+    hosts: int | None = None  # as many ranks on each; None: one host
+    launcher: str | None = None  # what starts them; None: the usual one

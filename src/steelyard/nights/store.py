@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.compare.verdicts import launches_without_time
 from steelyard.nights.settings import Settings, settings_of
 from steelyard.records.job_file import JobFile
@@ -37,8 +38,8 @@ class Night:
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
-        return self.folder.name
+        """The name of its folder, visible."""
+        return visible(self.folder.name)
 
     @property
     def date(self) -> str:

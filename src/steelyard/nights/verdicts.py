@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.compare.verdicts import CaseVerdict, Promise, overall
 from steelyard.nights.levels import Levels, levels_of
@@ -158,8 +159,8 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     checked = Checked(
         verdict=overall(points),
         tonight=names[-1],
-        nights=tuple(NightName(one.name, str(one.folder), one.began) for one in pool.nights),
-        left_out=tuple(LeftOut(*one) for one in pool.left_out),
+        nights=tuple(NightName(one.name, visible(str(one.folder)), one.began) for one in pool.nights),
+        left_out=tuple(LeftOut(*map(visible, one)) for one in pool.left_out),
         promise=_promise(asked, len(told)),
         points=points,
         ops=whole,

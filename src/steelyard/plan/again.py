@@ -48,6 +48,7 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
         ops=(point.op,),
         bytes=(point.bytes,) if sized else None,
         ranks=(point.ranks,),
+        hosts=None if point.hosts is None else (point.hosts,),
         threads=(point.threads,),
         thread_level=point.thread_level,
         method=point.method or None,

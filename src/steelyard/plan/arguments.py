@@ -10,9 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.units import parse_value
+from steelyard.base.units import parse_counts, parse_value
 from steelyard.plan.other_suites import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
+from steelyard.plan.teams import with_hosts
 from steelyard.system.openmp import read_omp_words
 
 
@@ -68,35 +69,50 @@ def _changed(
     omp: Sequence[str],
 ) -> Plan:
     """A plan with what may be given beside it: ranks of the measures that name none, ranks and class of those
-    that name a class.
+    that name a class, and of hosts those that are to be measured on.
 
     Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
     """
     class_words = [word for word in params if word.partition("=")[0] == "class"]
+    open_ = ("ranks", "hosts", "ranks_per_host")
     given = [
-        f"--{name.replace('_', '-')}" for name, value in axes.items() if value is not None and name != "ranks"
+        f"--{name.replace('_', '-')}"
+        for name, value in axes.items()
+        if value is not None and name not in open_
     ]
     given += ["--param"] * (len(class_words) < len(params)) + ["--omp"] * bool(omp)
-    ranks = axes["ranks"]
+    ranks, per_host = axes["ranks"], axes.get("ranks_per_host")
     kernels = {id(one) for one in plan.measure if "class" in one.params}
-    open_ = kernels | {id(one) for one in plan.measure if one.ranks is None}
-    given += ["--ranks"] * (ranks is not None and not open_)
+    without = {id(one) for one in plan.measure if one.ranks is None and one.ranks_per_host is None}
+    given += ["--ranks"] * (ranks is not None and not (kernels | without))
+    given += ["--ranks-per-host"] * (per_host is not None and not without)
     given += ["--class"] * bool(class_words and not kernels)
     if len(what) > 1 or given:
         raise InputError(
             f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
         )
     classes = _params(class_words)
-    changed = {
-        id(one): replace(
+    changed = [
+        replace(
             one,
-            ranks=one.ranks if ranks is None else ranks,
+            ranks=one.ranks if ranks is None or id(one) not in kernels | without else ranks,
+            ranks_per_host=per_host if id(one) in without else one.ranks_per_host,
             params={**one.params, **classes} if id(one) in kernels else one.params,
         )
         for one in plan.measure
-        if id(one) in open_
-    }
-    return replace(plan, measure=tuple(changed.get(id(one), one) for one in plan.measure))
+    ]
+    return _on_hosts(replace(plan, measure=tuple(changed)), named, axes.get("hosts"))
+
+
+def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:
+    """What a plan has for these numbers of hosts: so the job of a batch system measures its part of it."""
+    if hosts is None:
+        return plan
+    counts = parse_counts(hosts, "hosts")
+    kept = [one for one in (with_hosts(one, counts) for one in plan.measure) if one is not None]
+    if not kept:
+        raise InputError(f"{named} has nothing for --hosts {hosts}; its measures name other numbers of hosts")
+    return replace(plan, measure=tuple(kept))
 
 
 def _measure_like(

@@ -29,12 +29,17 @@ MOST_LAUNCHES = 10_000  # some hours of nothing but starting
 Value = float | str  # of a parameter
 
 
+_AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level", "method", "placement")
+
+
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
 
     ops: tuple[str, ...]  # names or patterns
     bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
     ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
+    hosts: Axis | None = None  # as many ranks on each; None: one, without a word of hosts in the results
+    ranks_per_host: Axis | None = None  # in place of ranks
     threads: Axis = 1
     thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: Axis | None = None  # several: each op under all of them that suit it
@@ -49,7 +54,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         """Check what the types do not say. msgspec turns the ValueError into its own."""
         if not self.ops:
             raise ValueError("ops names no op")
-        for name in ("bytes", "ranks", "threads", "thread_level", "method", "placement"):
+        for name in _AXES:
             if getattr(self, name) in ((), ""):
                 raise ValueError(f"{name} is empty; leave it out, or give it a value")
         for name, values in (*self.params.items(), *self.omp.items(), *self.env.items()):
@@ -69,6 +74,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     time_budget: str | None = None
     spread: str | None = None  # the time over which launches begin, evenly; no wait counts for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
+    launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
     yield_: str = msgspec.field(name="yield", default="real")

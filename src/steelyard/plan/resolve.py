@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,8 @@ from steelyard.engines.description import Description, Method, Op, Ops, Param, R
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.placement import placements_of
-from steelyard.plan.plan import Axis, Measure, Plan, Value, nearest
+from steelyard.plan.plan import Measure, Plan, Value, nearest
+from steelyard.plan.teams import Team, hosts_of, numbers_in, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
@@ -45,12 +46,6 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
             raise InputError(f"there is no op '{pattern}'{hint} 'steelyard list' names all")
         chosen |= dict.fromkeys(found)
     return tuple(chosen)
-
-
-def _listed(axis: Axis, read: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
-    """An axis as numbers: from one number, a text such as "1,2,4", or a list of either."""
-    parts = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(dict.fromkeys(value for part in parts for value in read(str(part))))
 
 
 def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
@@ -102,20 +97,7 @@ def _sizes(measure: Measure, op: Op, explicit: bool) -> tuple[int, ...]:
             raise InputError(f"{op.name} has no size; leave --bytes out")
         return (0,)
     axis = op.default_bytes if measure.bytes is None else measure.bytes
-    return _listed("0" if axis is None else axis, parse_sizes)
-
-
-def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, ...]:
-    """The numbers of ranks of an op: those that are too few for it are for others, unless it is alone."""
-    if measure.ranks is None:
-        usual = {"local": 1, "p2p": 2}.get(op.class_, max(2, cores))
-        return (max(usual, op.min_ranks),)
-    ranks = _listed(measure.ranks, lambda text: parse_counts(text, "ranks"))
-    if not explicit:
-        return tuple(count for count in ranks if count >= op.min_ranks)
-    if min(ranks) < op.min_ranks:
-        raise InputError(f"{op.name} needs {op.min_ranks} ranks, not {min(ranks)}; give -n {op.min_ranks}")
-    return ranks
+    return numbers_in("0" if axis is None else axis, parse_sizes)
 
 
 def resolve(
@@ -137,12 +119,12 @@ def resolve(
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
             alone = selected == (name,)
-            for size, ranks, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
+            for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
                 rows = _param_rows(op, method, rule, ops)
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                is_solo = _needs_no_mpi(measure, op, ranks, ops)
+                is_solo = _needs_no_mpi(measure, op, team, ops)
                 for params, mpi, level, omp, env in itertools.product(
                     [_fitting(op, size) | given for given in _params(measure, name, rows)],
                     (None,) if is_solo else mpis,
@@ -154,7 +136,8 @@ def resolve(
                         point=len(points),
                         op=name,
                         bytes=size,
-                        ranks=ranks,
+                        ranks=team.ranks,
+                        hosts=None if is_solo else team.hosts,
                         threads=threads,
                         thread_level=level,
                         method=method,
@@ -199,7 +182,7 @@ def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
     params = (point.params, point.method_params, point.rule_params, point.omp, point.env)
     words = tuple(tuple(sorted(values.items())) for values in params)
     axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
-    return (*axes, point.mpi, point.placement, point.arm, *words)
+    return (*axes, point.hosts, point.mpi, point.placement, point.arm, *words)
 
 
 def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tuple[Any, ...], PlannedPoint]:
@@ -246,12 +229,18 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
     return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
 
 
-def _needs_no_mpi(measure: Measure, op: Op, ranks: int, ops: Ops) -> bool:
+def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops) -> bool:
     """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
-    between two, for then nothing of an MPI is in its way. Raises InputError.
+    between two of one host, for then nothing of an MPI is in its way. Raises InputError.
     """
+    if (team.hosts or 1) > 1:
+        if measure.engine == "solo":
+            raise InputError(
+                f"{op.name} without MPI is on one host, not on {team.hosts}; leave one of both out"
+            )
+        return False
     if measure.engine is None:
-        return op.name in ops.solo and (ranks == 1 or op.class_ == "p2p")
+        return op.name in ops.solo and (team.ranks == 1 or op.class_ == "p2p")
     if measure.engine == "solo" and op.name not in ops.solo:
         raise InputError(f"{op.name} cannot run without MPI; leave --engine solo out")
     return measure.engine == "solo"
@@ -259,29 +248,33 @@ def _needs_no_mpi(measure: Measure, op: Op, ranks: int, ops: Ops) -> bool:
 
 def _axes(
     measure: Measure, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
-) -> Iterator[tuple[int, int, int, Placement | None, str]]:
-    """Every size, number of ranks, number of threads, placement and method of an op."""
-    for size, ranks, threads in itertools.product(
-        _sizes(measure, op, alone), _ranks(measure, op, cores, alone), _threads(measure, op, alone)
+) -> Iterator[tuple[int, Team, int, Placement | None, str]]:
+    """Every size, team of ranks, number of threads, placement and method of an op."""
+    for size, team, threads in itertools.product(
+        _sizes(measure, op, alone), teams_of(measure, op, cores, alone), _threads(measure, op, alone)
     ):
-        for place in _placements(measure, op.name, ranks, threads, topology, alone):
-            crowded = place.shares if place and place.cpus else ranks * threads > cores
+        for place in _placements(measure, op.name, team, threads, topology, alone):
+            crowded = place.shares if place and place.cpus else team.per_host * threads > cores
             for method in _methods(measure, op, ops, crowded):
-                if ranks < (least := ops.methods[method].min_ranks):
-                    raise InputError(f"the method {method} needs {least} ranks, not {ranks}; give -n {least}")
-                yield size, ranks, threads, place, method
+                if team.ranks < (least := ops.methods[method].min_ranks):
+                    raise InputError(
+                        f"the method {method} needs {least} ranks, not {team.ranks}; give -n {least}"
+                    )
+                yield size, team, threads, place, method
 
 
 def _placements(
-    measure: Measure, name: str, ranks: int, threads: int, topology: Topology, alone: bool
+    measure: Measure, name: str, team: Team, threads: int, topology: Topology, alone: bool
 ) -> list[Placement | None]:
     """Those of a point; where they do not fit they are for others, unless the op is alone."""
     if measure.placement is None:
         return [None]
     axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
-    whose = f"{name} on {counted(ranks, 'rank')}"
+    if (team.hosts or 1) > 1:
+        raise InputError(f"a placement is of one host, not of {team.hosts}; leave hosts or placement out")
+    whose = f"{name} on {counted(team.ranks, 'rank')}"
     whose += f" of {threads} threads" if threads > 1 else ""
-    return placements_of([str(text) for text in axis], ranks * threads, whose, topology, strict=alone)
+    return placements_of([str(text) for text in axis], team.ranks * threads, whose, topology, strict=alone)
 
 
 def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
@@ -317,7 +310,7 @@ def _threads(measure: Measure, op: Op, alone: bool) -> tuple[int, ...]:
 
     An op between two threads has two where fewer are asked for, such as one, the default.
     """
-    threads = _listed(measure.threads, lambda text: parse_counts(text, "threads"))
+    threads = numbers_in(measure.threads, lambda text: parse_counts(text, "threads"))
     least, most = op.min_threads, op.max_threads or max(threads)
     if alone and max(threads) > most:
         where = "one thread" if most == 1 else f"{most} threads at most"
@@ -355,7 +348,9 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
         pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
     ):
         return True
-    if measure.ranks is None or max(_listed(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+    if max(hosts_of(measure) or (1,)) > 1:
+        return True
+    if measure.ranks is None or max(numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
         return False
     chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
     return any(known[name].class_ != "p2p" for name in chosen)

@@ -70,6 +70,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     reference: int | None = None  # the point that is the same without what is measured
     placement: Placement | None = None  # None: as the launcher is told by default
     env: dict[str, str] = {}  # variables of the launch; "-" takes one out
+    hosts: int | None = None  # as many ranks on each; None: the plan says nothing of hosts
     arm: str | None = None  # which of the arms that are compared it belongs to
 
 

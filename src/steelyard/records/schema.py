@@ -157,6 +157,8 @@ class Job(_Record, frozen=True, tag="job"):
     cores: Count = 0
     placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
     cpus: tuple[Whole, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
+    launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
+    hosts: tuple[str, ...] = ()  # that the launcher was told; none without an allocation
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
 

@@ -14,6 +14,7 @@ from steelyard import __version__
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
 from steelyard.compare.verdicts import Verdicts
@@ -129,7 +130,7 @@ def render_report(folders: Sequence[Folder]) -> str:
 
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines}
+    environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines, "visible": visible}
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
 
 

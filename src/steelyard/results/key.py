@@ -16,6 +16,7 @@ def key_of(row: Row, without: Collection[str] = ()) -> RowKey:
         "bytes": row.bytes,
         "method": row.method,
         "ranks": row.ranks,
+        "hosts": row.hosts,
         "threads": row.threads,
         "thread_level": row.thread_level,
         "mpi": row.mpi,

@@ -84,6 +84,7 @@ class Row(Struct, frozen=True, kw_only=True):
     `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
     of the default the CPUs that ranks were bound to. `omp` are the settings of OpenMP and `env` the
     variables of the environment that the plan sets.
+    `hosts` is the number that the plan asks for, None where it does not.
     `reference_point` is the row of the same without what is measured.
 
     `sized` tells an op without a size from 0 bytes. `base`, `form`, `role` and `layer` say what kind of op it
@@ -117,6 +118,7 @@ class Row(Struct, frozen=True, kw_only=True):
     asked: tuple[str, ...] = ()
     omp: dict[str, str] = {}
     env: dict[str, str] = {}
+    hosts: int | None = None
     reference_point: int | None = None
     launch_count: int
     count: int

@@ -78,6 +78,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "nature": seen.nature if seen else None,
         "bound": seen.bound if seen else None,
         "ranks": plan.ranks,
+        "hosts": plan.hosts,
         "threads": plan.threads,
         "thread_level": plan.thread_level,
         "params": seen.params if seen else {**op.params, **plan.params},

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.base.foreign import visible
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.units import format_bytes
 from steelyard.results.load import Measured
@@ -33,9 +34,10 @@ class ReadFolder:
 
 
 def folder_names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path, or the whole path where those are alike."""
+    """The last part of each path, or the whole path where those are alike; visible."""
     names = [folder.resolve().name for folder in folders]
-    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    names = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    return list(map(visible, names))
 
 
 def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:

@@ -152,7 +152,7 @@ static int check_before(const struct rma *s, const void *at, int rank, int place
 /* What a rank's thread has put where nothing of what was there is left. */
 static int check_sent(const struct rma *s, const void *at, int from, int place)
 {
-    struct reduction sum = rma_sum_at(s, 1 - from);
+    struct reduction sum = rma_sum_at(s, from == s->rank ? s->peer : s->rank);
     sum.first += sender(s);
     return rma_combines(s) ? reduction_check(&sum, at, (size_t)s->count, 0, rma_number(s, owner(s), place))
                            : data_check(at, s->bytes, from, rma_number(s, s->thread, place), place);
@@ -322,8 +322,9 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
     if (rma_combines(s) && !s->replaces && !s->keeps)
         return reduction_check_times(&sum, at, (size_t)s->count, 0, sender(s), times,
                                      rma_number(s, owner(s), place));
-    if (s->row->effect == RMA_SWAP) /* of the lower rank: nobody swaps both ways */
-        return data_check(at, s->bytes, 0, rma_number(s, s->thread, place), place);
+    if (s->row->effect == RMA_SWAP) /* of the origin: nobody swaps both ways */
+        return data_check(at, s->bytes, has_window(s) ? s->peer : s->rank, rma_number(s, s->thread, place),
+                          place);
     return stays ? check_before(s, at, target, place) : check_sent(s, at, by, place);
 }
 

@@ -44,7 +44,7 @@ static int complete(struct rma *s)
 
 static int post(struct rma *s)
 {
-    return MPI_Win_post(s->group, 0, s->win);
+    return MPI_Win_post(s->callers, 0, s->win);
 }
 
 static int wait(struct rma *s)
@@ -95,23 +95,30 @@ static const struct sync {
     } sides[RMA_ROLES];
     bool locks;
 } syncs[RMA_SYNCS] = {
-    [BY_FENCE] = {{[RMA_ORIGIN] = {fence, fence}, [RMA_TARGET] = {fence, fence}, [RMA_BOTH] = {fence, fence}},
+    [BY_FENCE] = {{[RMA_ORIGIN] = {fence, fence},
+                   [RMA_TARGET] = {fence, fence},
+                   [RMA_BOTH] = {fence, fence},
+                   [RMA_IDLE] = {fence, fence}},
                   false},
     [BY_PSCW] = {{[RMA_ORIGIN] = {start, complete},
                   [RMA_TARGET] = {post, wait},
-                  [RMA_BOTH] = {post_start, complete_wait}},
+                  [RMA_BOTH] = {post_start, complete_wait},
+                  [RMA_IDLE] = {nothing, nothing}},
                  false},
     [BY_LOCK] = {{[RMA_ORIGIN] = {lock, unlock},
                   [RMA_TARGET] = {nothing, nothing},
-                  [RMA_BOTH] = {lock, unlock}},
+                  [RMA_BOTH] = {lock, unlock},
+                  [RMA_IDLE] = {nothing, nothing}},
                  true},
     [BY_LOCK_SHARED] = {{[RMA_ORIGIN] = {lock_shared, unlock},
                          [RMA_TARGET] = {nothing, nothing},
-                         [RMA_BOTH] = {lock_shared, unlock}},
+                         [RMA_BOTH] = {lock_shared, unlock},
+                         [RMA_IDLE] = {nothing, nothing}},
                         true},
     [BY_LOCK_ALL] = {{[RMA_ORIGIN] = {lock_all, unlock_all},
                       [RMA_TARGET] = {nothing, nothing},
-                      [RMA_BOTH] = {lock_all, unlock_all}},
+                      [RMA_BOTH] = {lock_all, unlock_all},
+                      [RMA_IDLE] = {nothing, nothing}},
                      true},
 };
 
@@ -139,6 +146,16 @@ static int close_together(struct rma *s)
 bool rma_sync_locks(int sync)
 {
     return syncs[sync].locks;
+}
+
+bool rma_sync_is_of_one(int sync)
+{
+    return sync == BY_LOCK || sync == BY_LOCK_SHARED;
+}
+
+int rma_complete_one(int complete)
+{
+    return complete == FLUSH_ALL || complete == FLUSH_LOCAL_ALL ? CLOSE : complete;
 }
 
 /* ---- completing ---- */

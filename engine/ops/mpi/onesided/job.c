@@ -12,7 +12,6 @@
 
 const char *const rma_swap_types[] = {"long", "int", NULL};
 const char *const rma_per_words[] = {"batch", "call", NULL};
-enum { PER_BATCH, PER_CALL };
 const char *const rma_windows_words[] = {"one", "thread", NULL};
 enum { WINDOWS_ONE, WINDOWS_THREAD };
 const char *const rma_layout_words[] = {
@@ -239,10 +238,11 @@ static int make_pair(struct rma *s, const struct op_env *env)
         return team_mpi_err(rc, "MPI_Comm_group");
     rc = MPI_Group_incl(both, 1, &s->peer, &s->group);
     MPI_Group_free(&both);
+    s->callers = s->group;
     return team_mpi_err(rc, "MPI_Group_incl");
 }
 
-static int choose_type(struct rma *s, const struct op_env *env)
+int rma_choose_type(struct rma *s, const struct op_env *env)
 {
     if (s->row->effect == RMA_COMBINE || s->row->effect == RMA_FETCH)
         return rma_choose_numbers(s, env, (int)value(env, "operator", 0), (int)value(env, "type", 0));
@@ -257,7 +257,7 @@ static int choose_type(struct rma *s, const struct op_env *env)
 
 static int open_thread(struct job *job, const struct op_env *env, int t)
 {
-    const bool one_by_one = value(env, "per", PER_BATCH) == PER_CALL;
+    const bool one_by_one = value(env, "per", RMA_PER_BATCH) == RMA_PER_CALL;
     struct rma *s = &job->threads[t];
     const int rank = env->team->rank;
     *s = (struct rma){.row = job->row->call,
@@ -270,6 +270,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
                       .threads = env->threads,
                       .comm = MPI_COMM_NULL,
                       .group = MPI_GROUP_NULL,
+                      .callers = MPI_GROUP_NULL,
                       .own.win = MPI_WIN_NULL,
                       .window = job->shares ? &job->threads->own : &s->own,
                       .layout = (enum rma_layout)value(env, "target", RMA_DISJOINT),
@@ -280,7 +281,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     job->count = t + 1;
     int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
     err = err ? err : rma_choose_stay(s, env, (int)value(env, "target_does", 0), value(env, "away_us", 0));
-    err = err ? err : choose_type(s, env);
+    err = err ? err : rma_choose_type(s, env);
     err = err ? err : rma_refuse_word(s);
     s->places = (int)value(env, "calls", 1);
     s->completions = s->role == RMA_TARGET && s->locks ? 0 : one_by_one ? s->places : 1;

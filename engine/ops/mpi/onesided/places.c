@@ -9,9 +9,9 @@
  * the beginning of one. */
 enum { LINE = 64, INTO_LINE = 8 };
 
-static size_t whole_lines(size_t bytes)
+size_t rma_stride(const struct rma *s)
 {
-    return (bytes + LINE - 1) / LINE * LINE;
+    return s->bytes > 0 ? (s->bytes + LINE - 1) / LINE * LINE : LINE;
 }
 
 /* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
@@ -19,7 +19,7 @@ static int lay_out(struct rma *s, int sharing, size_t *bytes)
 {
     const size_t places = (size_t)s->places;
     const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
-    s->stride = s->bytes > 0 ? whole_lines(s->bytes) : LINE;
+    s->stride = rma_stride(s);
     s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
     s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
     int err = num_multiply((size_t)sharing * places, s->stride, bytes);
@@ -40,7 +40,7 @@ static int plan_window(struct rma *s, const struct op_env *env, size_t bytes)
                                             .bytes = has ? bytes : 0});
 }
 
-static int take_requests(struct rma *s)
+int rma_take_requests(struct rma *s)
 {
     const size_t places = (size_t)s->places;
     if (!s->row->requests)
@@ -60,5 +60,5 @@ int rma_take_memory(struct rma *s, const struct op_env *env, int sharing)
     if (!err && s->window == &s->own)
         err = plan_window(s, env, bytes);
     err = err ? err : rma_take_buffers(s, env);
-    return err ? err : take_requests(s);
+    return err ? err : rma_take_requests(s);
 }

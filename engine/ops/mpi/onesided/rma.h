@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-enum rma_role { RMA_ORIGIN, RMA_TARGET, RMA_BOTH, RMA_ROLES };
+enum rma_role { RMA_ORIGIN, RMA_TARGET, RMA_BOTH, RMA_IDLE, RMA_ROLES };
 
 /* What a call does to the memory that it names: which buffers it has, and what is where after it. */
 enum rma_effect {
@@ -36,6 +36,9 @@ struct rma;
 /* `reps` repetitions of a thread: an epoch around each completion, or one around all of them. */
 typedef int rma_loop(struct rma *s, int64_t reps);
 
+/* A way to complete: the place of the first call that is to be. MPI's code. */
+typedef int rma_finish(struct rma *s, int first);
+
 /* A row of the table of calls. */
 struct rma_call {
     const char *name, *call, *summary;
@@ -43,10 +46,8 @@ struct rma_call {
     bool requests; /* it gives a request */
     bool single;   /* of one element */
     rma_loop *epochs, *within;
+    rma_finish *calls; /* a batch, not yet complete */
 };
-
-/* A way to complete: the place of the first call that is to be. MPI's code. */
-typedef int rma_finish(struct rma *s, int first);
 
 /* A way to open or close an epoch on this rank's side. MPI's code. */
 typedef int rma_side(struct rma *s);
@@ -58,7 +59,8 @@ struct rma {
     int rank, peer;
     int thread, threads;   /* which of how many of its rank */
     MPI_Comm comm;         /* of the two; MPI_COMM_NULL on others, and where another thread has the epochs */
-    MPI_Group group;       /* the peer */
+    MPI_Group group;       /* whom it calls: the peer */
+    MPI_Group callers;     /* who calls it: the same; not its own */
     struct window own;     /* not made where another thread has made it */
     struct window *window; /* its own, or that of thread 0 */
     enum rma_layout layout;
@@ -115,6 +117,10 @@ enum { RMA_BY_FLUSH, RMA_BY_REQUEST = RMA_COMPLETIONS - 1 };
  * reason for a pair that MPI does not define. */
 int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int complete);
 bool rma_sync_locks(int sync);
+bool rma_sync_is_of_one(int sync); /* an epoch is of one target */
+
+/* The word for calls to one of several targets where another's word completes all of them. */
+int rma_complete_one(int complete);
 
 /* After all repetitions: where the target has no part in epochs it waits for this, in MPI. */
 int rma_meet(struct rma *s);
@@ -135,13 +141,20 @@ int rma_leave(struct rma *s);
 /* Until the origin is done. MPI's code. */
 int rma_stay(struct rma *s);
 
-/* A loop with the call inlined: calls take tens of ns on shared memory. */
-static inline __attribute__((always_inline)) int rma_batch(struct rma *s, int first,
+/* Loops with the call inlined: calls take tens of ns on shared memory. */
+static inline __attribute__((always_inline)) int rma_calls(struct rma *s, int first,
                                                            int (*call)(struct rma *s, int place))
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < s->batch && rc == MPI_SUCCESS; ++i)
         rc = call(s, first + i);
+    return rc;
+}
+
+static inline __attribute__((always_inline)) int rma_batch(struct rma *s, int first,
+                                                           int (*call)(struct rma *s, int place))
+{
+    const int rc = rma_calls(s, first, call);
     return rc == MPI_SUCCESS ? s->finish(s, first) : rc;
 }
 
@@ -175,6 +188,10 @@ static inline __attribute__((always_inline)) int rma_within(struct rma *s, int64
 /* A thread's places, in a window that so many threads share: the window's plan where it is the thread's own,
  * buffers, requests. */
 int rma_take_memory(struct rma *s, const struct op_env *env, int sharing);
+
+/* Parts of it: how far places of their own lines are apart; requests for all places. */
+size_t rma_stride(const struct rma *s);
+int rma_take_requests(struct rma *s);
 
 /* ---- what is moved (check.c) ---- */
 
@@ -217,6 +234,9 @@ struct rma_row {
     bool threaded; /* several threads of each rank do it */
 };
 
+/* What a call is given by `type`, `operator` and the size. ERR_INPUT. */
+int rma_choose_type(struct rma *s, const struct op_env *env);
+
 int rma_setup(const struct op_env *env, const struct rma_row *row, void **state);
 int rma_run(void *state, int64_t reps);
 int rma_verify(void *state);
@@ -227,6 +247,7 @@ void rma_teardown(void *state);
 
 /* The parameters that each op has, in this order, and the words of others. */
 enum { RMA_SYNC, RMA_COMPLETE, RMA_WINDOW, RMA_INFO, RMA_PARAMS };
+enum { RMA_PER_BATCH, RMA_PER_CALL };
 extern const char *const rma_per_words[3], *const rma_swap_types[3], *const rma_windows_words[3];
 
 #endif

@@ -1,9 +1,10 @@
 /* mpi.put, mpi.get, ...: one-sided calls of rank 0 on rank 1's window, each with its completion. Each call is
- * a row, which has three forms: one call; a window of calls one way; the same both ways at once. */
+ * a row, which has five forms: one call; a window of calls one way; the same both ways at once; windows of
+ * many ranks, by a layout or among neighbours. */
 #include "ops/families.h"
 
 #include "comm/compat_mpi.h"
-#include "ops/mpi/onesided/rma.h"
+#include "ops/mpi/onesided/many.h"
 #include "ops/mpi/threads/threads.h"
 
 #include <stdio.h>
@@ -31,6 +32,10 @@
     static int name##_within(struct rma *s, int64_t reps)                                                    \
     {                                                                                                        \
         return rma_within(s, reps, name##_one);                                                              \
+    }                                                                                                        \
+    static int name##_calls(struct rma *s, int first)                                                        \
+    {                                                                                                        \
+        return rma_calls(s, first, name##_one);                                                              \
     }
 
 RMA_CALL(put, MPI_Put(SEND, TARGET, s->win))
@@ -45,7 +50,7 @@ RMA_CALL(fetch_and_op, MPI_Fetch_and_op(AT(send), AT(recv), s->type, THERE, s->o
 RMA_CALL(compare_and_swap, MPI_Compare_and_swap(AT(send), AT(compare), AT(recv), s->type, THERE, s->win))
 
 #define CALLED(name, upper) #name, "MPI_" #upper
-#define LOOPS(name) .epochs = name##_epochs, .within = name##_within
+#define LOOPS(name) .epochs = name##_epochs, .within = name##_within, .calls = name##_calls
 
 static const struct rma_call calls[] = {
     {CALLED(put, Put), "bytes from rank 0 into rank 1's window", RMA_PUT, LOOPS(put)},
@@ -125,17 +130,26 @@ static const struct param
                            "own; line: neighbours share cache lines; word: all have the same places",
                            rma_layout_words),
                        MT_PHASES_PARAM},
+    who_params[] = {PARAM_WORDS("who", "who calls whom, as in mpi.pattern", rma_who_words)},
+    neighbour_params[] = {{.name = "neighbours",
+                           .unit = "",
+                           .summary = "ranks that each rank calls: one up, one down, two up, ...",
+                           .normal = 6,
+                           .least = 1,
+                           .most = RMA_NEIGHBOURS}},
     buffer_params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* ---- forms ---- */
 
-enum form { ONE, ONE_WAY, BOTH_WAYS, FORMS };
+enum form { ONE, ONE_WAY, BOTH_WAYS, PATTERN, HALO, FORMS, PAIR_FORMS = PATTERN };
 static const struct form_row {
     const char *suffix, *summary;
     enum op_role role;
 } forms[FORMS] = {[ONE] = {"", "", ROLE_LATENCY},
                   [ONE_WAY] = {".bandwidth", "a window of calls: ", ROLE_BANDWIDTH},
-                  [BOTH_WAYS] = {".bibandwidth", "a window of calls each way at once: ", ROLE_BANDWIDTH}};
+                  [BOTH_WAYS] = {".bibandwidth", "a window of calls each way at once: ", ROLE_BANDWIDTH},
+                  [PATTERN] = {".pattern", "a window of calls of many ranks at once: ", ROLE_PATTERN},
+                  [HALO] = {".halo", "a window of calls of each rank to each neighbour: ", ROLE_RATE}};
 
 /* For a target that is away, "begun": calls that begin in the first time away of a sample; "early": those of
  * them that are complete in it. */
@@ -144,8 +158,9 @@ static bool counts(const struct op_env *env)
     return rma_stays_away((int)param_value(env->op->params, env->params, "target_does", 0));
 }
 
-/* Calls of one element have the first form alone, and stand last. */
-enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * FORMS + SINGLES };
+/* Between two ranks, calls of one element have the first form alone, and stand last. */
+enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * PAIR_FORMS + SINGLES };
+enum { MANY_FORMS = FORMS - PAIR_FORMS, MANY_OPS = CALLS * MANY_FORMS };
 
 /* Made by op_at(), the same each time: the parameters of an op must be one table. */
 static struct made {
@@ -153,12 +168,18 @@ static struct made {
     enum form form;
     char summary[160];
     struct param params[PARAMS_MAX + 1];
-} made[2 * OPS];
+} made[2 * OPS], made_of_many[MANY_OPS];
 
 static int setup(const struct op_env *env, void **state)
 {
     const struct made *own = env->op->row;
     return rma_setup(env, &own->row, state);
+}
+
+static int setup_many(const struct op_env *env, void **state)
+{
+    const struct made *own = env->op->row;
+    return rma_many_setup(env, own->row.call, state);
 }
 
 /* ---- rows ---- */
@@ -175,6 +196,16 @@ static double moved(const struct op_env *env)
     return calls_of(env) * (double)env->bytes;
 }
 
+static double calls_of_many(const struct op_env *env)
+{
+    return rma_many_links(env) * param_value(env->op->params, env->params, "calls", 1);
+}
+
+static double moved_by_many(const struct op_env *env)
+{
+    return calls_of_many(env) * (double)env->bytes;
+}
+
 static void add(struct made *own, const struct param *params, size_t count)
 {
     memcpy(own->params + param_count(own->params), params, count * sizeof *params);
@@ -182,21 +213,31 @@ static void add(struct made *own, const struct param *params, size_t count)
 
 #define ADD(own, list) add(own, list, sizeof list / sizeof list[0])
 
+static bool of_numbers(const struct rma_call *call)
+{
+    return call->effect == RMA_COMBINE || call->effect == RMA_FETCH;
+}
+
 static void make(struct made *own, const struct rma_call *call, enum form form, bool threaded)
 {
     *own = (struct made){.row = {call, form == BOTH_WAYS, threaded}, .form = form};
-    snprintf(own->summary, sizeof own->summary, "%s%s%s: %s", threaded ? "each thread: " : "",
-             forms[form].summary, call->call, call->summary);
+    const bool of_many = form >= PAIR_FORMS;
+    snprintf(own->summary, sizeof own->summary, "%s%s%s%s%s", threaded ? "each thread: " : "",
+             forms[form].summary, call->call, of_many ? "" : ": ", of_many ? "" : call->summary);
     ADD(own, epoch_params[call->requests]);
     if (threaded)
         ADD(own, thread_params);
     if (form != ONE)
         ADD(own, window_params);
-    if (form != BOTH_WAYS)
+    if (form == PATTERN)
+        ADD(own, who_params);
+    if (form == HALO)
+        ADD(own, neighbour_params);
+    if (form == ONE || form == ONE_WAY)
         ADD(own, stay_params);
     if (call->effect == RMA_SWAP)
         ADD(own, swap_params);
-    else if (call->effect == RMA_COMBINE || call->effect == RMA_FETCH)
+    else if (of_numbers(call))
         add(own, call->single ? single_params : number_params, 2);
     ADD(own, buffer_params);
 }
@@ -204,50 +245,75 @@ static void make(struct made *own, const struct rma_call *call, enum form form, 
 /* An epoch's opening and closing and the last message, some us, are one percent of a sample. */
 static const double ONCE_MATTERS_NS = 200e3;
 
-/* A call and its forms by one thread of a rank, then by several at once. */
+/* What all forms have alike. */
+static struct op op_of(const struct made *own)
+{
+    const struct rma_call *call = own->row.call;
+    struct op op = {
+        .family = "one-sided",
+        .summary = own->summary,
+        .class = OP_P2P,
+        .role = forms[own->form].role,
+        .parts = 1,
+        .least_ranks = 2,
+        .least_ns = ONCE_MATTERS_NS,
+        .default_bytes = call->single       ? NULL
+                         : of_numbers(call) ? "8..4Mi"
+                         : own->form == ONE ? "0,1..4Mi"
+                                            : "1..4Mi",
+        .params = own->params,
+        .row = own,
+    };
+    snprintf(op.name, sizeof op.name, "mpi.%s%s%s", own->row.threaded ? "mt." : "", call->name,
+             forms[own->form].suffix);
+    return op;
+}
+
+/* A call and its forms between two ranks by one thread of each, then by several at once. */
 static void op_at(size_t i, struct op *op)
 {
     const bool threaded = i >= OPS;
     const size_t n = threaded ? i - OPS : i;
-    const bool sized = n < (size_t)SIZED * FORMS;
-    const enum form form = sized ? (enum form)(n % FORMS) : ONE;
-    const struct rma_call *call = &calls[sized ? n / FORMS : n - (size_t)SIZED * (FORMS - 1)];
+    const bool sized = n < (size_t)SIZED * PAIR_FORMS;
+    const enum form form = sized ? (enum form)(n % PAIR_FORMS) : ONE;
+    const struct rma_call *call = &calls[sized ? n / PAIR_FORMS : n - (size_t)SIZED * (PAIR_FORMS - 1)];
     struct made *own = &made[i];
     make(own, call, form, threaded);
-    const bool numbers = call->effect == RMA_COMBINE || call->effect == RMA_FETCH;
-    *op = (struct op){
-        .family = "one-sided",
-        .summary = own->summary,
-        .class = OP_P2P,
-        .role = forms[form].role,
-        .report = OP_ROOT,
-        .parts = 1,
-        .least_ranks = 2,
-        .least_ns = ONCE_MATTERS_NS,
-        .default_bytes = call->single  ? NULL
-                         : numbers     ? "8..4Mi"
-                         : form == ONE ? "0,1..4Mi"
-                                       : "1..4Mi",
-        .params = own->params,
-        .row = own,
-        .setup = setup,
-        .run = rma_run,
-        .verify = rma_verify,
-        .check = rma_check_moved,
-        .teardown = rma_teardown,
-        .phases = mt_phases,
-        .counters = rma_counters,
-        .counted = rma_counted,
-        .counts = counts,
-        .moved = call->single ? NULL : moved,
-        .work = form == ONE && !threaded ? NULL : calls_of,
-    };
+    *op = op_of(own);
+    op->report = OP_ROOT;
+    op->setup = setup;
+    op->run = rma_run;
+    op->verify = rma_verify;
+    op->check = rma_check_moved;
+    op->teardown = rma_teardown;
+    op->phases = mt_phases;
+    op->counters = rma_counters;
+    op->counted = rma_counted;
+    op->counts = counts;
+    op->moved = call->single ? NULL : moved;
+    op->work = form == ONE && !threaded ? NULL : calls_of;
     if (threaded) {
         op->threaded = true;
         op->thread_level = "multiple";
         op->missing = THREADS_MISSING;
     }
-    snprintf(op->name, sizeof op->name, "mpi.%s%s%s", threaded ? "mt." : "", call->name, forms[form].suffix);
 }
 
-const struct op_family mpi_onesided_ops = {.count = 2 * OPS, .op_at = op_at};
+/* The forms of many ranks. */
+static void op_at_many(size_t i, struct op *op)
+{
+    struct made *own = &made_of_many[i];
+    make(own, &calls[i / MANY_FORMS], (enum form)(PAIR_FORMS + i % MANY_FORMS), false);
+    *op = op_of(own);
+    op->report = OP_SLOWEST;
+    op->setup = setup_many;
+    op->run = rma_many_run;
+    op->verify = rma_many_verify;
+    op->check = rma_many_check_moved;
+    op->teardown = rma_many_teardown;
+    op->moved = own->row.call->single ? NULL : moved_by_many;
+    op->work = calls_of_many;
+}
+
+const struct op_family mpi_onesided_ops = {.count = 2 * OPS, .op_at = op_at},
+                       mpi_onesided_many_ops = {.count = MANY_OPS, .op_at = op_at_many};

@@ -1,0 +1,209 @@
+/* Between the files of MiniMD: a box of atoms, of which each rank has a brick. In the order of a text book:
+ *
+ *     minimd_law.c      what atoms do to each other: Lennard-Jones, and copper by an embedded-atom method
+ *     minimd_start.c    the crystal, and the first velocities
+ *     minimd_lists.c    cells, and from them lists of who is near whom
+ *     minimd_force.c    forces
+ *     minimd.c          velocity Verlet, and the kernel's row
+ *     minimd_ghosts.c   communication: atoms that move to another rank, copies of atoms that are near
+ *     minimd_answer.c   temperature, energy, pressure, and what they must be
+ *
+ * M. Allen and D. Tildesley, Computer Simulation of Liquids, 2017; D. Frenkel and B. Smit, Understanding
+ * Molecular Simulation, 2002; S. Plimpton, J. Comp. Phys. 117, 1995. */
+#ifndef KERNELS_APP_MINIMD_H
+#define KERNELS_APP_MINIMD_H
+
+#include "base/err.h"
+#include "comm/grid.h"
+#include "kernels/kernel.h"
+
+enum { X, Y, Z, WIDE = 4 }; /* a vector is WIDE numbers, the last one 0: none lies across two cache lines */
+enum { MINIMD_LINE = 64, MINIMD_FCC = 4 }; /* atoms of a unit cell */
+
+/* ---- what atoms do to each other -------------------------------------------------------------------------
+ */
+
+/* Temperature, energy of an atom and pressure of a cube of so many unit cells a side, after 100 steps. */
+struct minimd_known {
+    int64_t cells;
+    double temperature, energy, pressure;
+};
+
+/* A substance, in its own units of length, energy, mass and time. */
+struct minimd_law {
+    const char *name;
+    double mass, boltzmann, pressure_unit;
+    double density, temperature, step; /* atoms in a volume and temperature at the start, and the time step */
+    double cut, skin;         /* pairs further apart than `cut` do nothing; lists reach to cut + skin */
+    bool embedded;            /* there is an energy F of the density at each atom, too */
+    double (*pair)(double r); /* energy of a pair, and its derivative */
+    double (*pair_slope)(double r);
+    double (*spread)(double r); /* what an atom adds to the density at another one */
+    double (*spread_slope)(double r);
+    const struct minimd_known *known; /* up to one of 0 cells */
+};
+extern const struct minimd_law minimd_lj, minimd_copper;
+
+/* A function in equal steps of its argument: in each, the cubic that has its values and slopes at both ends
+ * (Hermite). `cubic` has four coefficients a step. */
+struct minimd_table {
+    double first, per_unit;
+    int64_t steps;
+    double *cubic;
+};
+
+/* Pair energy and spread by the square of the distance, side by side: eight numbers a step; F by density. */
+struct minimd_tables {
+    struct minimd_table near, embedding;
+};
+double minimd_tables_memory(void);
+int minimd_tables_make(struct kernel_env *env, const struct minimd_law *law, struct minimd_tables *tables);
+void minimd_tables_free(struct minimd_tables *tables);
+
+/* F, or its derivative, at a density. */
+double minimd_embedding(const struct minimd_table *table, double density, bool slope);
+
+/* A crystal at rest with atoms of this density: energy of an atom, and pressure. */
+double minimd_crystal_energy(const struct minimd_law *law, double density);
+double minimd_crystal_pressure(const struct minimd_law *law, double density);
+
+/* ---- where they are --------------------------------------------------------------------------------------
+ */
+
+/* The periodic box and this rank's brick of it. */
+struct minimd_box {
+    struct grid ranks; /* extents along x, y, z */
+    int at[GRID_DIMS]; /* of this rank's brick */
+    int64_t cells[GRID_DIMS], atoms;
+    double cell;                                                                /* side of a unit cell */
+    double length[GRID_DIMS], side[GRID_DIMS], low[GRID_DIMS], high[GRID_DIMS]; /* box; brick */
+    double reach;                                                               /* of lists */
+    int64_t own_room, ghost_room;
+};
+
+/* Which brick along dimension d a coordinate between 0 and the length is in: the same on all ranks. */
+static inline int minimd_brick(const struct minimd_box *box, int d, double x)
+{
+    const int brick = (int)(x / box->side[d]);
+    return brick < box->ranks.extent[d] ? brick : box->ranks.extent[d] - 1;
+}
+
+/* Own atoms in the order of cells, then ghosts. */
+struct minimd_atoms {
+    int64_t own, ghosts;
+    double *x, *v, *f; /* vectors; of ghosts x and f */
+    double *number;    /* of own ones, from 0, which is theirs for good */
+    double *density;   /* of an embedded law; of ghosts what is to be sent home */
+    double *slope;     /* F' there, of ghosts, too */
+    double *spare;     /* room for a vector for each own one */
+};
+
+/* The crystal: this rank's atoms, at rest and with velocities that depend on their numbers alone. */
+void minimd_place(const struct minimd_box *box, struct minimd_atoms *atoms);
+int minimd_heat(const struct kernel_env *env, const struct minimd_law *law, const struct minimd_box *box,
+                struct minimd_atoms *atoms);
+
+/* ---- who is near -----------------------------------------------------------------------------------------
+ */
+
+/* The neighbours of own atom i are entry[start[i]] to entry[end[i] - 1]. */
+struct minimd_lists {
+    bool half; /* each pair once: with ghosts of the upper sides only; else with both of its atoms */
+    int lanes;
+    int64_t cells[GRID_DIMS]; /* of a grid that covers the brick and its ghosts */
+    double low[GRID_DIMS], per_unit[GRID_DIMS];
+    int32_t *first; /* of each cell: its first place below */
+    int32_t *atom;  /* in the order of cells */
+    int32_t *cell;  /* of each atom */
+    double *at[GRID_DIMS];
+    int64_t *start, *end;
+    int32_t *entry;
+    int64_t lane_room; /* entries of a lane */
+};
+double minimd_lists_memory(const struct minimd_box *box, const struct minimd_law *law, bool half, int lanes);
+int minimd_lists_open(struct kernel_env *env, const struct minimd_box *box, const struct minimd_law *law,
+                      bool half, struct minimd_lists *lists);
+void minimd_lists_close(struct minimd_lists *lists);
+
+/* Own atoms into the order of cells; then, with ghosts behind them, the lists. */
+void minimd_sort(struct minimd_lists *lists, struct minimd_atoms *atoms);
+int minimd_lists_make(struct minimd_lists *lists, const struct minimd_box *box,
+                      const struct minimd_atoms *atoms);
+
+/* ---- forces ----------------------------------------------------------------------------------------------
+ */
+
+/* What lanes beyond the first add up for themselves, since a pair of a half list is of two atoms, the other
+ * one of another lane perhaps. */
+struct minimd_force {
+    const struct minimd_law *law;
+    struct minimd_tables tables;
+    double **f, **density; /* of each lane; of lane 0 those of the atoms */
+    int lanes;
+};
+double minimd_force_memory(const struct minimd_box *box, const struct minimd_law *law, bool half, int lanes);
+int minimd_force_open(struct kernel_env *env, const struct minimd_box *box, const struct minimd_law *law,
+                      bool half, const struct minimd_atoms *atoms, struct minimd_force *force);
+void minimd_force_close(struct minimd_force *force);
+
+/* Pair forces of a law without embedding. */
+void minimd_force_pairs(struct minimd_force *force, const struct minimd_lists *lists,
+                        struct minimd_atoms *atoms);
+
+/* An embedded law's, in turn: the density at each atom; F' there; forces. */
+void minimd_force_density(struct minimd_force *force, const struct minimd_lists *lists,
+                          struct minimd_atoms *atoms);
+void minimd_force_slopes(struct minimd_force *force, struct minimd_atoms *atoms);
+void minimd_force_embedded(struct minimd_force *force, const struct minimd_lists *lists,
+                           struct minimd_atoms *atoms);
+
+/* ---- other ranks -----------------------------------------------------------------------------------------
+ */
+
+struct minimd_ghosts;
+double minimd_ghosts_memory(const struct minimd_box *box);
+int minimd_ghosts_open(struct kernel_env *env, const struct minimd_box *box, bool half, bool embedded,
+                       int failed, struct minimd_ghosts **ghosts);
+void minimd_ghosts_close(struct minimd_ghosts *ghosts); /* NULL is fine */
+
+/* Atoms to the ranks in whose bricks they are now. */
+int minimd_migrate(struct minimd_ghosts *ghosts, struct minimd_atoms *atoms);
+
+/* Which own atoms have copies elsewhere, and those of others here: until the next time. */
+int minimd_ghosts_choose(struct minimd_ghosts *ghosts, struct minimd_atoms *atoms);
+
+/* What is carried: to the copies, or from them home, where it is added. */
+enum minimd_carry { MINIMD_POSITIONS, MINIMD_SLOPES, MINIMD_FORCES, MINIMD_DENSITIES, MINIMD_CARRIES };
+int minimd_carry(struct minimd_ghosts *ghosts, enum minimd_carry what, struct minimd_atoms *atoms);
+
+/* ---- all of it -------------------------------------------------------------------------------------------
+ */
+
+/* What is measured of all atoms. Energies are of an atom. */
+struct minimd_state {
+    double temperature, energy, pressure; /* energy: potential */
+    double kept;                          /* kinetic and potential, without the step at the cut-off */
+    double momentum;                      /* of all, in units of what an atom has */
+    int64_t who[2];                       /* how many, and a sum of their numbers, mixed */
+};
+
+struct minimd {
+    struct kernel_env *env;
+    const struct minimd_law *law;
+    struct minimd_box box;
+    struct minimd_atoms atoms;
+    struct minimd_lists lists;
+    struct minimd_force force;
+    struct minimd_ghosts *ghosts;
+    int64_t steps, every; /* lists are made anew after so many */
+    struct minimd_state start;
+    int wrong; /* the first error of a run that left atoms where they cannot be, and its sentence */
+    char why[ERR_TEXT_MAX];
+};
+
+int minimd_measure(const struct minimd *s, struct minimd_state *state);
+
+/* ERR_WRONG and a sentence unless the run went as atoms do. */
+int minimd_judge(const struct minimd *s);
+
+#endif

@@ -1,0 +1,241 @@
+"""The options of `steelyard run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.options import JsonFlag
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `steelyard run`; those that are None or empty are left to the plan or the op."""
+
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PLAN.toml | OP ...",
+            help="a plan: a file, or one that ships; or ops and patterns: mpi.bcast, 'mpi.i*'",
+        ),
+    ] = None
+    like: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="tests of other suites, such as osu_latency, with their sizes, in place of ops",
+        ),
+    ] = None
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n",
+            "--ranks",
+            metavar="N,...",
+            help=(
+                "numbers of ranks; default: 2 for point-to-point ops, all cores for collectives, 1 for "
+                "local ops"
+            ),
+        ),
+    ] = None
+    bytes_: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes",
+            metavar="SIZES",
+            help=(
+                "sizes: 0,8,1Ki..4Mi; a range doubles and has both ends; Ki is 1024, k 1000; default: the"
+                " op's own"
+            ),
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="how ranks start and what is timed; default: the op's own",
+        ),
+    ] = None
+    rule: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="when a test case ends; default: median"),
+    ] = None
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,...",
+            help="numbers of hosts of an allocation, with as many ranks on each; default: one",
+        ),
+    ] = None
+    ranks_per_host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,...",
+            help=(
+                "in place of --ranks; default with --hosts: 1 for point-to-point ops between hosts, all "
+                "cores for collectives"
+            ),
+        ),
+    ] = None
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=(
+                "what starts ranks: mpiexec, srun, flux, jsrun, aprun; default: the batch system's within an "
+                "allocation if it starts the MPI, else the MPI's mpiexec"
+            ),
+        ),
+    ] = None
+    threads: Annotated[
+        str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
+    ] = None
+    thread_level: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVEL,...",
+            help=(
+                "of MPI, in launches of each: single, funneled, serialized, multiple; default: single, "
+                "with threads funneled"
+            ),
+        ),
+    ] = None
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", metavar="S,W,...", help="classes of kernels; short for --param class=S,W"),
+    ] = None
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help=(
+                "a parameter of op, method or rule; *: all its words; may be repeated; 'steelyard list "
+                "OP' has them"
+            ),
+        ),
+    ] = None
+    omp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help=(
+                "a setting of OpenMP, in launches of each value: wait_policy, proc_bind, places, "
+                "cancellation, max_task_priority, stacksize"
+            ),
+        ),
+    ] = None
+    mpi: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|PATH,...",
+            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
+        ),
+    ] = None
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="solo|mpi",
+            help="solo: without MPI, ranks are forks; mpi: under MPI, also what needs none",
+        ),
+    ] = None
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FACTOR=A,B",
+            help="arms to compare, as neighbours: mpi, engine, placement, param.NAME, omp.NAME, env.NAME",
+        ),
+    ] = None
+    launches: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="number of launches; default: 10, or the plan's"),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACES",
+            help=(
+                "where ranks and threads are, in launches of each: default, unbound, same, each, all, or "
+                "CPUs: '0,1;0,2'"
+            ),
+        ),
+    ] = None
+    oversubscribe: Annotated[
+        bool, typer.Option("--oversubscribe", help="allow more ranks and threads than cores")
+    ] = False
+    yield_: Annotated[
+        str | None, typer.Option("--yield", metavar="none", help="a what-if: sched_yield returns at once")
+    ] = None
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="a timer, sound or not; default: the best that all ranks find sound",
+        ),
+    ] = None
+    sync: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="how clocks are synchronised, for methods that need it; default: tree"
+        ),
+    ] = None
+    paths: Annotated[
+        str | None,
+        typer.Option(
+            metavar="asymmetric",
+            help="messages may take longer one way than back: state only guaranteed bounds of the clocks",
+        ),
+    ] = None
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="for --param arrival=file: a line of delays in us for each repetition, one for each rank",
+        ),
+    ] = None
+    time_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
+        ),
+    ] = None
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="begin launches evenly over that time: 30m, 2h; --time-budget counts no wait"
+        ),
+    ] = None
+    hang_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="a launch that writes no record for so long hangs, and is ended; default: 60s",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="seed of the order of test cases and launches; default: drawn, and recorded",
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
+        ),
+    ] = None
+    retry: Annotated[
+        str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
+    ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="print on stdout what 'steelyard export --to FORMAT' writes, and nothing else there",
+        ),
+    ] = None
+    json: JsonFlag = False

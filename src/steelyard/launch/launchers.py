@@ -1,0 +1,291 @@
+"""What starts ranks: how each launcher is told how many, on which hosts and cores, a row each.
+
+What every launcher is asked for is the same: rank r of a host on the r-th group of its cores, a core per
+thread, nothing shared. Library and launcher are two things: libraries.py says which comes with which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+Cores = Sequence[Sequence[int]]  # the hardware threads of each core
+
+
+class Start(Struct, frozen=True):
+    """So many ranks on these hosts, as many on each; without names the launcher knows where, on one host.
+
+    `groups` are the cores of each rank of a host, none for ranks that are left alone. `restricted`: this
+    process may use only some of the CPUs.
+    """
+
+    ranks: int
+    threads: int = 1
+    hosts: tuple[str, ...] = ()
+    groups: tuple[Cores, ...] = ()
+    restricted: bool = False
+
+    @property
+    def per_host(self) -> int:
+        """Ranks on each host."""
+        return self.ranks // max(1, len(self.hosts))
+
+
+class LauncherWords(Struct, frozen=True):
+    """Arguments of a launcher and variables for one way of binding."""
+
+    argv: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+class Launcher(Struct, frozen=True):
+    """How one launcher is told what is the same for all.
+
+    `counted` says how many ranks and where, `bound` binds them; `oversubscribed` lets ranks share cores and
+    `free` leaves them alone, up to one for each hardware thread. `program` is None for the library's own
+    mpiexec, else a program on PATH, which is known by what it says (`known_by`: arguments and a text).
+    `within` is the batch system in whose allocations it is the default. `local_rank` are the variables that
+    tell a rank its number on its host, those of ENGINE_READS alone.
+    """
+
+    name: str
+    starts: tuple[str, ...]  # families of libraries
+    counted: Callable[[Start], tuple[str, ...]]
+    bound: Callable[[Start], LauncherWords]
+    oversubscribed: LauncherWords
+    free: LauncherWords
+    program: str | None = None
+    verb: tuple[str, ...] = ()
+    known_by: tuple[tuple[str, ...], str] | None = None
+    within: str | None = None
+    local_rank: tuple[str, ...] = ()
+    as_root: Mapping[str, str] = {}
+    tried: bool = True  # on a real system; else only on the words of its manual
+
+    @property
+    def word(self) -> str:
+        """What it is called on a command line, by several rows: `srun`."""
+        return self.program or "mpiexec"
+
+
+def _count_hydra(start: Start) -> tuple[str, ...]:
+    hosts = ("-hosts", ",".join(start.hosts), "-ppn", str(start.per_host)) if start.hosts else ()
+    return (*hosts, "-n", str(start.ranks))
+
+
+def _count_openmpi(start: Start) -> tuple[str, ...]:
+    """A host that is named without a number has one slot."""
+    hosts = ",".join(f"{host}:{start.per_host}" for host in start.hosts)
+    return (*(("--host", hosts) if hosts else ()), "-n", str(start.ranks))
+
+
+def _count_srun(start: Start) -> tuple[str, ...]:
+    hosts = max(1, len(start.hosts))
+    named = (f"--nodelist={','.join(start.hosts)}",) if start.hosts else ()
+    counts = (f"--nodes={hosts}", f"--ntasks={start.ranks}", f"--ntasks-per-node={start.per_host}")
+    # A step ends with the first rank that fails. Without --overlap it waits for one before that is ending.
+    return ("--kill-on-bad-exit=1", "--overlap", *counts, *named)
+
+
+def _count_flux(start: Start) -> tuple[str, ...]:
+    hosts = (f"--requires=host:{','.join(start.hosts)}",) if start.hosts else ()
+    return (*hosts, f"--nodes={max(1, len(start.hosts))}", f"--tasks-per-node={start.per_host}")
+
+
+def _count_jsrun(start: Start) -> tuple[str, ...]:
+    """A resource set for each rank; jsrun fills host after host."""
+    return ("--nrs", str(start.ranks), "--tasks_per_rs", "1", "--rs_per_host", str(start.per_host))
+
+
+def _count_pals(start: Start) -> tuple[str, ...]:
+    hosts = ("--hosts", ",".join(start.hosts)) if start.hosts else ()
+    return (*hosts, "--ppn", str(start.per_host), "-n", str(start.ranks))
+
+
+def _count_aprun(start: Start) -> tuple[str, ...]:
+    hosts = ("-L", ",".join(start.hosts)) if start.hosts else ()
+    return (*hosts, "-N", str(start.per_host), "-n", str(start.ranks))
+
+
+def _bind_openmpi(start: Start) -> LauncherWords:
+    """Open MPI counts cores itself, in the hardware's order, and does not see that taskset left it fewer.
+
+    Its lists of CPUs (--cpu-list, pe-list) are hwloc's logical numbers, not Linux's, so they are no way out.
+    """
+    if start.restricted:
+        note = (
+            "this process may use only some of the machine's CPUs, which Open MPI's binding ignores: "
+            "ranks are not bound one to a core, they only stay on the allowed CPUs"
+        )
+        return LauncherWords(argv=("--bind-to", "none"), notes=(note,))
+    return LauncherWords(argv=("--map-by", f"slot:PE={start.threads}", "--bind-to", "core"))
+
+
+def _joined(start: Start, within: str, between: str) -> str:
+    """Linux's numbers of the CPUs of each rank of a host."""
+    ranks = (within.join(str(cpu) for core in cores for cpu in core) for cores in start.groups)
+    return between.join(ranks)
+
+
+def _masks(start: Start) -> str:
+    """The CPUs of each rank of a host as masks of Linux's numbers."""
+    return ",".join(f"0x{sum(1 << cpu for core in cores for cpu in core):x}" for cores in start.groups)
+
+
+def _bind_hydra(start: Start) -> LauncherWords:
+    """Hydra takes Linux's numbers: CPUs of one rank joined by +, ranks by commas."""
+    return LauncherWords(argv=("-bind-to", "user:" + _joined(start, "+", ",")))
+
+
+def _bind_intel(start: Start) -> LauncherWords:
+    """Intel's Hydra binds by masks; its -bind-to does nothing."""
+    return LauncherWords(environment={"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{_masks(start)}]"})
+
+
+def _bind_srun(start: Start) -> LauncherWords:
+    """Slurm takes masks only from who has the whole host; then --cpus-per-task would take CPUs away again."""
+    if start.restricted:
+        return LauncherWords(argv=(f"--cpus-per-task={start.threads}", "--cpu-bind=cores"))
+    return LauncherWords(argv=(f"--cpu-bind=mask_cpu:{_masks(start)}",))
+
+
+def _bind_flux(start: Start) -> LauncherWords:
+    """By Flux itself: as many tasks on a host, each bound to a part of it."""
+    del start
+    return LauncherWords(argv=("-o", "cpu-affinity=per-task"))
+
+
+def _bind_jsrun(start: Start) -> LauncherWords:
+    cores = str(start.threads)
+    return LauncherWords(argv=("--cpu_per_rs", cores, "--bind", f"packed:{cores}"))
+
+
+def _bind_pals(start: Start) -> LauncherWords:
+    return LauncherWords(argv=("--cpu-bind", f"list:{_joined(start, ',', ':')}"))
+
+
+def _bind_aprun(start: Start) -> LauncherWords:
+    return LauncherWords(argv=("-d", str(start.threads), "-cc", _joined(start, ",", ":")))
+
+
+# What the engine looks for before MPI_Init (engine/launch/bind.c): the rank on a host, or, with PMI_ and
+# PMIX_, of the launch, which is the same on one host.
+ENGINE_READS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "PMIX_RANK", "SLURM_LOCALID")
+
+# By the variable and not by `-bind-to none`, after which Hydra aborts when ranks spawn others.
+_HYDRA_FREE = LauncherWords(environment={"HYDRA_BINDING": "none"})
+_INTEL_FREE = LauncherWords(environment={"I_MPI_PIN": "0"})
+_OPENMPI_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def _srun(pmi: str, family: str, variable: str) -> Launcher:
+    """Slurm's launcher, which speaks to libraries by several interfaces."""
+    return Launcher(
+        name=f"srun-{pmi}",
+        program="srun",
+        verb=(f"--mpi={pmi}",),
+        known_by=(("--mpi=list",), pmi),
+        within="slurm",
+        starts=(family,),
+        counted=_count_srun,
+        bound=_bind_srun,
+        oversubscribed=LauncherWords(argv=("--overcommit", "--cpu-bind=none")),
+        free=LauncherWords(argv=("--cpu-bind=none",)),
+        local_rank=("SLURM_LOCALID", variable),
+    )
+
+
+LAUNCHERS = (
+    Launcher(
+        name="hydra",
+        starts=("mpich",),
+        counted=_count_hydra,
+        bound=_bind_hydra,
+        oversubscribed=_HYDRA_FREE,
+        free=_HYDRA_FREE,
+        local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
+    ),
+    Launcher(
+        name="orte",
+        starts=("openmpi",),
+        counted=_count_openmpi,
+        bound=_bind_openmpi,
+        oversubscribed=LauncherWords(("--oversubscribe", "--bind-to", "none")),
+        free=LauncherWords(("--use-hwthread-cpus", "--bind-to", "none")),
+        local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
+        as_root=_OPENMPI_ROOT,
+    ),
+    Launcher(
+        name="prrte",
+        starts=("openmpi",),
+        counted=_count_openmpi,
+        bound=_bind_openmpi,
+        oversubscribed=LauncherWords(("--map-by", ":oversubscribe", "--bind-to", "none")),
+        free=LauncherWords(("--map-by", ":hwtcpus", "--bind-to", "none")),
+        local_rank=("OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK"),
+        as_root=_OPENMPI_ROOT,
+    ),
+    Launcher(
+        name="intel",
+        starts=("intel",),
+        counted=_count_hydra,
+        bound=_bind_intel,
+        oversubscribed=_INTEL_FREE,
+        free=_INTEL_FREE,
+        local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
+    ),
+    _srun("pmi2", "mpich", "PMI_RANK"),
+    _srun("pmix", "openmpi", "PMIX_RANK"),
+    Launcher(
+        name="flux",
+        program="flux",
+        verb=("run",),
+        within="flux",
+        starts=("mpich", "openmpi"),
+        counted=_count_flux,
+        bound=_bind_flux,
+        oversubscribed=LauncherWords(argv=("-o", "cpu-affinity=off")),
+        free=LauncherWords(argv=("-o", "cpu-affinity=off")),
+        local_rank=("FLUX_TASK_LOCAL_ID", "PMI_RANK"),
+        tried=False,
+    ),
+    Launcher(
+        name="jsrun",
+        program="jsrun",
+        within="lsf",
+        starts=("openmpi",),
+        counted=_count_jsrun,
+        bound=_bind_jsrun,
+        oversubscribed=LauncherWords(argv=("--cpu_per_rs", "1", "--bind", "none")),
+        free=LauncherWords(argv=("--cpu_per_rs", "1", "--bind", "none")),
+        local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
+        tried=False,
+    ),
+    Launcher(
+        name="pals",
+        program="mpiexec",
+        known_by=(("--help",), "--cpu-bind"),
+        within="pbs",
+        starts=("mpich",),
+        counted=_count_pals,
+        bound=_bind_pals,
+        oversubscribed=LauncherWords(argv=("--cpu-bind", "none")),
+        free=LauncherWords(argv=("--cpu-bind", "none")),
+        local_rank=("PALS_LOCAL_RANKID", "PMI_RANK"),
+        tried=False,
+    ),
+    Launcher(
+        name="aprun",
+        program="aprun",
+        within="pbs",
+        starts=("mpich",),
+        counted=_count_aprun,
+        bound=_bind_aprun,
+        oversubscribed=LauncherWords(argv=("-cc", "none")),
+        free=LauncherWords(argv=("-cc", "none")),
+        local_rank=("ALPS_APP_PE",),
+        tried=False,
+    ),
+)

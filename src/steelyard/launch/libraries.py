@@ -1,0 +1,43 @@
+"""What an MPI library is told, whoever starts its ranks: a row for each that waits in its own way.
+
+Who starts them is a launcher (launchers.py). `own` is the one that comes with the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+
+class Library(Struct, frozen=True):
+    """`sharing` are the variables for ranks that share cores, with notes for who reads their times."""
+
+    own: str
+    sharing: Mapping[str, str] = {}
+    sharing_notes: tuple[str, ...] = ()
+
+
+# MPICH's collectives within a node spin on shared memory, whoever waits for the core; those over messages
+# yield, and with HEAVY_YIELD they sleep for a moment: some 50 times faster with 4 ranks on 2 cores.
+_MPICH_SHARING = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
+_OPENMPI_SHARING = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
+_MPICH4_NOTE = (
+    "in some builds of MPICH 4 (Debian's is one) a waiting rank never yields its core: then each message "
+    "between ranks that share one takes milliseconds; Open MPI and MPICH 5 yield"
+)
+
+LIBRARIES = {
+    "openmpi4": Library("orte", _OPENMPI_SHARING),
+    "openmpi5": Library("prrte", _OPENMPI_SHARING),
+    "mpich4": Library("hydra", _MPICH_SHARING, (_MPICH4_NOTE,)),
+    "mpich5": Library("hydra", _MPICH_SHARING),
+    "intel": Library("intel"),  # it gives way by itself
+}
+
+
+def library_of(family: str, version: str) -> Library:
+    """The row of a family and version: Open MPI's launcher was replaced in 5, MPICH's waiting changed."""
+    major = int(version.partition(".")[0] or 0)
+    return LIBRARIES[family if family in LIBRARIES else f"{family}{4 if major < 5 else 5}"]

@@ -1,0 +1,101 @@
+"""How many ranks a test case has, and on how many hosts: the axes `ranks`, `hosts` and `ranks_per_host`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.units import parse_counts
+from steelyard.engines.description import Op
+from steelyard.plan.plan import Axis, Measure
+
+
+class Team(Struct, frozen=True):
+    """So many ranks, as many on each of so many hosts; None: the plan says nothing of hosts."""
+
+    ranks: int
+    hosts: int | None = None
+
+    @property
+    def per_host(self) -> int:
+        """Ranks on each host."""
+        return self.ranks // (self.hosts or 1)
+
+
+def numbers_in(axis: Axis, read: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
+    """An axis as numbers: from one number, a text such as "1,2,4", or a list of either."""
+    parts = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(dict.fromkeys(value for part in parts for value in read(str(part))))
+
+
+def hosts_of(measure: Measure) -> tuple[int, ...] | None:
+    """The numbers of hosts of a measure; one where only ranks per host are given. Raises InputError."""
+    if measure.hosts is None:
+        return None if measure.ranks_per_host is None else (1,)
+    return numbers_in(measure.hosts, lambda text: parse_counts(text, "hosts"))
+
+
+def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team, ...]:
+    """The teams of an op on hosts of so many cores.
+
+    Those that are too small for it are for others, unless it is alone. Raises InputError.
+    """
+    hosts = hosts_of(measure)
+    if measure.ranks is not None and measure.ranks_per_host is not None:
+        raise InputError("ranks and ranks_per_host say the same twice; leave one of them out")
+    if hosts is None:
+        return tuple(Team(ranks) for ranks in _ranks(measure, op, cores, explicit))
+    if measure.ranks is None:
+        teams = [
+            Team(count * each, count) for count in hosts for each in _per_host(measure, op, cores, count)
+        ]
+    else:
+        ranks = numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))
+        teams = [
+            Team(number, count) for count, number in itertools.product(hosts, ranks) if number % count == 0
+        ]
+        if not teams:
+            raise InputError(f"{ranks[0]} ranks cannot be shared evenly by {counted(hosts[0], 'host')}")
+    fitting = tuple(team for team in teams if team.ranks >= op.min_ranks)
+    if explicit and not fitting:
+        raise InputError(
+            f"{op.name} needs {op.min_ranks} ranks, not {max(team.ranks for team in teams)}; "
+            "give more hosts or ranks"
+        )
+    return fitting
+
+
+def _per_host(measure: Measure, op: Op, cores: int, hosts: int) -> tuple[int, ...]:
+    """Ranks on each host: all cores for collectives, one for local ops, two in all between two."""
+    if measure.ranks_per_host is not None:
+        return numbers_in(measure.ranks_per_host, lambda text: parse_counts(text, "ranks"))
+    usual = {"local": 1, "p2p": 2 if hosts == 1 else 1}.get(op.class_, max(2, cores) if hosts == 1 else cores)
+    return (usual,)
+
+
+def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, ...]:
+    """The numbers of ranks of an op: those that are too few for it are for others, unless it is alone."""
+    if measure.ranks is None:
+        usual = {"local": 1, "p2p": 2}.get(op.class_, max(2, cores))
+        return (max(usual, op.min_ranks),)
+    ranks = numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))
+    if not explicit:
+        return tuple(count for count in ranks if count >= op.min_ranks)
+    if min(ranks) < op.min_ranks:
+        raise InputError(f"{op.name} needs {op.min_ranks} ranks, not {min(ranks)}; give -n {op.min_ranks}")
+    return ranks
+
+
+def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
+    """The measure on these hosts alone: what is for others is left out, None where that is all.
+
+    A measure that names no hosts is for any. Raises InputError.
+    """
+    known = hosts_of(measure)
+    chosen = hosts if known is None else tuple(count for count in known if count in hosts)
+    return replace(measure, hosts=chosen) if chosen else None

@@ -9,7 +9,7 @@ many per cent longer. Folders and verdicts stay in OUT, so that the same command
 `--seconds` ends a slice. Prints the comparisons with an alarm, for each op how often which verdict was given,
 with Clopper's and Pearson's interval of 95 %, and its ratios, and how often "same" was said of what was made
 5 % slower or more. At most 1 % of comparisons of equals may have an alarm, whatever else the machine does
-meanwhile.
+meanwhile, and in at most 10 % of them the least p of all test cases may be 10 % or less.
 
 All campaigns run in this process: what each `steelyard run` would do again (imports, looking for engines and
 asking them, tables, a report) is done once, or not at all.
@@ -42,6 +42,7 @@ from steelyard.results.rows import results
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
+LEVELS = (0.5, 0.2, 0.1, 0.05)  # of equals so many have such a p, or fewer: more of them than alarms tell
 SLOW = """
 #include <mpi.h>
 #include <time.h>
@@ -161,6 +162,12 @@ def report(found: Sequence[Verdicts], slower: float) -> None:
             print(f"{op} ratio: median {middle:.3f}, 90 % of them from {low:.3f} to {high:.3f}")
     if slower >= 100 * MARGIN:
         print(f"called the same: {_rate(sum(one.verdict == SAME for one in points), len(points))}")
+    least = [
+        min((one.p for one in (*each.points, *each.ops) if one.p is not None), default=1.0) for each in found
+    ]
+    for level in LEVELS:
+        below = sum(p <= level for p in least)
+        print(f"comparisons whose least p is {100 * level:g} % or less: {_rate(below, len(found))}")
     print(f"comparisons with an alarm: {_rate(alarms, len(found))}")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from kernels import check_kernels, kernel_lines
 from points import measure
 from steelyard.engines.build import solo_engine
+from steelyard.records.schema import Point
 
 _SOLO = (
     "npb.is class=A",
@@ -23,10 +24,13 @@ _SOLO = (
     "npb.lu class=S phases=off",
     "npb.lu class=S threads=3",
     "npb.lu class=W",
-    "npb.lu class=A",
     "app.hpccg nx=20 ny=30 nz=10 threads=3",
     "app.hpccg nx=1 ny=1 nz=1",
     "app.hpccg nx=32 ny=32 nz=32 iterations=5",
+    "app.minife nx=20 ny=30 nz=10 threads=3",
+    "app.minife nx=2 threads=3",
+    "app.minife nx=30 iterations=100",
+    "app.minife nx=40 ny=5 nz=9 iterations=3",
     "app.minimd nx=16 ny=16 nz=16 threads=3",
     "app.minimd nx=2 ny=3 nz=4 lists=full phases=off",
     "app.minimd potential=eam nx=8 ny=8 nz=8 threads=3",
@@ -36,3 +40,12 @@ _SOLO = (
 
 def test_kernels_give_the_published_answers_without_mpi(tmp_path: Path) -> None:
     check_kernels(measure(solo_engine(), 1, 3, kernel_lines(_SOLO), tmp_path / "out.jsonl"), _SOLO)
+
+
+def test_work_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
+    """What miniFE 2 prints of nx=30: flops of its 101 products with the matrix, sums and dot products."""
+    records = measure(
+        solo_engine(), 1, 1, kernel_lines(["app.minife nx=30 iterations=100"]), tmp_path / "o.jsonl"
+    )
+    (point,) = (one for one in records if isinstance(one, Point))
+    assert point.work == 101 * 2 * 753571 + 2.4462e7 + 1.08e7

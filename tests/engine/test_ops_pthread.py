@@ -3,6 +3,7 @@ how a wrong answer is found, and a library that does not do what it says; where 
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -53,6 +54,7 @@ _CHOICES = (
 )
 
 
+@functools.cache
 def _all_ops() -> dict[str, Op]:
     return {name: op for name, op in sound_ops(solo_engine()).items() if op.family in _FAMILIES}
 

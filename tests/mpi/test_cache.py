@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, sound_ops
+from points import describe, engine_of, points_once, sound_ops
 from points import measure as measure_mpi
-from steelyard.engines.build import describe, solo_engine
+from steelyard.engines.build import solo_engine
 from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Point, Record
@@ -55,11 +55,11 @@ def _lines(mpi: Mpi, words: str) -> list[str]:
     ]
 
 
-def test_every_op_with_messages_has_buffers_that_can_be_placed(mpi: Mpi) -> None:
+def test_every_op_with_messages_has_buffers_that_can_be_placed(one_mpi: Mpi) -> None:
     """But those whose buffers the library allocates, or that need none but a few bytes of their own."""
     without = {
         op.name
-        for op in describe(engine_of(mpi)).ops
+        for op in describe(engine_of(one_mpi)).ops
         if op.name.startswith("mpi.") and op.sized
         if not {"align", "pages"} <= {param.name for param in op.params}
     }
@@ -71,6 +71,7 @@ def test_every_op_with_messages_has_buffers_that_can_be_placed(mpi: Mpi) -> None
 def test_buffers_anywhere_hold_the_right_answers(tmp_path: Path, mpi: Mpi, words: str) -> None:
     lines = _lines(mpi, words)
     assert len(lines) > 80
+    lines = points_once(mpi, lines)
     records = measure_mpi(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
     ends = {lines[record.point]: record for record in records if isinstance(record, End)}
     assert ends.keys() == set(lines)
@@ -84,10 +85,10 @@ def test_buffers_anywhere_hold_the_right_answers(tmp_path: Path, mpi: Mpi, words
         assert {(params["align"], params["pages"]) for params in given} == {(8, "small")}
 
 
-def test_huge_pages_are_there_or_it_is_said(tmp_path: Path, mpi: Mpi) -> None:
+def test_huge_pages_are_there_or_it_is_said(tmp_path: Path, one_mpi: Mpi) -> None:
     words = "pages=huge align=64 rule=fixed count=1 method=barrier bytes=100000"
     lines = [f"op={op} {words}" for op in ("mpi.pingpong", "mpi.alltoall")]
-    records = measure_mpi(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure_mpi(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
     assert len(ends) == len(lines)
     for end in ends:
@@ -103,11 +104,11 @@ _TOO_LARGE = (
 )
 
 
-def test_more_memory_than_there_is_is_refused_before_it_is_taken(tmp_path: Path, mpi: Mpi) -> None:
+def test_more_memory_than_there_is_is_refused_before_it_is_taken(tmp_path: Path, one_mpi: Mpi) -> None:
     """And what comes after it is measured."""
     possible = "op=mpi.pingpong bytes=8 rule=fixed count=1"
     lines = [line for words in _TOO_LARGE for line in (f"{words} rule=fixed count=1", possible)]
-    records = measure_mpi(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure_mpi(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
     assert len(ends) == len(lines)
     for refused, measured in zip(ends[::2], ends[1::2], strict=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from points import BROKEN_IN_MPICH_4, engine_of, measure, sound_ops
+from points import BROKEN_IN_MPICH_4, engine_of, measure, points_of, points_once, sound_ops
 from preloaded import build_preloaded
 from steelyard.base.units import parse_sizes
 from steelyard.engines.build import Engine, solo_engine
@@ -88,6 +88,7 @@ def test_every_op_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) -> N
     ops = sound_ops(engine)
     few = ranks > 2  # they take turns on two cores, which can be slow
     lines = [line for op in ops.values() for line in _words(op, few=few or op.family == "one-sided")]
+    lines = points_of(mpi, ranks, lines)
     _check(measure(engine, ranks, 1, lines, tmp_path / "out.jsonl"), lines, ops, ranks)
 
 
@@ -105,6 +106,7 @@ def test_ops_with_threads_run_in_ranks(tmp_path: Path, mpi: Mpi) -> None:
     ops = sound_ops(engine)
     suited = (op for op in ops.values() if not op.max_threads)
     lines = [line for op in suited for line in _words(op, 2, few=op.name.startswith("mpi."))]
+    lines = points_of(mpi, 2 * 2, lines)
     _check(measure(engine, 2, 2, lines, tmp_path / "out.jsonl"), lines, ops, 2)
 
 
@@ -113,13 +115,13 @@ def test_every_method_suits_every_op_that_says_so(tmp_path: Path, mpi: Mpi, meth
     engine = engine_of(mpi)
     ops = {name: op for name, op in sound_ops(engine).items() if method in op.methods and op.min_threads == 1}
     sizes = {name: f" bytes={max(8, _least(name))}" if op.sized else "" for name, op in ops.items()}
-    lines = [f"op={name} method={method} rule=fixed count=2{sizes[name]}" for name in ops]
+    lines = points_once(mpi, [f"op={name} method={method} rule=fixed count=2{sizes[name]}" for name in ops])
     _check(measure(engine, 2, 1, lines, tmp_path / "out.jsonl"), lines, ops, 2)
 
 
-def test_sums_of_a_part_of_a_number_are_refused(tmp_path: Path, mpi: Mpi) -> None:
+def test_sums_of_a_part_of_a_number_are_refused(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = ["op=mpi.allreduce bytes=7 rule=fixed count=2", "op=mpi.barrier rule=fixed count=2"]
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     first, second = (record for record in records if isinstance(record, End))
     assert first.status == "skipped"
     assert "7 bytes are no multiple of 8" in (first.why or "")
@@ -151,7 +153,7 @@ def test_a_flipped_bit_in_what_a_rank_received_is_found(tmp_path: Path, mpi: Mpi
         if name.startswith("mpi.") and op.available and op.min_ranks <= 2
     }
     sizes = {name: " bytes=24" if op.sized else "" for name, op in ops.items()}
-    lines = [f"op={name} rule=fixed count=2 plant={rank}{sizes[name]}" for name in ops]
+    lines = points_once(mpi, [f"op={name} rule=fixed count=2 plant={rank}{sizes[name]}" for name in ops])
     records = measure(engine, 2, 1, lines, tmp_path / "out.jsonl")
     ends = {lines[record.point].split()[0][3:]: record for record in records if isinstance(record, End)}
     for name, end in ends.items():

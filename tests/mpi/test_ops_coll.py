@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
-from steelyard.engines.build import describe
+from points import describe, engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Obs, Point
 
@@ -125,7 +124,7 @@ def test_every_collective_gives_right_answers_on_more_ranks(tmp_path: Path, mpi:
     """In each form, as test_ops.py does on up to 4."""
     engine = engine_of(mpi)
     ops = [op for op in describe(engine).ops if op.family in ("coll", "neighbour") and op.available]
-    lines = _lines(tuple((op.name, 1) for op in ops))
+    lines = points_of(mpi, ranks, _lines(tuple((op.name, 1) for op in ops)))
     records = measure(engine, ranks, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
     assert [(end.status, end.why) for end in ends] == [("ok", None)] * len(lines)
@@ -136,21 +135,22 @@ def test_every_choice_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) 
     engine = engine_of(mpi)
     available = {op.name for op in describe(engine).ops if op.available}
     points = _CHOICES + tuple(point for point in _PERSISTENT if point[0].split()[0] in available)
-    lines = _lines(points)
+    least_of = dict(zip(_lines(points), (least for _, least in points), strict=True))
+    lines = points_of(mpi, ranks, [*least_of])
     records = measure(engine, ranks, 1, lines, tmp_path / "out.jsonl")
     ends = {record.point: record for record in records if isinstance(record, End)}
     assert ends.keys() == set(range(len(lines)))
-    for index, (line, (_, least)) in enumerate(zip(lines, points, strict=True)):
-        end = ends[index]
+    for index, line in enumerate(lines):
+        end, least = ends[index], least_of[line]
         assert (end.status, end.verified) == (("ok", True) if ranks >= least else ("skipped", False)), (
             line,
             end.why,
         )
 
 
-def test_every_word_is_tried(mpi: Mpi) -> None:
+def test_every_word_is_tried(one_mpi: Mpi) -> None:
     """The table above has each word of each parameter that a collective has."""
-    engine = engine_of(mpi)
+    engine = engine_of(one_mpi)
     tried = {word for words, _ in _CHOICES for word in words.split()[1:]} | {*_ELSEWHERE}
     for op in describe(engine).ops:
         if op.family not in ("coll", "neighbour"):
@@ -167,8 +167,8 @@ _ROLES = {
 }
 
 
-def test_an_op_says_of_what_it_is_a_form_and_what_its_value_is(mpi: Mpi) -> None:
-    engine = engine_of(mpi)
+def test_an_op_says_of_what_it_is_a_form_and_what_its_value_is(one_mpi: Mpi) -> None:
+    engine = engine_of(one_mpi)
     ops = {op.name: op for op in describe(engine).ops}
     assert {op.role for op in ops.values()} == _ROLES
     forms = {name: (op.base, op.form, op.role) for name, op in ops.items()}
@@ -189,7 +189,7 @@ def test_an_op_says_of_what_it_is_a_form_and_what_its_value_is(mpi: Mpi) -> None
         assert {(role, layer) for layer in ("shared memory", "pipe", "network")} < layers
 
 
-def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [
         f"op={words} rule=fixed count=3"
         for words in (
@@ -199,7 +199,7 @@ def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, mpi: Mpi) -
             "mpi.scan method=trigger-ack",
         )
     ]
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     said = [(r.base, r.form, r.role, r.layer, r.nature, r.bound) for r in records if isinstance(r, Point)]
     assert said == [
         ("mpi.bcast", "nonblocking", "collective", None, "throughput, not latency", None),
@@ -209,9 +209,9 @@ def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, mpi: Mpi) -
     ]
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [f"op={words} rule=fixed count=1" for words, _ in _REFUSED]
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
     for end, (words, sentence) in zip(ends, _REFUSED, strict=True):
         assert end.status == "skipped", words
@@ -221,6 +221,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> No
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_with_every_choice(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [f"op={words} bytes=48 rule=fixed count=1 method=barrier plant={rank}" for words in _PLANTED]
+    lines = points_once(mpi, lines)
     records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
     for end, words in zip(ends, _PLANTED, strict=True):
@@ -231,7 +232,7 @@ def test_a_flipped_bit_is_found_with_every_choice(tmp_path: Path, mpi: Mpi, rank
         assert (end.why or "").startswith(f"wrong: rank {rank}: "), words
 
 
-def test_nobody_leaves_before_the_late_rank_has_come(tmp_path: Path, mpi: Mpi) -> None:
+def test_nobody_leaves_before_the_late_rank_has_come(tmp_path: Path, one_mpi: Mpi) -> None:
     """A barrier lasts at least as long as the last rank lets the others wait, on every rank."""
     delay_us = 3000
     lines = [
@@ -239,7 +240,7 @@ def test_nobody_leaves_before_the_late_rank_has_come(tmp_path: Path, mpi: Mpi) -
         for pattern in ("late", "ramp", "ramp_down", "random")
     ]
     lines.append("op=mpi.barrier rule=fixed count=3 method=barrier")
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     # Rank 0 may start later than rank 1 by what the method's own barrier leaves; not by half of the delay.
     for record in records:
         if isinstance(record, Obs) and record.point < 4:
@@ -259,10 +260,10 @@ def test_mpich_4_forgets_the_sends_of_a_rank_that_receives_nothing(tmp_path: Pat
     assert "byte 0 of block 0 from rank 0 is 0xa5" in (end.why or "")
 
 
-def test_a_method_that_follows_the_root_is_refused_where_it_is_another(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_method_that_follows_the_root_is_refused_where_it_is_another(tmp_path: Path, one_mpi: Mpi) -> None:
     others = ("root=1", "roots=rotate", "groups=2", "arrival=late")
     lines = [f"op=mpi.bcast bytes=8 method=bisected-ack rule=fixed count=2 {more}" for more in ("", *others)]
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     first, *ends = (record for record in records if isinstance(record, End))
     assert first.status == "ok"
     assert [end.status for end in ends] == ["skipped"] * len(others)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
+from points import engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End
 
@@ -49,6 +49,7 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
         f"op=mpi.halo.3d27 {_FIXED} bytes=70000 back={_BACKS[(ranks + 3) % len(_BACKS)]} cell=40 pz={ranks}",
         f"op=mpi.halo.3d27 {_FIXED} bytes=0 back={_BACKS[(ranks + 5) % len(_BACKS)]} px={ranks} py=1 pz=1",
     ]
+    lines = points_of(mpi, ranks, lines)
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         if _lacks(mpi, line):
             assert end.status == "skipped"
@@ -63,6 +64,7 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
 def test_a_flipped_bit_is_found_on_a_corner_by_every_back(tmp_path: Path, mpi: Mpi) -> None:
     lines = [f"op=mpi.halo.3d27 {_FIXED} bytes=24 back={back} plant=4" for back in _BACKS]
     lines += [f"op=mpi.halo.2d5 {_FIXED} bytes=24 px=5 periodic=no plant=4"]
+    lines = points_once(mpi, lines)
     for line, end in zip(lines, _ends(mpi, 5, lines, tmp_path / "out.jsonl"), strict=True):
         if not _lacks(mpi, line):
             assert (end.status, end.verified) == ("failed", False), line
@@ -81,10 +83,10 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     asked = _REFUSED
     lines = [f"{line} {_FIXED}" for line in (*asked, "op=mpi.halo.2d5 bytes=8")]
-    ends = _ends(mpi, 3, lines, tmp_path / "out.jsonl")
+    ends = _ends(one_mpi, 3, lines, tmp_path / "out.jsonl")
     for end, why in zip(ends, asked.values(), strict=False):
         assert end.status == "skipped"
         assert why in (end.why or "")

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from campaigns import plan_of, run_plan, setup_of
-from points import engine_of, measure, sound_ops
-from steelyard.engines.build import describe
+from points import describe, engine_of, measure, points_of, points_once, sound_ops
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import UNBOUND, Placement
@@ -115,7 +114,7 @@ def _all_went_well(mpi: Mpi, ends: dict[str, End], ranks: int) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
 def test_every_choice_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
-    lines = _FEW if ranks > 3 else (*_MAKERS, *_COLLECTIVES, *_PARTS, *_P2P)
+    lines = points_of(mpi, ranks, _FEW if ranks > 3 else (*_MAKERS, *_COLLECTIVES, *_PARTS, *_P2P))
     _all_went_well(mpi, _ends(tmp_path, mpi, ranks, lines), ranks)
 
 
@@ -177,9 +176,9 @@ def test_ranks_that_hydra_has_bound_spawn_nothing(tmp_path: Path, mpi: Mpi) -> N
     assert "give --placement unbound" in (end.why or "")
 
 
-def test_every_collective_can_have_work_in_it(mpi: Mpi) -> None:
+def test_every_collective_can_have_work_in_it(one_mpi: Mpi) -> None:
     """Each nonblocking and each persistent one, with the parameters that it has alone."""
-    ops = describe(engine_of(mpi)).ops
+    ops = describe(engine_of(one_mpi)).ops
     params = {op.name: [param.name for param in op.params] for op in ops}
     forms = [
         op.name.removeprefix("mpi.")
@@ -200,7 +199,8 @@ def test_windows_over_memory_that_is_there(tmp_path: Path, mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_threads_ready_their_shares_and_wait(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
-    _all_went_well(mpi, _ends(tmp_path, mpi, ranks, _IN_THREADS, threads=2), ranks)
+    lines = points_of(mpi, 2 * ranks, _IN_THREADS)
+    _all_went_well(mpi, _ends(tmp_path, mpi, ranks, lines, threads=2), ranks)
 
 
 # With so many threads: a point -> words of the sentence.
@@ -220,8 +220,9 @@ _REFUSED = {
 
 @pytest.mark.parametrize("threads", _REFUSED)
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi, threads: int) -> None:
-    ends = _ends(tmp_path, mpi, 2, [*_REFUSED[threads]], threads).values()
-    for end, sentence in zip(ends, _REFUSED[threads].values(), strict=True):
+    refused = {line: _REFUSED[threads][line] for line in points_once(mpi, [*_REFUSED[threads]])}
+    ends = _ends(tmp_path, mpi, 2, [*refused], threads).values()
+    for end, sentence in zip(ends, refused.values(), strict=True):
         assert end.status == "skipped"
         if not (end.why or "").startswith("unsupported: "):  # this MPI has no partitions at all
             assert sentence in (end.why or "")
@@ -302,10 +303,10 @@ def _launch(records: Sequence[Record]) -> Launch:
     return next(record for record in records if isinstance(record, Launch))
 
 
-def test_levels_of_thread_support_are_measured_side_by_side(tmp_path: Path, mpi: Mpi) -> None:
-    plan: Plan = plan_of("mpi.pingpong", ranks=2, mpi=(mpi.name,))
+def test_levels_of_thread_support_are_measured_side_by_side(tmp_path: Path, one_mpi: Mpi) -> None:
+    plan: Plan = plan_of("mpi.pingpong", ranks=2, mpi=(one_mpi.name,))
     measure = msgspec.structs.replace(plan.measure[0], bytes=8, thread_level="single,multiple")
-    run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=(measure,)), setup_of(mpi))
+    run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=(measure,)), setup_of(one_mpi))
     files = read_folder(tmp_path / "out")
     levels = {file.job.job.rpartition("-")[2]: file.launch.mpi for file in files if file.launch}
     assert {name: mpi and mpi.thread_level for name, mpi in levels.items()} == {

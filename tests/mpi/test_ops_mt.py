@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from campaigns import plan_of, run_plan, setup_of
-from points import engine_of, measure
-from steelyard.engines.build import describe
+from points import describe, engine_of, measure, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_folder
 from steelyard.records.schema import End, Obs, Phases
@@ -43,9 +42,7 @@ def _ends(tmp_path: Path, mpi: Mpi, ranks: int, threads: int, lines: Sequence[st
     ("ranks", "threads"), [(1, 2), (2, 1), (2, 2), (3, 2), (4, 2), (5, 2), (7, 2), (8, 2)]
 )
 def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, threads: int) -> None:
-    if ranks > 3 and mpi.family == "mpich":
-        threads = 1  # they spin on cores that others wait for
-    lines = _lines(mpi)
+    lines = _lines(mpi) if ranks < 3 else points_once(mpi, _lines(mpi))
     ends = _ends(tmp_path, mpi, ranks, threads, lines)
     for line, end in zip(lines, ends, strict=True):
         if end.status == "skipped":
@@ -58,7 +55,7 @@ def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     """What the last of two threads received is spoilt."""
-    lines = _lines(mpi)
+    lines = points_once(mpi, _lines(mpi))
     ends = _ends(tmp_path, mpi, 2, 2, [f"{line} plant={rank}" for line in lines])
     receives_at = {"reduce": 0, "gather": 0, "gatherv": 0, "bcast": 1, "exscan": 1, "bandwidth": 1}
     receives_at |= {"message_rate": 1}
@@ -73,24 +70,24 @@ def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: in
             assert "thread 1: " in (end.why or ""), line
 
 
-def test_long_messages_of_other_threads_are_checked(tmp_path: Path, mpi: Mpi) -> None:
+def test_long_messages_of_other_threads_are_checked(tmp_path: Path, one_mpi: Mpi) -> None:
     """Rank 2 receives nothing else, in both of its other threads; the last message is spoilt."""
     long = "op=mpi.mt.short bytes=8 other_bytes=100001 other_to=third"
     tmp_path.joinpath("few").mkdir()
-    good, bad = _ends(tmp_path, mpi, 3, 3, [long, f"{long} plant=2"])
+    good, bad = _ends(tmp_path, one_mpi, 3, 3, [long, f"{long} plant=2"])
     assert (good.status, good.verified) == ("ok", True)
     assert (bad.status, bad.verified) == ("failed", False)
     assert (bad.why or "").startswith("wrong: rank 2: ")
-    (few,) = _ends(tmp_path.joinpath("few"), mpi, 2, 2, [long])
+    (few,) = _ends(tmp_path.joinpath("few"), one_mpi, 2, 2, [long])
     assert few.status == "skipped"
     assert "other_to=third sends long messages to rank 2; give 3 ranks, not 2" in (few.why or "")
 
 
-def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
+def test_how_alike_threads_are_served(tmp_path: Path, one_mpi: Mpi) -> None:
     """Stamps of when the first thread is done, half of them, the last; only if asked for."""
     words = "op=mpi.mt.pingpong bytes=8 threads=2 method=batch reps=1 rule=fixed count=4"
     lines = [f"{words} phases=on", words]
-    records = measure(engine_of(mpi), 2, 2, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 2, lines, tmp_path / "out.jsonl")
     found = [record for record in records if isinstance(record, Phases)]
     assert {record.point for record in found} == {0}
     row = summarise(found, 1)
@@ -116,8 +113,10 @@ def test_how_alike_threads_are_served(tmp_path: Path, mpi: Mpi) -> None:
         ("send=bsend", "one buffer for the whole process, not one for each of 2 threads; give another call"),
     ],
 )
-def test_what_threads_cannot_share_is_refused(tmp_path: Path, mpi: Mpi, words: str, sentence: str) -> None:
-    (end,) = _ends(tmp_path, mpi, 2, 2, [f"op=mpi.mt.pingpong bytes=8 {words}"])
+def test_what_threads_cannot_share_is_refused(
+    tmp_path: Path, one_mpi: Mpi, words: str, sentence: str
+) -> None:
+    (end,) = _ends(tmp_path, one_mpi, 2, 2, [f"op=mpi.mt.pingpong bytes=8 {words}"])
     assert end.status == "skipped"
     assert sentence in (end.why or "")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
+from points import engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Point
 
@@ -92,6 +92,7 @@ def test_every_epoch_of_every_call_delivers(tmp_path: Path, mpi: Mpi) -> None:
 def test_other_ranks_wait(tmp_path: Path, mpi: Mpi) -> None:
     lines = ["op=mpi.put sync=fence complete=close bytes=9", "op=mpi.get.bibandwidth calls=2 bytes=9"]
     lines += ["op=mpi.accumulate sync=pscw complete=close bytes=16 window=dynamic", "op=mpi.fetch_and_op"]
+    lines = points_of(mpi, 3, lines)
     for line, end in zip(lines, _ends(tmp_path, mpi, 3, lines), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
@@ -108,6 +109,7 @@ def _received(line: str) -> tuple[int, ...]:
 def test_a_flipped_bit_is_found_in_every_epoch(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [*itertools.islice(_every_epoch(), rank, None, 2)]
     lines += [f"op=mpi.{call}{form} bytes=40" for call in _PLAIN + _REQUESTS for form in _FORMS[:2]]
+    lines = points_once(mpi, lines)
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
         if rank in _received(line):
@@ -134,19 +136,20 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.put bytes=8"]
-    ends = _ends(tmp_path, mpi, 2, lines)
+    ends = _ends(tmp_path, one_mpi, 2, lines)
     for line, end in zip(_REFUSED, ends, strict=False):
         assert (end.status, end.verified) == ("skipped", False), line
         assert _REFUSED[line] in (end.why or ""), (line, end.why)
     assert ends[-1].status == "ok"
 
 
-def test_a_record_says_how_much_is_moved(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_record_says_how_much_is_moved(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = ["op=mpi.put bytes=7", "op=mpi.put.bandwidth calls=3 bytes=7"]
     lines += ["op=mpi.get.bibandwidth calls=3 bytes=7", "op=mpi.fetch_and_op"]
-    records = measure(engine_of(mpi), 2, 1, [f"{line} {_SHORT}" for line in lines], tmp_path / "out.jsonl")
+    lines = [f"{line} {_SHORT}" for line in lines]
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     points = [record for record in records if isinstance(record, Point)]
     assert [(point.role, point.moved_bytes, point.work) for point in points] == [
         ("latency", 7, 0),

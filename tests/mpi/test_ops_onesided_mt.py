@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
-from steelyard.engines.build import describe
+from points import describe, engine_of, measure
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Obs, Phases, Point
 
@@ -135,9 +134,9 @@ def test_more_threads_and_ranks_than_cores(tmp_path: Path, mpi: Mpi) -> None:
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
-def test_every_call_has_its_form_for_threads(mpi: Mpi) -> None:
+def test_every_call_has_its_form_for_threads(one_mpi: Mpi) -> None:
     """One row of the table of calls gives both."""
-    ops = {op.name: op for op in describe(engine_of(mpi)).ops if op.family == "one-sided"}
+    ops = {op.name: op for op in describe(engine_of(one_mpi)).ops if op.family == "one-sided"}
     alone = {name.removeprefix("mpi.") for name in ops if not name.startswith("mpi.mt.")}
     assert alone == {name.removeprefix("mpi.mt.") for name in ops if name.startswith("mpi.mt.")}
     assert {f"mpi.{call}" for call in (*_CALLS, *_SINGLES)} <= ops.keys()
@@ -210,21 +209,21 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
-    ends, _ = _measured(tmp_path, mpi, 2, 2, list(_REFUSED))
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
+    ends, _ = _measured(tmp_path, one_mpi, 2, 2, list(_REFUSED))
     for line, end in zip(_REFUSED, ends, strict=True):
         assert (end.status, end.verified) == ("skipped", False), line
         assert _REFUSED[line] in (end.why or ""), (line, end.why)
 
 
-def test_a_record_says_what_all_threads_move_and_when_they_were_done(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_record_says_what_all_threads_move_and_when_they_were_done(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [
         "op=mpi.mt.put bytes=7",
         "op=mpi.mt.get.bibandwidth calls=3 bytes=7",
         "op=mpi.mt.fetch_and_op",
     ]
     lines += ["op=mpi.mt.put bytes=7 windows=thread phases=on"]
-    _, records = _measured(tmp_path, mpi, 2, 2, lines)
+    _, records = _measured(tmp_path, one_mpi, 2, 2, lines)
     points = [record for record in records if isinstance(record, Point)]
     assert [(point.role, point.moved_bytes, point.work) for point in points] == [
         ("latency", 14, 2),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
+from points import engine_of, measure, points_of, points_once
 from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import End, Point
@@ -108,7 +108,7 @@ def test_every_pairing_is_timed_message_by_message(tmp_path: Path, mpi: Mpi) -> 
     lines = [*_pairings(), *_states(), "op=mpi.matching posted=3 unexpected=3"]
     lines += ["op=mpi.pingpong_c"] if mpi.origin == "embedded" else []
     lines += [f"op=mpi.type.pingpong type=vector how={how}" for how in ("type", "pack", "copy")]
-    lines = [f"{line} method=each bytes=8" for line in lines]
+    lines = points_once(mpi, [f"{line} method=each bytes=8" for line in lines])
     for line, end in zip(lines, _ends(tmp_path, mpi, 2, lines, "count=3"), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
@@ -129,13 +129,13 @@ def test_other_numbers_of_ranks(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
         lines += ["op=mpi.sendrecv_replace bytes=9", "op=mpi.bibandwidth send=start window=3 bytes=9"]
         lines += ["op=mpi.matching posted=5 unexpected=4 bytes=9"]
         lines += ["op=mpi.type.pingpong type=struct block=3 bytes=72 how=pack"]
-    _all_right(tmp_path, mpi, ranks, lines)
+    _all_right(tmp_path, mpi, ranks, points_of(mpi, ranks, lines))
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_whichever_way_it_came(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [f"{line} bytes=9" for line in (*_pairings(), *_states())]
-    lines += [*_windows(), *_exchanges(), *_queues(), *_typed(), *_rates(2)]
+    lines = points_once(mpi, [*lines, *_windows(), *_exchanges(), *_queues(), *_typed(), *_rates(2)])
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
         one_way = "mpi.bandwidth" in line or "form=single" in line
@@ -202,9 +202,9 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.pingpong bytes=8"]
-    ends = _ends(tmp_path, mpi, 2, lines)
+    ends = _ends(tmp_path, one_mpi, 2, lines)
     for line, end in zip(_REFUSED, ends, strict=False):
         assert (end.status, end.verified) == ("skipped", False), line
         assert _REFUSED[line] in (end.why or ""), line
@@ -241,8 +241,8 @@ _ROLES = {
 }
 
 
-def test_a_record_says_what_its_table_is_about(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_record_says_what_its_table_is_about(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [f"{line} rule=fixed {_SHORT}" for line in _ROLES]
-    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out.jsonl")
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     points = [(record.role, record.work) for record in records if isinstance(record, Point)]
     assert points == [*_ROLES.values()]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
+from points import engine_of, measure, points_of
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End
 
@@ -49,18 +49,19 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
         f"op=mpi.pattern.shift {_FIXED} bytes=70000 kind=window d=0",
         f"op=mpi.pattern.ring {_FIXED} bytes=0",
     ]
+    lines = points_of(mpi, ranks, lines)
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
 @pytest.mark.parametrize("rank", [0, 4])
-def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, mpi: Mpi, rank: int) -> None:
+def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, one_mpi: Mpi, rank: int) -> None:
     lines = [
         f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind=biwindow window=3 buffers=2 plant={rank}"
         for layout in _LAYOUTS
     ]
     waits = {"pair": (4,), "bisection": (4,), "neighbours": (4,)}  # of 5 ranks
-    for layout, end in zip(_LAYOUTS, _ends(mpi, 5, lines, tmp_path / "out.jsonl"), strict=True):
+    for layout, end in zip(_LAYOUTS, _ends(one_mpi, 5, lines, tmp_path / "out.jsonl"), strict=True):
         if rank in waits.get(layout, ()) or (layout == "matching" and end.status == "ok"):
             assert end.verified, layout
         else:
@@ -77,9 +78,9 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [f"{line} {_FIXED}" for line in (*_REFUSED, "op=mpi.pattern.ring bytes=8")]
-    ends = _ends(mpi, 3, lines, tmp_path / "out.jsonl")
+    ends = _ends(one_mpi, 3, lines, tmp_path / "out.jsonl")
     for end, why in zip(ends, _REFUSED.values(), strict=False):
         assert end.status == "skipped"
         assert why in (end.why or "")
@@ -87,7 +88,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> No
 
 
 @pytest.mark.parametrize("ranks", [4, 7])
-def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
+def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, one_mpi: Mpi, ranks: int) -> None:
     """Messages one by one too: blocks that are and that are no multiple of a group of messages."""
     op = "op=mpi.pattern.victim rule=fixed bytes=7 traffic_bytes=70"
     lines = [
@@ -101,12 +102,12 @@ def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, mpi: Mp
         f"{op} count=1 method=batch reps=1 plant={ranks - 1}",
         f"op=mpi.pattern.ring {_FIXED} bytes=8",
     ]
-    *right, victim, aggressor, after = _ends(mpi, ranks, lines, tmp_path / "out.jsonl")
+    *right, victim, aggressor, after = _ends(one_mpi, ranks, lines, tmp_path / "out.jsonl")
     assert [(end.status, end.why, end.verified) for end in (*right, after)] == [("ok", None, True)] * 7
     assert (victim.why or "").startswith("wrong: rank 1: byte 6 of block 0 from rank 0 is ")
     assert (aggressor.why or "").startswith(f"wrong: rank {ranks - 1}: byte 69 of block ")
 
 
-def test_a_victim_needs_aggressors(tmp_path: Path, mpi: Mpi) -> None:
-    (end,) = _ends(mpi, 3, [f"op=mpi.pattern.victim {_FIXED} bytes=8"], tmp_path / "out.jsonl")
+def test_a_victim_needs_aggressors(tmp_path: Path, one_mpi: Mpi) -> None:
+    (end,) = _ends(one_mpi, 3, [f"op=mpi.pattern.victim {_FIXED} bytes=8"], tmp_path / "out.jsonl")
     assert "mpi.pattern.victim needs 4 ranks, there is 3" in (end.why or "")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from points import engine_of, measure
+from points import engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Point
 
@@ -53,7 +53,7 @@ def _cannot(mpi: Mpi, ranks: int, line: str) -> bool:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_a_put_arrives_in_every_epoch_and_window(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
-    lines = [line for line in _lines(ranks) if not _cannot(mpi, ranks, line)]
+    lines = points_of(mpi, ranks, [line for line in _lines(ranks) if not _cannot(mpi, ranks, line)])
     for line, end in zip(lines, _ends(tmp_path, mpi, ranks, lines), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
@@ -61,7 +61,7 @@ def test_a_put_arrives_in_every_epoch_and_window(tmp_path: Path, mpi: Mpi, ranks
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_in_a_window_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     first = {line.split()[0]: line for line in reversed(_lines(2))}
-    lines = [*first.values()]
+    lines = points_once(mpi, [*first.values()])
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
         everywhere = line.split()[0].rpartition(".")[2] in (
@@ -81,16 +81,17 @@ _REFUSED = {
 }
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.win.fence info=no_locks"]
-    ends = _ends(tmp_path, mpi, 2, lines)
+    ends = _ends(tmp_path, one_mpi, 2, lines)
     for line, end in zip(_REFUSED, ends, strict=False):
         assert (end.status, end.verified) == ("skipped", False), line
         assert _REFUSED[line] in (end.why or ""), (line, end.why)
     assert ends[-1].status == "ok"
 
 
-def test_a_rate_counts_the_epochs_of_all_ranks(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_rate_counts_the_epochs_of_all_ranks(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = ["op=mpi.win.lock who=all", "op=mpi.win.flush", "op=mpi.win.fence"]
-    records = measure(engine_of(mpi), 2, 1, [f"{line} {_SHORT}" for line in lines], tmp_path / "out.jsonl")
+    lines = [f"{line} {_SHORT}" for line in lines]
+    records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
     assert [record.work for record in records if isinstance(record, Point)] == [2, 1, 0]

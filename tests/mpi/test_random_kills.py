@@ -1,4 +1,7 @@
-"""A short campaign whose processes are killed at random instants, and resumed until it is whole."""
+"""A short campaign whose processes are killed at random instants, and resumed until it is whole.
+
+With STEELYARD_KILLS=200 there are 200 kills instead of a few.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 from steelyard.system.process_stat import process_stats
 
-_KILLS, _LAUNCHES = 20, 2
+_KILLS, _LAUNCHES = int(os.environ.get("STEELYARD_KILLS", "7")), 2
 _MOST_RUNS = 3 * _KILLS
 _LONGEST_WAIT = 1.5  # seconds after which a victim is chosen: of the start, of a launch, of the time between
 

@@ -27,11 +27,11 @@ _SIMULATED = (
     ("npb.ft class=S", (4, 6, 8, 9, 64)),
     ("npb.ft class=S backend=nonblocking", (7,)),
     ("npb.cg class=S backend=icollective rows=1", (6,)),  # of 2 x 3 SimGrid gives wrong sums, MPIs right ones
-    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.bt class=S", (3, 4, 6, 8, 9, 64)),  # whose boxes are those of SP
     ("npb.bt class=S backend=blocking", (9,)),
-    ("npb.sp class=S", (3, 4, 6, 8, 9, 64)),
+    ("npb.sp class=S", (3, 4, 6, 8, 9, 16)),
     ("npb.sp class=S backend=persistent", (8,)),
-    ("npb.lu class=S", (4, 6, 8, 9, 64)),
+    ("npb.lu class=S", (4, 6, 8, 9, 16)),
     ("npb.lu class=S backend=blocking planes=3", (7, 9)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40", (4, 7)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
@@ -42,6 +42,9 @@ _SIMULATED = (
         for back in ("blocking", "persistent", "fence", "pscw", "lock", "flush")
     ),
     *((f"app.hpccg nx=4 ny=3 nz=2 iterations=10 grid=box backend={back}", (9,)) for back in ("pscw", "lock")),
+    ("app.minife nx=6 ny=5 nz=4 iterations=40", (4, 7, 8)),
+    ("app.minife nx=8 ny=7 nz=6 iterations=20", (64,)),
+    ("app.minife nx=3 ny=3 nz=20 iterations=20 grid=line imbalance=50 backend=blocking", (9,)),
     ("app.minimd nx=8 ny=8 nz=8", (4, 8)),
     ("app.minimd nx=8 ny=8 nz=8 every=4 steps=5", (64,)),
     ("app.minimd nx=12 ny=2 nz=2 lists=full backend=persistent steps=40", (7,)),

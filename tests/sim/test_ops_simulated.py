@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ _LEFT_OUT = {
 
 # Families, and on how many ranks. The others are with overlap, which sends what `coll` does many times over.
 @pytest.mark.parametrize(
-    ("family", "ranks"), [("p2p", 64), ("coll", 64), ("pattern and halo", 64), ("the others", 27)]
+    ("family", "ranks"),
+    [("p2p", 64), ("coll", 27), ("coll", 64), ("pattern and halo", 27), ("the others", 27)],
 )
 def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str, ranks: int) -> None:
     if shutil.which("smpicc") is None:
@@ -32,7 +34,7 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
         op
         for op in description["ops"]
         if op["name"].startswith("mpi.") and op["available"] and op["name"] not in _LEFT_OUT
-        if _group(op["family"]) == family
+        if _group(op["family"]) == family and (family != "coll" or ranks < 64 or _is_quick(op))
     ]
     assert ops
     how = {op["name"]: "barrier" if op["lasts"] else "batch" for op in ops}
@@ -48,6 +50,11 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
     ends = {record.point: record for record in read_records(out).records if isinstance(record, End)}
     assert len(ends) == len(lines)
     assert [(lines[i], end.why) for i, end in ends.items() if not end.verified] == []
+
+
+def _is_quick(op: dict[str, Any]) -> bool:
+    """SimGrid sends these from each rank to each other, which takes seconds on 64: they are met on 27."""
+    return op["form"] == "blocking" and op["name"] not in ("mpi.alltoallw", "mpi.scan", "mpi.exscan")
 
 
 def _group(family: str) -> str:

@@ -67,3 +67,20 @@ def test_intervals_inside_a_launch_and_over_launches() -> None:
     found, value, share = coverage.mode_row(world, ratio, 10, 100)
     assert found > 0.7
     assert min(value, share) > 0.9
+
+
+def test_all_intervals_of_a_comparison_hold_together(derived: ModuleType) -> None:
+    """99 % of comparisons: 27 of 30 and more in all but 1 of 5000 tests; nights likewise."""
+    assert derived
+    compared = _load("coverage_compare")
+    assert compared.arms_held(compared.ARMS["and modes 70/30 x 2"], 8, 30) >= 0.9
+    assert compared.tonight_held(12, 30) >= 0.9
+    found, dated, inside = compared.changes_held(30, 3)
+    assert min(found, dated, inside) > 0.8
+
+
+def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
+    assert derived
+    compared = _load("coverage_compare")
+    assert compared.arms_held(compared.FOLDERS["an hour adds 3 %"], 12, 30, by_turns=False) >= 0.9
+    assert compared.arms_held(compared.FOLDERS["an hour adds 10 %"], 12, 30, by_turns=False) < 0.5

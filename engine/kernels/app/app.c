@@ -2,7 +2,7 @@
 
 #include "kernels/families.h"
 
-static const struct kernel *const kernels[] = {&app_hpccg, &app_minimd};
+static const struct kernel *const kernels[] = {&app_hpccg, &app_minife, &app_minimd};
 
 static void op_at(size_t i, struct op *op)
 {

@@ -5,6 +5,6 @@
 
 #include "kernels/kernel.h"
 
-extern const struct kernel app_hpccg, app_minimd;
+extern const struct kernel app_hpccg, app_minife, app_minimd;
 
 #endif

@@ -22,12 +22,20 @@ static int64_t index_of(const int64_t extent[GRID_DIMS], int64_t z, int64_t y, i
     return (z * extent[BRICK_Y] + y) * extent[BRICK_X] + x;
 }
 
-void brick_make(struct brick *b, const struct grid *ranks, int rank, const int64_t cells[GRID_DIMS])
+void brick_place(const struct grid *ranks, int rank, int at[GRID_DIMS])
 {
-    *b = (struct brick){.ranks = *ranks, .rank = rank};
-    for (int d = 0; d < GRID_DIMS; ++d)
-        b->cells[d] = cells[d];
-    b->own = cells[0] * cells[1] * cells[2];
+    for (int d = GRID_DIMS - 1; d >= 0; --d) {
+        at[d] = rank % ranks->extent[d];
+        rank /= ranks->extent[d];
+    }
+}
+
+void brick_cut(struct brick *b, const struct grid *ranks, int rank)
+{
+    b->ranks = *ranks;
+    b->rank = rank;
+    b->own = b->cells[0] * b->cells[1] * b->cells[2];
+    b->outer = 0;
     b->count = grid_steps(GRID_DIMS, true, b->steps);
     for (int i = 0; i < b->count; ++i) {
         int64_t first[GRID_DIMS], count[GRID_DIMS];
@@ -36,6 +44,19 @@ void brick_make(struct brick *b, const struct grid *ranks, int rank, const int64
         b->outer_at[i] = b->own + b->outer;
         b->outer += b->beyond[i] == GRID_NOBODY ? 0 : b->border[i];
     }
+}
+
+void brick_make(struct brick *b, const struct grid *ranks, int rank, const int64_t cells[GRID_DIMS])
+{
+    int at[GRID_DIMS];
+    *b = (struct brick){0};
+    brick_place(ranks, rank, at);
+    for (int d = 0; d < GRID_DIMS; ++d) {
+        b->cells[d] = cells[d];
+        b->first[d] = at[d] * cells[d];
+        b->whole[d] = ranks->extent[d] * cells[d];
+    }
+    brick_cut(b, ranks, rank);
 }
 
 /* Steps are in the order of their digits -1, 0, 1, without the one that stays. */
@@ -63,16 +84,13 @@ int64_t brick_neighbour(const struct brick *b, const int64_t at[GRID_DIMS], cons
 
 int64_t brick_global(const struct brick *b, const int64_t at[GRID_DIMS])
 {
-    int64_t where[GRID_DIMS], whole[GRID_DIMS];
-    int rank = b->rank;
-    for (int d = GRID_DIMS - 1; d >= 0; --d) {
-        where[d] = rank % b->ranks.extent[d] * b->cells[d] + at[d];
-        whole[d] = b->ranks.extent[d] * b->cells[d];
-        rank /= b->ranks.extent[d];
-        if (where[d] < 0 || where[d] >= whole[d])
+    int64_t where[GRID_DIMS];
+    for (int d = 0; d < GRID_DIMS; ++d) {
+        where[d] = b->first[d] + at[d];
+        if (where[d] < 0 || where[d] >= b->whole[d])
             return -1;
     }
-    return index_of(whole, where[0], where[1], where[2]);
+    return index_of(b->whole, where[0], where[1], where[2]);
 }
 
 /* ---- the halo ------------------------------------------------------------------------------------------ */

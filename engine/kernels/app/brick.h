@@ -1,6 +1,6 @@
-/* A brick of cells for each rank, all of one size, and the cells of its neighbours that touch it: the outer
- * ones. A field has an element for each own cell, x fastest, and behind them one for each outer cell, in the
- * order of the messages that bring them. */
+/* A brick of cells for each rank, cut from a box by planes, and the cells of its neighbours that touch it:
+ * the outer ones. A field has an element for each own cell, x fastest, and behind them one for each outer
+ * cell, in the order of the messages that bring them. */
 #ifndef KERNELS_APP_BRICK_H
 #define KERNELS_APP_BRICK_H
 
@@ -13,6 +13,8 @@ struct brick {
     struct grid ranks; /* extents along z, y, x */
     int rank;
     int64_t cells[GRID_DIMS]; /* along z, y, x */
+    int64_t first[GRID_DIMS]; /* where they begin in the whole box */
+    int64_t whole[GRID_DIMS]; /* cells of that */
     int64_t own, outer;       /* cells of this rank, and of others that touch them */
     int count;                /* of steps to the bricks around */
     int steps[GRID_STEPS][GRID_DIMS];
@@ -21,7 +23,12 @@ struct brick {
     int64_t outer_at[GRID_STEPS]; /* where its cells are among the outer ones */
 };
 
-/* The brick of a rank, of which ranks->extent make a box, with nobody beyond its sides. */
+/* Where a rank is among others: z, y, x. */
+void brick_place(const struct grid *ranks, int rank, int at[GRID_DIMS]);
+
+/* The brick of a rank, of which ranks->extent make a box, with nobody beyond its sides: where `first`,
+ * `cells` and `whole` are set, or all bricks with as many cells. */
+void brick_cut(struct brick *brick, const struct grid *ranks, int rank);
 void brick_make(struct brick *brick, const struct grid *ranks, int rank, const int64_t cells[GRID_DIMS]);
 
 /* Where in a field the cell `step` away from an own one stands; -1 beyond the sides of the box. */

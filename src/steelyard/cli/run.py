@@ -176,6 +176,8 @@ def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
     from steelyard.report import write_report  # the answer comes first
 
     line(f"report:  {write_report([folder], folder / 'report.html')}")
+    if plan.arms:
+        line(f"verdict: steelyard compare {folder}")
     return {row.status for row in results.rows}
 
 

@@ -19,6 +19,7 @@ from steelyard.export.junit import results_xml
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
+from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
@@ -35,7 +36,7 @@ def results_document(what: Results) -> dict[str, Any]:
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
     messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
     of applications, `functionality` which one-sided calls work, `rankings` which way to call them is the
-    fastest, `doubts` what the checks have found.
+    fastest, `streams` threads against processes, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -45,7 +46,8 @@ def results_document(what: Results) -> dict[str, Any]:
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
     made["exchanges"] = msgspec.to_builtins(exchanges_of(rows))
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
-    made |= {"functionality": works, "rankings": ranked, "doubts": found}
+    streams = msgspec.to_builtins(streams_of(rows))
+    made |= {"functionality": works, "rankings": ranked, "streams": streams, "doubts": found}
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
@@ -25,6 +26,7 @@ from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
+from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
@@ -93,6 +95,9 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+    for sheet in stream_sheets(streams_of(rows)):
+        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
+        yield Section(title, explained, sheets=(untitled(sheet),))
     yield from _functionality_section(rows, folder)
     ranked = rankings_of(rows)
     for sheet in ranking_sheets(ranked):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
+from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
@@ -15,6 +16,7 @@ from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable, pair_tables
+from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
@@ -39,6 +41,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
+        *stream_sheets(streams_of(rows)),
     )
     for sheet in found:
         yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet

@@ -1,0 +1,93 @@
+"""Threads or processes: the rates of streams of messages between as many cores, and their ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.base.units import format_bytes, format_count_rate, format_ratio
+from steelyard.models.cores import Stream
+from steelyard.models.ranking import OPTIONS
+from steelyard.show.labels import Fact, Facts, labels_of, param_facts
+from steelyard.show.sheet import NOTHING, Line, Sheet, number, remark, words
+
+_EXPLAINED = (
+    "messages a second of all pairs of cores; ratio: over those of two-sided calls of processes on as many "
+    "cores (base), below 1 it is slower; the interval is over pairs of launches"
+)
+_TOLD = (*OPTIONS, "target", "channel", "who")  # parameters that tell ways apart, where they are words
+_EPOCH = ("sync", "complete")  # said once where all that have epochs have the same
+
+
+def stream_sheets(found: Sequence[Stream]) -> tuple[Sheet, ...]:
+    """A line for each way to move the same messages, in groups of as many cores; none without threads."""
+    if not found:
+        return ()
+    things = labels_of([_thing_facts(one) for one in found])
+    names = [name for name in _TOLD if len(_values(found, name)) > 1]
+    ways = labels_of([param_facts({name: one.params.get(name, "") for name in names}) for one in found])
+    epochs = [value for name in _EPOCH if name not in names for value in _values(found, name)]
+    common = ", ".join((*things.common.values(), *epochs))
+    return (
+        Sheet(
+            title="threads or processes",
+            explained=f"{_EXPLAINED}; {common}" if common else _EXPLAINED,
+            columns=(
+                *(axis.column for axis in things.varying),
+                words("op"),
+                words("ranks x threads"),
+                *(axis.column for axis in ways.varying),
+                number("rate"),
+                number("ratio", strong=True),
+                number("interval"),
+                remark(),
+            ),
+            lines=tuple(
+                Line(
+                    (
+                        *things.cells(i),
+                        one.op,
+                        f"{one.ranks} x {one.threads}",
+                        *ways.cells(i),
+                        format_count_rate(one.rate),
+                        format_ratio(one.ratio),
+                        _interval_words(one),
+                        _verdict(one),
+                    )
+                )
+                for i, one in enumerate(found)
+            ),
+            grouped=len(things.varying),
+        ),
+    )
+
+
+def _thing_facts(one: Stream) -> Facts:
+    size = format_bytes(one.bytes)
+    return {
+        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "bytes": Fact("bytes", size, size),
+        "flight": Fact("in flight", str(one.in_flight), f"{one.in_flight} in flight"),
+        "cores": Fact("cores", str(one.against), f"{one.against} cores"),
+    }
+
+
+def _values(found: Sequence[Stream], name: str) -> list[str]:
+    """The words that a parameter has among the streams that have it."""
+    return list(
+        dict.fromkeys(str(one.params[name]) for one in found if isinstance(one.params.get(name), str))
+    )
+
+
+def _interval_words(one: Stream) -> str:
+    if one.low is None or one.high is None:
+        return NOTHING
+    return f"{format_ratio(one.low)} – {format_ratio(one.high)}"
+
+
+def _verdict(one: Stream) -> str:
+    """What the interval says; nothing of one that holds 1."""
+    if one.is_base:
+        return "base"
+    if one.low is None or one.high is None or one.low <= 1 <= one.high:
+        return ""
+    return "slower" if one.high < 1 else "faster"

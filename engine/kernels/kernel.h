@@ -34,7 +34,7 @@ struct kernel_env {
 #define KERNEL_PHASES PARAM_WORDS("phases", "record where the time goes inside", kernel_on_off)
 #define KERNEL_BACKEND(list) PARAM_WORDS("backend", "the calls that carry messages", list)
 extern const char *const kernel_on_off[3];
-/* Of a kernel whose exchanges several threads may move; all three, or none. */
+/* For a kernel whose exchanges several threads may move: all three, or none. */
 #define KERNEL_MOVERS                                                                                        \
     {"movers", "", "threads that move messages, each those of its own neighbours", 1, 1, 1024}
 #define KERNEL_WINDOWS                                                                                       \

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, BACKEND, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
 
 struct minife {
     struct kernel_env *env;
@@ -276,7 +276,7 @@ static double work(const double *chosen)
 }
 
 static const char *const grids[] = {"box", "line", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
+
 static const struct param params[] = {
     [NX] = {"nx", "", "elements along x", 64, 2, 1e5},
     [NY] = {"ny", "", "elements along y; 0: as many as along x", 0, 0, 1e5},
@@ -284,7 +284,10 @@ static const struct param params[] = {
     [GRID] = PARAM_WORDS("grid", "how ranks share the nodes: in a box, or a line along z", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 200, 1, 1e6},
     [IMBALANCE] = {"imbalance", "%", "how much more nodes than the mean the fullest rank has", 0, 0, 1000},
-    [BACKEND] = KERNEL_BACKEND(backends),
+    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
+    [MOVERS] = KERNEL_MOVERS,
+    [WINDOWS] = KERNEL_WINDOWS,
+    [COMMS] = KERNEL_COMMS,
     [PHASES] = KERNEL_PHASES,
     {0}};
 

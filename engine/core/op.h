@@ -134,9 +134,10 @@ struct op {
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* what it names inside; NULL: nothing */
-    const double *phase_work;   /* what of `work` is done in each of them, 0 to 1; NULL: nobody counts */
-    const char *missing;        /* why it cannot run in this build; NULL when it can */
-    const void *row;            /* the family's own */
+    /* What of `work` is done in a phase, 0 to 1; NULL: nobody counts. */
+    double (*phase_work)(const double *params, int phase);
+    const char *missing; /* why it cannot run in this build; NULL when it can */
+    const void *row;     /* the family's own */
 
     /* Allocate and fill. ERR_UNSUPPORTED, ERR_INPUT and ERR_NOMEM make a skipped point; they must be agreed
      * on by what all ranks know, or the engine agrees on them. On failure nothing is left behind. */

@@ -82,8 +82,10 @@ struct kernel {
 
     /* Operations of a run, by the suite's own formula; of each rank where `weak`, of all together else. */
     double (*work)(const double *params);
-    const double *phase_work; /* what of it is done in each phase, 0 to 1; NULL: nobody counts */
-    bool weak;                /* the problem is as large as there are ranks */
+
+    /* What of it is done in a phase, 0 to 1; NULL: nobody counts. */
+    double (*phase_work)(const double *params, int phase);
+    bool weak; /* the problem is as large as there are ranks */
 };
 
 /* The op of a row; the suite names its family. */

@@ -171,7 +171,7 @@ static int write_phases(struct sink *sink, const struct point *p, const struct p
         json_string(j, "name", rows[i].name);
         json_bool(j, "communicates", rows[i].communicates);
         if (p->op->phase_work)
-            json_double(j, "work_share", p->op->phase_work[i]);
+            json_double(j, "work_share", p->op->phase_work(p->op_params, i));
         json_ints(j, "ns", c->values + i, c->ranks, row);
         json_ints(j, "calls", c->values + c->phases + i, c->ranks, row);
         if (c->values[2 * c->phases + i] > 0)

@@ -28,7 +28,7 @@ _SOLO = (
     "app.hpccg nx=1 ny=1 nz=1",
     "app.hpccg nx=32 ny=32 nz=32 iterations=5",
     "app.minife nx=20 ny=30 nz=10 threads=3",
-    "app.minife nx=2 threads=3",
+    "app.minife nx=2 threads=3 timed=solver",
     "app.minife nx=30 iterations=100",
     "app.minife nx=40 ny=5 nz=9 iterations=3",
     "app.minimd nx=16 ny=16 nz=16 threads=3",

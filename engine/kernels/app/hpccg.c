@@ -303,10 +303,16 @@ static int open_hpccg(struct kernel_env *env, void **state)
  * products and of three sums of vectors. */
 enum { SPMV_WORK = 2 * HPCCG_POINTS, DDOT_WORK = 2 * 2, WAXPBY_WORK = 3 * 2 };
 #define ROW_WORK ((double)(SPMV_WORK + DDOT_WORK + WAXPBY_WORK))
-static const double phase_work[] = {[PHASE_SPMV] = SPMV_WORK / ROW_WORK,
-                                    [PHASE_WAXPBY] = WAXPBY_WORK / ROW_WORK,
-                                    [PHASE_DDOT] = DDOT_WORK / ROW_WORK,
-                                    [PHASE_SUMS] = 0};
+
+static double phase_work(const double *chosen, int phase)
+{
+    static const double share[] = {[PHASE_SPMV] = SPMV_WORK / ROW_WORK,
+                                   [PHASE_WAXPBY] = WAXPBY_WORK / ROW_WORK,
+                                   [PHASE_DDOT] = DDOT_WORK / ROW_WORK,
+                                   [PHASE_SUMS] = 0};
+    (void)chosen;
+    return share[phase];
+}
 
 static double work(const double *chosen)
 {

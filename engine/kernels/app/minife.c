@@ -11,8 +11,8 @@
  *     held        nodes whose temperature is given leave the equations
  *
  * The solver: conjugate gradients (cg.h) from the temperatures that are held. All of it is timed, but for the
- * mesh, which is where such a code begins. The answer is compared with the solution of the equations and with
- * that of the cube (minife_exact.c). */
+ * mesh, which is where such a code begins; or the solver alone. The answer is compared with the solution of
+ * the equations and with that of the cube (minife_exact.c). */
 #include "kernels/app/minife.h"
 #include "kernels/app/app.h"
 #include "kernels/app/cg.h"
@@ -24,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, TIMED, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
+enum { TIMED_WHOLE };
 
 struct minife {
     struct kernel_env *env;
@@ -33,6 +34,7 @@ struct minife {
     struct cg cg;
     double *exact, *body; /* at own nodes: the solution of the equations, and that of the cube */
     int64_t iterations;
+    bool whole; /* the equations are made anew in each run, too */
 };
 
 enum { PHASE_STRUCTURE, PHASE_ASSEMBLY, PHASE_HELD, PHASE_CG };
@@ -44,17 +46,23 @@ static const struct phase phases[] = {[PHASE_STRUCTURE] = {"structure", false},
 
 /* ---- the solution -------------------------------------------------------------------------------------- */
 
-static int solve(void *state)
+static void make_equations(struct minife *s)
 {
-    struct minife *s = state;
     struct phases *stamps = s->env->phases;
-    phase_begin(stamps);
     minife_structure(&s->mesh, &s->system);
     phase_end(stamps, PHASE_STRUCTURE);
     minife_assemble(&s->mesh, &s->system);
     phase_end(stamps, PHASE_ASSEMBLY);
     minife_hold(&s->mesh, &s->system);
     phase_end(stamps, PHASE_HELD);
+}
+
+static int solve(void *state)
+{
+    struct minife *s = state;
+    phase_begin(s->env->phases);
+    if (s->whole)
+        make_equations(s);
     int err = cg_begin(&s->cg, s->system.b);
     return err ? err : cg_iterate(&s->cg, s->iterations);
 }
@@ -64,6 +72,8 @@ static int reset(void *state)
     struct minife *s = state;
     for (int64_t i = 0; i < s->mesh.brick.own; ++i)
         s->cg.x[i] = fmax(s->mesh.held[i], 0); /* free: 0 */
+    if (!s->whole)
+        make_equations(s);
     return 0;
 }
 
@@ -238,6 +248,7 @@ static int open_minife(struct kernel_env *env, void **state)
     if (!err) {
         s->env = env;
         s->iterations = (int64_t)env->params[ITERATIONS];
+        s->whole = (int)env->params[TIMED] == TIMED_WHOLE;
         err = make(s);
     }
     err = kernel_agree(env, err, &stop);
@@ -275,8 +286,16 @@ static double work(const double *chosen)
     return c.spmv + c.waxpby + c.ddot;
 }
 
-static const char *const grids[] = {"box", "line", NULL};
+static double phase_work(const double *chosen, int phase)
+{
+    const struct counts c = count(chosen);
+    const double of[CG_PHASE_SUMS + 1] = {
+        [CG_PHASE_SPMV] = c.spmv, [CG_PHASE_WAXPBY] = c.waxpby, [CG_PHASE_DDOT] = c.ddot};
+    return phase < PHASE_CG ? 0 : of[phase - PHASE_CG] / work(chosen);
+}
 
+static const char *const grids[] = {"box", "line", NULL};
+static const char *const timed[] = {"whole", "solver", NULL};
 static const struct param params[] = {
     [NX] = {"nx", "", "elements along x", 64, 2, 1e5},
     [NY] = {"ny", "", "elements along y; 0: as many as along x", 0, 0, 1e5},
@@ -284,6 +303,7 @@ static const struct param params[] = {
     [GRID] = PARAM_WORDS("grid", "how ranks share the nodes: in a box, or a line along z", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 200, 1, 1e6},
     [IMBALANCE] = {"imbalance", "%", "how much more nodes than the mean the fullest rank has", 0, 0, 1000},
+    [TIMED] = PARAM_WORDS("timed", "all from the mesh on, or conjugate gradients alone", timed),
     [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
     [MOVERS] = KERNEL_MOVERS,
     [WINDOWS] = KERNEL_WINDOWS,
@@ -304,4 +324,5 @@ const struct kernel app_minife = {
     .solve = solve,
     .answer = answer,
     .work = work,
+    .phase_work = phase_work,
 };

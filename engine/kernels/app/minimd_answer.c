@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- measuring -------------------------------------------------------------------------------------------
@@ -114,25 +115,34 @@ static int judge_start(const struct minimd *s)
     return check_claims(s, claims, sizeof claims / sizeof claims[0]);
 }
 
-/* Momentum is kept but for rounding, and a millionth of what an atom has is seen. Energy is kept but for what
- * steps are too long (a 40000th of an atom's first kinetic energy in 100 steps, more in boxes of few atoms)
- * and for pairs that come nearer than the cut-off before lists are made anew. */
+/* What rounding may make of the momentum of all, in units of an atom's. A force is rounded apart on each of
+ * two atoms, which adds up as a random walk does; and the sum over all atoms is rounded. About a hundredth of
+ * this is seen. */
+static double momentum_allowed(double atoms, double steps)
+{
+    const double WALK = 100, SUM = 2;
+    return DBL_EPSILON * (WALK * sqrt(atoms * steps) + SUM * atoms);
+}
+
+/* Energy is kept but for what steps are too long (a 40000th of an atom's first kinetic energy in 100 steps,
+ * more in boxes of few atoms), and for pairs that come nearer than the cut-off before lists are made anew. */
 static int judge_kept(const struct minimd *s, const struct minimd_state *now)
 {
-    const double MOMENTUM_OFF = 1e-8, ENERGY_OFF = 1e-3, IN_STEPS = 100;
+    const double ENERGY_OFF = 1e-3, IN_STEPS = 100, steps = (double)s->steps;
     const double heat = 1.5 * s->law->boltzmann * s->law->temperature;
     const struct claim claims[] = {
         {"the number of atoms", (double)now->who[0], (double)s->box.atoms, 0},
         {"a sum of the numbers of atoms", (double)now->who[1], (double)s->start.who[1], 0},
-        {"the momentum of all, in units of an atom's,", now->momentum, 0, MOMENTUM_OFF},
+        {"the momentum of all, in units of an atom's,", now->momentum, 0,
+         momentum_allowed((double)s->box.atoms, steps)},
         {"kinetic and potential energy of an atom", now->kept, s->start.kept,
-         ENERGY_OFF * heat * fmax(1, (double)s->steps / IN_STEPS)},
+         ENERGY_OFF * heat * fmax(1, steps / IN_STEPS)},
     };
     return check_claims(s, claims, sizeof claims / sizeof claims[0]);
 }
 
-/* Some boxes are known after 100 steps. What sums in another order round grows as time
- * goes on, but by a factor of thousands only until then. */
+/* Some boxes are known after 100 steps. What sums in another order round grows as time goes on, but only by a
+ * factor of thousands until then. */
 static int judge_known(const struct minimd *s, const struct minimd_state *now)
 {
     const double SAME = 1e-9;

@@ -64,7 +64,8 @@ class Values:
     `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
     each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
     over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
-    each rank was then seen on; `spun` is what waits for windows saw.
+    each rank was then seen on; `spun` is what waits for windows saw. `counted` are the sums of what the op
+    counted, over ranks and samples, by name.
     """
 
     ranks: int
@@ -85,6 +86,7 @@ class Values:
     cpus: tuple[frozenset[int], ...] = ()
     spun: Spun | None = None
     series: OpSamples | None = None
+    counted: dict[str, int] = field(default_factory=dict)
 
     @property
     def skew(self) -> float | None:
@@ -250,7 +252,13 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
         spun=_spun(run),
         series=_series(run, stamps) if run.point.role == NOISE else None,
+        counted=_counted(run),
     )
+
+
+def _counted(run: PointRun) -> dict[str, int]:
+    names = run.obs[0].counts
+    return {name: sum(sum(map(sum, chunk.counts[name])) for chunk in run.obs) for name in names}
 
 
 def _spun(run: PointRun) -> Spun | None:

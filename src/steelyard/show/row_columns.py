@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import Beyond, Inside, Modes, Samples, Timer, Windows
+from steelyard.results.facets import Beyond, Inside, Modes, Progress, Samples, Timer, Windows
 from steelyard.results.row import Row
 from steelyard.show.row_words import (
     bandwidth_words,
@@ -69,6 +69,16 @@ def _communication(row: Row) -> str:
     return f"{100 * phases.communication:.1f} %" if phases else NOTHING
 
 
+def _early(row: Row) -> str:
+    """`98 % (97 – 99)`: calls complete before a target that was away is in MPI again."""
+    found = row.get(Progress)
+    if found.early is None:
+        return NOTHING
+    if found.early_low is None or found.early_high is None:
+        return f"{100 * found.early:.0f} %"
+    return f"{100 * found.early:.0f} % ({100 * found.early_low:.0f} – {100 * found.early_high:.0f})"
+
+
 def _windows(row: Row) -> str:
     widths = row.get(Windows).window_ns
     return interval_words(*widths) if widths else NOTHING
@@ -91,6 +101,7 @@ COLUMNS = (
     RowColumn("of overhead", lambda row: overhead_words(row.get(Beyond))[1]),
     RowColumn("cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).tsc_hz)),
     RowColumn("core cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).core_hz)),
+    RowColumn("early", _early, TERMINAL),
     RowColumn("communication", _communication),
     RowColumn("at least", lambda row: time_cell(row.get(Windows).low_ns)),
     RowColumn("skew", lambda row: time_cell(row.get(Windows).skew_ns)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.inside import Cores, Inside
-from steelyard.results.facets.messages import Messages
+from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
@@ -25,6 +25,7 @@ __all__ = [
     "Inside",
     "Messages",
     "Modes",
+    "Progress",
     "Ranks",
     "Rate",
     "RowMode",
@@ -50,6 +51,7 @@ FACETS = (
     Windows,
     Watched,
     Messages,
+    Progress,
     Ranks,
     Beyond,
     Modes,

@@ -11,6 +11,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.durations import pairs_of
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
+from steelyard.stats.interval import launch_interval
 
 
 class RowPair(Struct, frozen=True):
@@ -32,6 +33,28 @@ class Messages(Facet, frozen=True, kw_only=True):
         """None where no message is timed by itself."""
         ways, pairs = _ways(one.launches), _pairs(one.launches)
         return cls(ways=ways, pairs=pairs) if ways or pairs else None
+
+
+class Progress(Facet, frozen=True, kw_only=True):
+    """`early`: of the one-sided calls that began while their target was away from MPI, the fraction that was
+    complete before it was back, with its interval over launches: 1 where the library needs no help.
+    """
+
+    early: float | None = None
+    early_low: float | None = None
+    early_high: float | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> Progress | None:
+        """None where no target was away, and where no call began while it was."""
+        counted = [launch.taken.counted for launch in one.launches if launch.taken.counted.get("begun")]
+        if not counted or "early" not in counted[0]:
+            return None
+        shares = [each["early"] / each["begun"] for each in counted]
+        if len(shares) < 2:
+            return cls(early=shares[0])
+        found = launch_interval(shares, one.level, logs=False)
+        return cls(early=found.value, early_low=max(0.0, found.low), early_high=min(1.0, found.high))
 
 
 def _pairs(launches: Sequence[PointLaunch]) -> tuple[RowPair, ...]:

@@ -28,7 +28,7 @@ endif
 export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
 COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
-APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++
+APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
 
 .PHONY: run check test lint style types build clean system-packages
 run: $(VENV)/installed
@@ -70,7 +70,8 @@ types:
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
 system-packages:
 	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
-	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1; then :; \
+	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1 \
+	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
 	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $(APT) >/dev/null; } \

@@ -16,6 +16,7 @@ import pytest
 from commands import Steelyard, steelyard_of
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from pages import ROOT, Snippet, commands, snippets, words_of
+from points import describe as describe_once
 from steelyard import validate
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.folder import open_folder
@@ -105,6 +106,7 @@ def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     call = steelyard_of(capsys, monkeypatch)
     _instead(monkeypatch, open_folder, _would_measure)
     _instead(monkeypatch, validate.validate, _would_simulate)
+    _instead(monkeypatch, describe, describe_once)
     _instead(monkeypatch, read_topology, _topology)
     _instead(monkeypatch, read_machine, lambda *_: _machine())
     return call

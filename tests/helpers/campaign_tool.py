@@ -1,8 +1,9 @@
 """A campaign in a process of its own, for tests that kill it: `campaign_tool.py FOLDER ENGINE`, as JSON.
 
-Points of a third of a second each on two ranks, as many as the variable POINTS says, in as many launches as
-LAUNCHES says; with RETRY failures are measured again. Goes on with what is there. Exit code 3 when a point
-failed. Notes go to stderr. Samples are long: ranks that share cores with others wait for a turn at each.
+Points on two ranks, as many as the variable POINTS says, in as many launches as LAUNCHES says, of SAMPLES of
+5 ms each, or of as many as last a third of a second. With RETRY failures are measured again. Goes on with
+what is there. Exit code 3 when a point failed. Notes go to stderr. Samples are long: ranks that share cores
+with others wait for a turn at each.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> None:
     ops, machine = ops_of(describe(engine), describe(engine) if mpi else None), read_machine()
     params: dict[str, float | str | tuple[float | str, ...]] = {
         "ns": tuple(5e6 + i for i in range(int(os.environ.get("POINTS", "3")))),
-        "count": 66.0,
+        "count": float(os.environ.get("SAMPLES", "66")),
     }
     measure = Measure(
         ops=("self.spin",), ranks=2, rule="fixed", params=params, engine="mpi" if mpi else "solo"

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from points import describe
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import open_folder, topology_for
 from steelyard.campaign.jobs import Setup
 from steelyard.campaign.run import Event, PointEnded, run_campaign
-from steelyard.engines.build import Engine, describe, mpi_engine, solo_engine
+from steelyard.engines.build import Engine, mpi_engine, solo_engine
 from steelyard.engines.description import ops_of
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.plan import Measure, Plan

@@ -20,6 +20,7 @@ from steelyard.records.schema import End, Launch, Point, Sync
 from steelyard.results.rows import results
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
+from synchronised import TRIES, assert_refused, clock_errors, epochs
 
 # Many observations that follow each other closely; the point ends when the clock is seen to jump.
 _ENDLESS = "method=barrier rule=fixed count=10000000"
@@ -189,3 +190,23 @@ def test_the_default_clock_raises_no_doubt(steelyard: Steelyard, tmp_path: Path)
     assert said.code == 0
     assert "not sound" not in said.out + said.err
     assert "never steps" not in said.out + said.err
+
+
+def _numbered(points: list[str]) -> str:
+    return "".join(f"point={i} {words}\n" for i, words in enumerate(points))
+
+
+def test_the_certain_bound_holds_the_truth(one_mpi: Mpi, tmp_path: Path) -> None:
+    """Of clocks that are made to go wrong; in simulation, tests/sim/test_sync.py asks for more."""
+    points = epochs("mpi.bcast bytes=8", "mpi.allreduce bytes=1024", "mpi.barrier")
+    read = _two_ranks(one_mpi, tmp_path, _numbered(points), "--skew", "3")
+    syncs = [record for record in read if isinstance(record, Sync)]
+    assert {sync.domains for sync in syncs} == {2}
+    for error, sync, rank in clock_errors(syncs):
+        assert abs(sync.offset_ns[rank]) > 1e6  # the clocks really are off
+        assert abs(error) <= sync.bound_ns[rank]
+
+
+def test_a_wild_clock_is_refused(mpi: Mpi, tmp_path: Path) -> None:
+    read = _two_ranks(mpi, tmp_path, _numbered(TRIES), "--wild", "1")
+    assert_refused(read, 1, simulated=False)

@@ -143,7 +143,8 @@ def test_every_offset_is_inside_its_errors(mpi: Mpi, offsets_s: tuple[int, ...],
     assert all(f.wrong_ns == 0 for f in found if f.rank == 0)
     assert all(abs(f.wrong_ns) <= f.certain_ns for f in others)
     # What keeps a rank waiting makes one way longer: ranks that share a core, and at times other programs.
-    if len(offsets_s) <= len(read_machine().cores):
+    cores = len(read_machine().cores)
+    if len(offsets_s) <= cores and os.getloadavg()[0] <= 2 * cores:
         assert inside > len(others) / 2
     assert not quiet or statistics.median(abs(f.wrong_ns) for f in quiet) < _TCP_NS
 

@@ -11,7 +11,8 @@ import pytest
 
 from kernels import check_kernels, ends_of, kernel_lines
 from points import engine_of, measure, points_of
-from steelyard.engines.mpi import Mpi
+from preloaded import build_preloaded
+from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import Phases, Point
 
 # A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
@@ -166,3 +167,30 @@ def test_a_proxy_grows_with_the_ranks_and_counts_its_work_by_phases(tmp_path: Pa
     }
     assert phases.messages == (7, 7)
     assert phases.bytes == (7 * 5 * 4 * 8,) * 2
+
+
+# The least bit of a number in rank 0's 99th message of ten positions and more.
+_FLIPS = """
+#include <mpi.h>
+static int seen;
+int MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && n >= 240 && ++seen == 99)
+        ((unsigned char *)data)[8 * 10] ^= 1;
+    return PMPI_Isend(data, n, type, to, tag, comm, request);
+}
+"""
+
+
+def test_a_bit_that_a_message_of_atoms_lost_is_missed(tmp_path: Path) -> None:
+    engine = engine_of(choose_mpi("openmpi"))
+    source = tmp_path / "flips.c"
+    source.write_text(_FLIPS)
+    before = ("env", f"LD_PRELOAD={build_preloaded(engine, source, tmp_path)}")
+    lines = kernel_lines(["app.minimd nx=4 ny=4 nz=4 steps=30"])
+    (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
+    assert (end.status, end.verified) == ("failed", False)
+    assert "atoms is not what rank 0 has sent" in (end.why or "")

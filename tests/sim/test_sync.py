@@ -2,32 +2,26 @@
 
 With `--skew` each rank's clock goes wrong by a seed, and the engine records the true time of each
 synchronisation. In simulation (SimGrid's smpicc) nothing else disturbs, so the stated errors are held to the
-letter; on a real machine only what is certain is asserted.
+letter; on a real machine only what is certain is asserted: see tests/mpi/test_clock.py.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from steelyard.engines.build import mpi_engine, simulated_engine
-from steelyard.engines.mpi import Mpi
-from steelyard.launch.command import plan_launch
-from steelyard.launch.request import LaunchRequest
+from steelyard.engines.build import simulated_engine
 from steelyard.records import schema as records
 from steelyard.records.collector import with_obs
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_records
 from steelyard.records.schema import Sync
 from steelyard.results.load import PointLaunch, cell_of
-from steelyard.system.machine import read_machine
 from steelyard.system.process import run
+from synchronised import TRIES, assert_refused, clock_errors, epochs, write_points
 
 _OPS = (
     "mpi.bcast bytes=8",
@@ -54,31 +48,6 @@ _ONE_WAY = """<?xml version='1.0'?>
   </zone>
 </platform>
 """
-
-
-def _epochs(*ops: str) -> list[str]:
-    return [f"op={op} method=epoch rule=fixed count=64" for op in ops]
-
-
-def _points(path: Path, points: list[str]) -> Path:
-    path.write_text("".join(f"point={i} {words}\n" for i, words in enumerate(points)))
-    return path
-
-
-def _errors(syncs: list[Sync]) -> list[tuple[float, Sync, int]]:
-    """By how many ns each offset of each rank is wrong.
-
-    Rank 0's clock is known at its own synchronisations, and straight enough between two of them.
-    """
-    found = []
-    for before, after in itertools.pairwise(syncs):
-        assert before.true_ns is not None
-        assert after.true_ns is not None
-        slope = (after.at_ns[0] - before.at_ns[0]) / (after.true_ns[0] - before.true_ns[0])
-        for rank in range(1, len(after.at_ns)):
-            reference = after.at_ns[0] + slope * (after.true_ns[rank] - after.true_ns[0])
-            found.append((after.offset_ns[rank] - (after.at_ns[rank] - reference), after, rank))
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +81,7 @@ def _simulate(
         "--cfg=smpi/coll-selector:mpich", "--cfg=smpi/iprobe:1e-7", "--cfg=smpi/grow-injected-times:no",
         "--cfg=smpi/os:0:1.5e-7:0", "--cfg=smpi/or:0:1.5e-7:0", "--log=root.thresh:error",
         str(engine), "run", "--out", str(out), *more,
-        "--points", str(_points(out.with_suffix(".txt"), points or _epochs(*_OPS))),
+        "--points", str(write_points(out.with_suffix(".txt"), points or epochs(*_OPS))),
     ]  # fmt: skip
     done = run(argv, timeout=600)
     assert done.code == 0, done.out + done.err
@@ -146,7 +115,7 @@ def test_in_simulation_the_stated_error_holds_the_truth(simulated: Path, tmp_pat
     syncs = [record for record in read if isinstance(record, Sync)]
     assert len(syncs) >= 2 * len(_OPS)
     assert {sync.domains for sync in syncs} == {ranks}
-    for error, sync, rank in _errors(syncs):
+    for error, sync, rank in clock_errors(syncs):
         assert abs(error) <= sync.error_ns[rank]
         assert abs(error) <= sync.bound_ns[rank]
         assert sync.error_ns[rank] < 100
@@ -194,10 +163,10 @@ def test_the_certain_bound_holds_the_truth_whatever_the_algorithm(
 ) -> None:
     """At a number of ranks that is no power of two, so that trees are ragged."""
     more = ("--skew", "6", "--sync", algorithm)
-    read = _simulate(simulated, tmp_path / "a.jsonl", 11, *more, points=_epochs("mpi.bcast bytes=8"))
+    read = _simulate(simulated, tmp_path / "a.jsonl", 11, *more, points=epochs("mpi.bcast bytes=8"))
     syncs = [record for record in read if isinstance(record, Sync)]
     assert {(sync.algorithm, sync.domains) for sync in syncs} == {(algorithm, 11)}
-    for error, sync, rank in _errors(syncs):
+    for error, sync, rank in clock_errors(syncs):
         assert abs(error) <= sync.bound_ns[rank]
         assert abs(error) <= sync.error_ns[rank]
         assert (sync.drift_ppm[rank] != 0) == (algorithm == "hca3")
@@ -209,10 +178,10 @@ def test_the_bound_is_stated_where_paths_may_be_asymmetric(
 ) -> None:
     """Half of 8 us that no exchange of messages can see: the closure states some ns, the bound holds it."""
     more = ("--skew", "4", "--paths", paths)
-    points = _epochs("mpi.bcast bytes=8")
+    points = epochs("mpi.bcast bytes=8")
     read = _simulate(simulated, tmp_path / "a.jsonl", 2, *more, points=points, platform="one-way")
     syncs = [record for record in read if isinstance(record, Sync)]
-    for error, sync, rank in _errors(syncs):
+    for error, sync, rank in clock_errors(syncs):
         assert 2000 < abs(error) <= sync.bound_ns[rank]
         if paths == "asymmetric":
             assert (sync.error_basis, sync.error_ns[rank]) == ("bound", sync.bound_ns[rank])
@@ -221,31 +190,13 @@ def test_the_bound_is_stated_where_paths_may_be_asymmetric(
         assert sync.error_ns[0] == 1  # rank 0's clock is the reference: its tick
 
 
-_TRIES = [
-    "op=mpi.bcast bytes=8 method=epoch rule=fixed count=64",
-    "op=mpi.bcast bytes=8 method=barrier rule=fixed count=20",
-    "op=mpi.allreduce bytes=8 method=epoch rule=fixed count=64",
-]
-
-
-def _assert_refused(read: list[records.Record], wild: int, *, simulated: bool) -> None:
-    """Points that need one clock fail and say whose clocks; the others are measured."""
-    ends = [record for record in read if isinstance(record, records.End)]
-    assert [end.status for end in ends] == ["failed", "ok", "failed"]
-    for end in (ends[0], ends[2]):
-        assert re.match(r"clock: rank \d+: the clocks of ranks \d+ and \d+ cannot be related", end.why or "")
-        assert f" {wild} " in (end.why or "")
-        assert "; methods that need no common clock: batch root rank barrier" in (end.why or "")
-        assert (" truth" in (end.why or "")) == simulated  # which is known nowhere else
-
-
 @pytest.mark.parametrize(("algorithm", "wild"), [("tree", 2), ("tree", 0), ("skampi", 3), ("netgauge", 1)])
 def test_clocks_that_cannot_be_related_end_the_point_and_not_the_launch(
     simulated: Path, tmp_path: Path, algorithm: str, wild: int
 ) -> None:
     more = ("--skew", "3", "--sync", algorithm, "--wild", str(wild))
-    _assert_refused(
-        _simulate(simulated, tmp_path / "wild.jsonl", 4, *more, points=_TRIES), wild, simulated=True
+    assert_refused(
+        _simulate(simulated, tmp_path / "wild.jsonl", 4, *more, points=TRIES), wild, simulated=True
     )
 
 
@@ -264,37 +215,9 @@ def test_ranks_that_share_a_clock_are_trusted_no_better_than_their_messages_can_
 ) -> None:
     more = ("--paths", "asymmetric")
     read = _simulate(
-        simulated, tmp_path / "shared.jsonl", 2, *more, points=_epochs("mpi.bcast bytes=8"), platform=platform
+        simulated, tmp_path / "shared.jsonl", 2, *more, points=epochs("mpi.bcast bytes=8"), platform=platform
     )
     for sync in [record for record in read if isinstance(record, Sync)]:
         assert (sync.domains, sync.bound_ns[0]) == (1, 1.0)
         assert sync.bound_ns[1] > 1000  # half a round trip, of 1 us of latency or more each way
         assert sync.error_ns == sync.bound_ns
-
-
-def _run_here(mpi: Mpi, folder: Path, points: list[str], *more: str) -> list[records.Record]:
-    """What the engine records on two ranks of this machine."""
-    engine = mpi_engine(mpi)
-    machine = read_machine()
-    if len(machine.cores) < 2:
-        pytest.skip("needs two cores: ranks that share one are mostly late")
-    launch = plan_launch(engine, machine, LaunchRequest(2))
-    out = folder / "records.jsonl"
-    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, "--out", str(out), *more]
-    command += ["--points", str(_points(folder / "points", points))]
-    done = run(command, env=os.environ | launch.environment, timeout=600)
-    assert done.code == 0, done.err
-    return list(read_records(out).records)
-
-
-def test_on_this_machine_the_certain_bound_holds_the_truth(mpi: Mpi, tmp_path: Path) -> None:
-    read = _run_here(mpi, tmp_path, _epochs(*_OPS), "--skew", "3")
-    syncs = [record for record in read if isinstance(record, Sync)]
-    assert {sync.domains for sync in syncs} == {2}
-    for error, sync, rank in _errors(syncs):
-        assert abs(sync.offset_ns[rank]) > 1e6  # the clocks really are off
-        assert abs(error) <= sync.bound_ns[rank]
-
-
-def test_on_this_machine_a_wild_clock_is_refused(mpi: Mpi, tmp_path: Path) -> None:
-    _assert_refused(_run_here(mpi, tmp_path, _TRIES, "--wild", "1"), 1, simulated=False)

@@ -79,7 +79,7 @@ static int rebuild(struct minimd *s)
 
 static int carry(struct minimd *s, enum minimd_carry what)
 {
-    int err = minimd_carry(s->ghosts, what, &s->atoms);
+    int err = keep_wrong(s, minimd_carry(s->ghosts, what, &s->atoms));
     phase_end(s->env->phases, PHASE_GHOSTS);
     return err;
 }

@@ -6,6 +6,7 @@
  *     minimd_force.c    forces
  *     minimd.c          velocity Verlet, and the kernel's row
  *     minimd_ghosts.c   communication: atoms that move to another rank, copies of atoms that are near
+ *     minimd_seal.c     messages that show that they are whole
  *     minimd_answer.c   temperature, energy, pressure, and what they must be
  *
  * M. Allen and D. Tildesley, Computer Simulation of Liquids, 2017; D. Frenkel and B. Smit, Understanding
@@ -175,6 +176,12 @@ int minimd_ghosts_choose(struct minimd_ghosts *ghosts, struct minimd_atoms *atom
 /* What is carried: to the copies, or from them home, where it is added. */
 enum minimd_carry { MINIMD_POSITIONS, MINIMD_SLOPES, MINIMD_FORCES, MINIMD_DENSITIES, MINIMD_CARRIES };
 int minimd_carry(struct minimd_ghosts *ghosts, enum minimd_carry what, struct minimd_atoms *atoms);
+
+/* `wide` numbers for each atom that is counted, and a seal, for each of `links` messages one after the other:
+ * seals them, or is ERR_WRONG where one is not what a rank, from[] of its link, has sealed. */
+void minimd_seal(double *data, const int64_t *counts, int links, int wide, uint64_t turn);
+int minimd_check_seals(const double *data, const int64_t *counts, const int *from, int links, int wide,
+                       uint64_t turn);
 
 /* ---- all of it -------------------------------------------------------------------------------------------
  */

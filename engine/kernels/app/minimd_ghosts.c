@@ -9,7 +9,7 @@
  * Comp. Phys. 221, 2007, section 2: the half-shell method).
  *
  * All messages are those of plans. Since the number of ghosts changes when lists are made anew, so do plans.
- */
+ * Each message ends with a seal. */
 #include "kernels/app/minimd.h"
 
 #include <stdlib.h>
@@ -31,6 +31,7 @@ struct minimd_ghosts {
     int32_t *chosen;  /* own atoms that have copies, link by link */
     double *out, *in; /* what goes to copies, and what comes; home it is the other way */
     int64_t room;     /* numbers in each */
+    uint64_t turn;    /* messages so far that were sealed, on all ranks alike */
 };
 
 /* ---- plans -----------------------------------------------------------------------------------------------
@@ -44,20 +45,19 @@ static int64_t sum_of(const int64_t *counts, int links)
     return sum;
 }
 
-/* `wide` numbers for each atom that is counted, out to in, or home again. */
+/* `wide` numbers for each atom that is counted and a seal, out to in, or home again. */
 static int open_plan(struct minimd_ghosts *g, int links, int wide, bool home, int failed,
                      struct comm_plan **plan)
 {
     struct comm_link all[GRID_STEPS];
-    int64_t out_at = 0, in_at = 0;
+    double *send = g->out, *recv = g->in;
     for (int i = 0; i < links; ++i) {
-        const size_t out = (size_t)(wide * g->out_count[i]) * sizeof *g->out;
-        const size_t in = (size_t)(wide * g->in_count[i]) * sizeof *g->in;
-        double *const send = g->out + wide * out_at, *const recv = g->in + wide * in_at;
-        all[i] = home ? (struct comm_link){g->from[i], g->to[i], i, recv, send, in, out}
-                      : (struct comm_link){g->to[i], g->from[i], i, send, recv, out, in};
-        out_at += g->out_count[i];
-        in_at += g->in_count[i];
+        const int64_t out = wide * g->out_count[i] + 1, in = wide * g->in_count[i] + 1;
+        const size_t out_bytes = (size_t)out * sizeof *send, in_bytes = (size_t)in * sizeof *recv;
+        all[i] = home ? (struct comm_link){g->from[i], g->to[i], i, recv, send, in_bytes, out_bytes}
+                      : (struct comm_link){g->to[i], g->from[i], i, send, recv, out_bytes, in_bytes};
+        send += out;
+        recv += in;
     }
     return comm_plan_exchange(&g->env->comm, g->env->back, all, (size_t)links, failed, plan);
 }
@@ -102,10 +102,10 @@ static int open_carries(struct minimd_ghosts *g, int failed)
 /* ---- room ------------------------------------------------------------------------------------------------
  */
 
-/* A migrant takes more than a copy; there are far fewer, but where atoms are few. */
+/* Numbers, and seals. A migrant takes more than a copy; there are far fewer, but where atoms are few. */
 static int64_t room_of(const struct minimd_box *box)
 {
-    return VECTOR * box->ghost_room + MIGRANT;
+    return VECTOR * box->ghost_room + MIGRANT + GRID_STEPS;
 }
 
 double minimd_ghosts_memory(const struct minimd_box *box)
@@ -227,11 +227,11 @@ static int pack_migrants(struct minimd_ghosts *g, struct minimd_atoms *a)
     }
     for (int i = 0; i < GRID_STEPS; at += g->out_count[i++])
         next[i] = at;
-    if (MIGRANT * at > g->room)
+    if (MIGRANT * at + GRID_STEPS > g->room)
         return no_room("atoms that leave it at once", at);
     for (int64_t i = 0; i < a->own; ++i)
         if (link[i] >= 0)
-            put_migrant(g->out + MIGRANT * next[link[i]]++, a, i);
+            put_migrant(g->out + MIGRANT * next[link[i]]++ + link[i], a, i);
         else {
             memmove(a->x + WIDE * kept, a->x + WIDE * i, WIDE * sizeof *a->x);
             memmove(a->v + WIDE * kept, a->v + WIDE * i, WIDE * sizeof *a->v);
@@ -246,15 +246,19 @@ int minimd_migrate(struct minimd_ghosts *g, struct minimd_atoms *a)
     struct comm_plan *plan = NULL;
     int err = pack_migrants(g, a), carried = comm_run(g->count);
     const int64_t come = sum_of(g->in_count, GRID_STEPS);
-    if (!err && (MIGRANT * come > g->room || a->own + come > g->box->own_room))
+    if (!err && (MIGRANT * come + GRID_STEPS > g->room || a->own + come > g->box->own_room))
         err = no_room("atoms after others have come", a->own + come);
     err = open_plan(g, GRID_STEPS, MIGRANT, false, err ? err : carried, &plan);
-    if (!err && plan)
-        err = comm_run(plan);
-    for (int64_t i = 0; i < come && !err && plan; ++i)
-        take_migrant(g->in + MIGRANT * i, a, a->own++);
+    if (!plan)
+        return err;
+    minimd_seal(g->out, g->out_count, GRID_STEPS, MIGRANT, ++g->turn);
+    err = comm_run(plan);
     comm_plan_close(plan);
-    return err;
+    const double *from = g->in;
+    for (int i = 0; i < GRID_STEPS && !err; ++i, ++from)
+        for (int64_t k = 0; k < g->in_count[i]; ++k, from += MIGRANT)
+            take_migrant(from, a, a->own++);
+    return err ? err : minimd_check_seals(g->in, g->in_count, g->from, GRID_STEPS, MIGRANT, g->turn);
 }
 
 /* ---- copies ----------------------------------------------------------------------------------------------
@@ -318,7 +322,7 @@ static void pack_out(const struct minimd_ghosts *g, struct place p, int wide, bo
     static const double still[GRID_DIMS] = {0};
     double *to = g->out;
     const int32_t *atom = g->chosen;
-    for (int i = 0; i < g->links; ++i) {
+    for (int i = 0; i < g->links; ++i, ++to) {
         const double *shift = moved ? g->shift[i] : still;
         for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom, to += wide)
             for (int w = 0; w < wide; ++w)
@@ -329,30 +333,43 @@ static void pack_out(const struct minimd_ghosts *g, struct place p, int wide, bo
 static void add_home(const struct minimd_ghosts *g, struct place p, int wide)
 {
     const double *from = g->out;
-    const int64_t count = sum_of(g->out_count, g->links);
-    for (int64_t k = 0; k < count; ++k, from += wide)
-        for (int w = 0; w < wide; ++w)
-            p.data[p.stride * (int64_t)g->chosen[k] + w] += from[w];
+    const int32_t *atom = g->chosen;
+    for (int i = 0; i < g->links; ++i, ++from)
+        for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom, from += wide)
+            for (int w = 0; w < wide; ++w)
+                p.data[p.stride * (int64_t)*atom + w] += from[w];
+}
+
+/* Between the ghosts of an array and the messages that bring them, or take them home. */
+static void copy_ghosts(const struct minimd_ghosts *g, double *ghosts, int stride, int wide, bool home)
+{
+    const size_t bytes = (size_t)wide * sizeof *ghosts;
+    double *in = g->in;
+    for (int i = 0; i < g->links; ++i, ++in)
+        for (int64_t k = 0; k < g->in_count[i]; ++k, in += wide, ghosts += stride)
+            memcpy(home ? in : ghosts, home ? ghosts : in, bytes);
 }
 
 int minimd_carry(struct minimd_ghosts *g, enum minimd_carry what, struct minimd_atoms *a)
 {
     const int wide = carries[what].wide;
+    const bool home = carries[what].home;
     const struct place p = place_of(a, what);
     double *const ghosts = p.data + p.stride * a->own;
-    int err = 0;
     if (!g->carry[what])
         return 0;
-    if (carries[what].home) {
-        for (int64_t k = 0; k < a->ghosts; ++k)
-            memcpy(g->in + wide * k, ghosts + p.stride * k, (size_t)wide * sizeof *ghosts);
-        err = comm_run(g->carry[what]);
-        add_home(g, p, wide);
-    } else {
+    if (home)
+        copy_ghosts(g, ghosts, p.stride, wide, true);
+    else
         pack_out(g, p, wide, what == MINIMD_POSITIONS);
-        err = comm_run(g->carry[what]);
-        for (int64_t k = 0; k < a->ghosts; ++k)
-            memcpy(ghosts + p.stride * k, g->in + wide * k, (size_t)wide * sizeof *ghosts);
-    }
+    minimd_seal(home ? g->in : g->out, home ? g->in_count : g->out_count, g->links, wide, ++g->turn);
+    int err = comm_run(g->carry[what]);
+    if (!err)
+        err = home ? minimd_check_seals(g->out, g->out_count, g->to, g->links, wide, g->turn)
+                   : minimd_check_seals(g->in, g->in_count, g->from, g->links, wide, g->turn);
+    if (home)
+        add_home(g, p, wide);
+    else
+        copy_ghosts(g, ghosts, p.stride, wide, false);
     return err;
 }

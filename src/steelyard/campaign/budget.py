@@ -63,9 +63,7 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
         return ()
     budget = budget_seconds(plan)
     each = _USUAL_SECONDS if budget is None else LEAST_SECONDS
-    costs: dict[int, float] = {}
-    for job in jobs:
-        costs[job.launch] = costs.get(job.launch, 0) + _job_seconds(job, setup, each)
+    costs = _launch_seconds(jobs, setup, each)
     points = {point.point for job in jobs for point in job.points}
     work = f"{counted(len(points), 'test case')} in {counted(len(costs), 'launch')}"
     if budget is None:
@@ -79,6 +77,19 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
             f"{format_duration(max(costs.values()))} or more; what is not measured by then is left out"
         )
     return tuple(lines)
+
+
+def expected_seconds(jobs: Sequence[PlannedJob], setup: Setup) -> float:
+    """About how long these jobs take without a time budget."""
+    return sum(_launch_seconds(jobs, setup, _USUAL_SECONDS).values())
+
+
+def _launch_seconds(jobs: Sequence[PlannedJob], setup: Setup, each: float) -> dict[int, float]:
+    """About how long each launch takes, by its number."""
+    costs: dict[int, float] = {}
+    for job in jobs:
+        costs[job.launch] = costs.get(job.launch, 0) + _job_seconds(job, setup, each)
+    return costs
 
 
 def _job_seconds(job: PlannedJob, setup: Setup, each: float) -> float:

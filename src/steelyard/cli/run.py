@@ -16,6 +16,7 @@ from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
+from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import listed, one_of
@@ -47,6 +48,7 @@ EXAMPLES = {
     "run": (
         "steelyard run mpi.pingpong --bytes 0,8,1Ki..4Mi",
         "steelyard run mpi.allreduce -n 2,4 --mpi openmpi,mpich --time-budget 5m",
+        "steelyard run mpi.allreduce --hosts 1,2,4 --batch slurm --time-budget 5m --dry-run",
         "steelyard run --like osu_latency",
         "steelyard run quick",
         "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
@@ -78,6 +80,9 @@ def run(options: RunOptions) -> None:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
+    if is_batch(options):
+        run_batch(options, plan, folder)
+        return
     try:
         ended = _measure(options, plan, folder)
     except KeyboardInterrupt:

@@ -222,6 +222,30 @@ class RunOptions:
             help="seed of the order of test cases and launches; default: drawn, and recorded",
         ),
     ] = None
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="measure in jobs of a batch system, one for each of --hosts: slurm, pbs, lsf, flux",
+        ),
+    ] = None
+    account: Annotated[str | None, typer.Option(metavar="NAME", help="with --batch: who is charged")] = None
+    partition: Annotated[
+        str | None, typer.Option(metavar="NAME", help="with --batch: the partition or queue")
+    ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="with --batch: the limit of each job; default: from the estimate"),
+    ] = None
+    batch_words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORDS", help="with --batch: for its command as they are: '--constraint=big --qos=high'"
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="with --batch: print the scripts of jobs, submit nothing")
+    ] = False
     out: Annotated[
         Path | None,
         typer.Option(

@@ -134,7 +134,7 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
         "folder": Fact("folder", folder, folder),
         "mpi": Fact("MPI", row.mpi or "none", row.mpi or "no MPI", is_usual=row.mpi is None),
         "ranks": count_fact("rank", row.ranks),
-        "hosts": _given("hosts", str(row.hosts or ""), "on hosts "),
+        "hosts": Fact("hosts", str(row.hosts or ""), counted(row.hosts, "host") if row.hosts else ""),
         "threads": count_fact("thread", row.threads),
         "thread level": _given("thread level", row.thread_level or "", "thread level "),
         **_set_facts("omp", row.omp),

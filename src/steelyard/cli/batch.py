@@ -1,0 +1,168 @@
+"""`steelyard run --batch`: the same campaign in jobs of a batch system, watched and collected."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import typer
+
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.plural import counted
+from steelyard.campaign.batch import (
+    BatchJob,
+    JobEnded,
+    batch_job,
+    dry_text,
+    folder_of,
+    host_counts,
+    is_measured,
+    plan_for,
+    read_options,
+    submit,
+    watch,
+)
+from steelyard.campaign.folder import topology_for
+from steelyard.campaign.jobs import setup_for
+from steelyard.campaign.lock import locked
+from steelyard.cli.console import say, say_aside, tell
+from steelyard.cli.export import write_measured
+from steelyard.cli.options import listed, one_of
+from steelyard.cli.run_options import RunOptions
+from steelyard.cli.show import exported, print_like, print_results, read_all, tell_diagnostics, their_tests
+from steelyard.engines.mpi import scripts_folder
+from steelyard.launch.batch_systems import BATCH_SYSTEMS, BatchSystem
+from steelyard.plan.plan import Plan
+from steelyard.plan.resolve import resolve
+from steelyard.system.machine import read_machine
+
+# Fields of RunOptions that are of the batch system or of the command that watches, not of a job.
+_BATCH = ("account", "partition", "time", "batch_words", "dry_run")
+_OURS = (*_BATCH, "batch", "what", "hosts", "out", "to", "json")
+
+
+def is_batch(options: RunOptions) -> bool:
+    """Is it to be measured in jobs? Raises InputError for options that are of those alone."""
+    one_of("--batch", options.batch, tuple(BATCH_SYSTEMS))
+    if options.batch is None:
+        for name in _BATCH:
+            if getattr(options, name):
+                raise InputError(f"{_flag(name)} is for jobs of a batch system; give --batch slurm with it")
+    return options.batch is not None
+
+
+def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
+    """Submit what is not measured yet, wait for it, and show all. Raises typer.Exit where jobs failed."""
+    system = BATCH_SYSTEMS[options.batch or ""]
+    jobs = _jobs(options, plan, out)
+    if options.dry_run:
+        say("\n".join(dry_text(system, job) for job in jobs).rstrip("\n"))
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
+    with locked(out):
+        todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
+        ended = list(_wait(system, _submitted(system, todo), out))
+    bad = False
+    for one in ended:
+        log = one.job.file("log")
+        where = f"the job for {counted(one.job.wanted.hosts, 'host')}"
+        if one.code is None:
+            tell(
+                f"{where} ended before it had measured all: {one.words}; the same command with --out {out} "
+                "resumes it"
+            )
+        elif one.code != 0:
+            tell(f"{where} ended with code {one.code}; {log} says why")
+        bad = bad or one.code != 0
+    _show(options, [job.folder for job in jobs if (job.folder / "campaign.json").is_file()], out)
+    if bad:
+        raise typer.Exit(MeasurementError.exit_code)
+
+
+def _jobs(options: RunOptions, plan: Plan, out: Path) -> list[BatchJob]:
+    asked = read_options(options.account, options.partition, options.time, options.batch_words or ())
+    machine = read_machine()
+    setup = setup_for(plan, machine, tell)
+    mpis = [name for name in setup.engines if name is not None]
+    jobs = []
+    for hosts in host_counts(plan):
+        part, folder = plan_for(plan, hosts), folder_of(out, hosts)
+        points = resolve(part, setup.ops, mpis, len(machine.cores), topology_for(folder, part))
+        command = job_words(options, hosts, folder)
+        jobs.append(batch_job(part, points, setup, hosts, out, command, asked))
+    return jobs
+
+
+def job_words(options: RunOptions, hosts: int, folder: Path) -> list[str]:
+    """The command of a job: what was given here, for so many hosts, into a folder of its own."""
+    words = [str(scripts_folder() / "steelyard"), "run"]
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if field.name in _OURS or value in (None, False, []):
+            continue
+        if value is True:
+            words.append(_flag(field.name))
+        else:
+            words += [f"{_flag(field.name)}={one}" for one in (value if isinstance(value, list) else [value])]
+    return [*words, f"--hosts={hosts}", f"--out={folder}", "--", *(options.what or ())]
+
+
+def _flag(name: str) -> str:
+    """How an option of `run` is written."""
+    hint = typing.get_type_hints(RunOptions, include_extras=True)[name]
+    (info,) = hint.__metadata__
+    declared = (info.default, *(info.param_decls or ()))  # typer takes the first name for a default
+    names = (word for word in declared if isinstance(word, str) and word.startswith("--"))
+    return next(names, f"--{name.replace('_', '-')}")
+
+
+def _submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJob]:
+    """The jobs by the names that the batch system gave them."""
+    named: dict[str, BatchJob] = {}
+    for job in jobs:
+        name = submit(system, job)
+        named[name] = job
+        tell(
+            f"job {name} of {system.name} for {counted(job.wanted.hosts, 'host')}, at most "
+            f"{counted(job.wanted.minutes, 'minute')}: {job.file('log')}"
+        )
+    return named
+
+
+def _wait(system: BatchSystem, jobs: Mapping[str, BatchJob], out: Path) -> Iterator[JobEnded]:
+    try:
+        yield from watch(system, jobs, tell)
+    except KeyboardInterrupt:
+        raise MeasurementError(
+            f"stopped; jobs go on, and the same command with --out {out} waits for them again; "
+            f"'{' '.join((*system.cancel, *jobs))}' ends them"
+        ) from None
+
+
+def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
+    """All jobs' results as `steelyard show` has them, and one report."""
+    if not folders:
+        return
+    read = read_all(folders)
+    to = "json" if options.json else options.to
+    like = listed(options.like)
+    if to is None:
+        print_results([results for results, _ in read])
+        for results, _ in read:
+            print_like(like, results.rows, results.name)
+    for results, found in read:
+        tell_diagnostics(found, results.name)
+    line = say_aside if to is None else tell
+    line(f"results: {' '.join(map(str, folders))}")
+    if to is not None:
+        from steelyard.export.exported import Export
+
+        write_measured(to, Export(tuple(exported(*one) for one in read), their_tests(like)))
+    from steelyard.report import write_report
+
+    line(f"report:  {write_report(folders, out / 'report.html')}")

@@ -1,0 +1,183 @@
+"""Slurm on this machine: munged, slurmctld and several slurmd with files, ports and a socket of their own.
+
+All are children of the test and end with it, by their pids. Nodes have names of their own and share the
+machine: a job on two nodes has two slurmd, and its ranks see one host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+_PROGRAMS = {
+    "munged": "munge",
+    "slurmctld": "slurmctld",
+    "slurmd": "slurmd",
+    "srun": "slurm-client",
+    "sbatch": "slurm-client",
+}
+_UP_SECONDS = 30.0
+_END_SECONDS = 10.0
+
+_CONF = """ClusterName=steelyard{ports[0]}
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+CryptoType=crypto/munge
+SlurmctldPort={ports[0]}
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdSpoolDir={folder}/spool.%n
+SlurmdPidFile={folder}/slurmd.%n.pid
+TmpFS={folder}/tmp.%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+MpiDefault=none
+ReturnToService=2
+KillWait=2
+MailProg=/bin/true
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+{nodes}
+PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def why_not() -> str | None:
+    """Why there can be no Slurm here, in a sentence; None when there can."""
+    if os.geteuid() != 0:
+        return "Slurm's daemons need root"
+    for program, package in _PROGRAMS.items():
+        if shutil.which(program) is None:
+            return f"a Slurm of one machine needs the program {program} (package {package})"
+    return None
+
+
+@contextlib.contextmanager
+def slurm(nodes: int, cpus: int) -> Iterator[Mapping[str, str]]:
+    """Slurm with so many nodes of so many CPUs: the variables by which its commands find it.
+
+    Raises RuntimeError, with the last lines of its logs, where it does not come up.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="steelyard-slurm-"))
+    folder.chmod(0o755)
+    daemons: list[subprocess.Popen[bytes]] = []
+    environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
+    try:
+        _start(folder, nodes, cpus, environment, daemons)
+        yield {"SLURM_CONF": environment["SLURM_CONF"]}
+    finally:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            _cancel(environment)
+        for daemon in reversed(daemons):
+            daemon.send_signal(signal.SIGTERM)
+            try:
+                daemon.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(
+    folder: Path,
+    nodes: int,
+    cpus: int,
+    environment: Mapping[str, str],
+    daemons: list[subprocess.Popen[bytes]],
+) -> None:
+    def start(name: str, *argv: str) -> None:
+        log = (folder / f"{name}.log").open("wb")
+        with log:
+            daemons.append(
+                subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            )
+
+    ports = _free_ports(nodes + 1)
+    names = [f"n{i + 1}" for i in range(nodes)]
+    host = socket.gethostname().partition(".")[0]
+    lines = [
+        f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Boards=1 "
+        f"SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 State=UNKNOWN"
+        for name, port in zip(names, ports[1:], strict=True)
+    ]
+    munge = folder / "munge"
+    for made in (
+        munge,
+        folder / "state",
+        *(folder / f"{kind}.{name}" for kind in ("spool", "tmp") for name in names),
+    ):
+        made.mkdir(mode=0o755)
+    (munge / "key").touch(mode=0o600)
+    (munge / "key").write_bytes(os.urandom(128))
+    (folder / "slurm.conf").write_text(
+        _CONF.format(ports=ports, folder=folder, host=host, nodes="\n".join(lines))
+    )
+    files = [f"--{name}-file={munge / name}" for name in ("key", "pid", "seed")]
+    start("munged", "munged", "--foreground", "--force", f"--socket={munge / 'socket'}", *files)
+    _await(folder, (munge / "socket").exists)
+    start("slurmctld", "slurmctld", "-D", "-c", "-i")
+    for name in names:
+        start(name, "slurmd", "-D", "-N", name)
+
+    def idle() -> bool:
+        done = subprocess.run(
+            ["sinfo", "-h", "-t", "idle", "-o", "%D"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_UP_SECONDS,
+            check=False,
+        )
+        return done.stdout.strip() == str(nodes)
+
+    _await(folder, idle)
+
+
+def _await(folder: Path, is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _UP_SECONDS
+    while not is_so():
+        if time.monotonic() > deadline:
+            logs = (f"{log.name}: {log.read_text(errors='replace')[-500:]}" for log in folder.glob("*.log"))
+            raise RuntimeError("Slurm did not come up\n" + "\n".join(logs))
+        time.sleep(0.1)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def _cancel(environment: Mapping[str, str]) -> None:
+    """End all jobs and wait until none is left, for their steps are nobody's children."""
+
+    def ask(*argv: str) -> str:
+        done = subprocess.run(
+            argv, env=environment, capture_output=True, text=True, timeout=_END_SECONDS, check=False
+        )
+        return done.stdout.strip()
+
+    jobs = ask("squeue", "--noheader", "--format=%A").split()
+    if jobs:
+        ask("scancel", *jobs)
+    deadline = time.monotonic() + _END_SECONDS
+    while ask("squeue", "--noheader", "--format=%A") and time.monotonic() < deadline:
+        time.sleep(0.2)

@@ -1,0 +1,332 @@
+"""Jobs of batch systems: commands and scripts, answers as they were recorded, and what nobody should say."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from described import described
+from few_ops import METHODS, MPI, RULES, SOLO
+from steelyard.base.errors import InputError
+from steelyard.campaign import batch
+from steelyard.campaign.batch import BatchJob, BatchOptions, batch_job, host_counts, plan_for, read_options
+from steelyard.campaign.jobs import Setup
+from steelyard.cli.batch import is_batch, job_words
+from steelyard.cli.run_options import RunOptions
+from steelyard.engines.description import ops_of
+from steelyard.launch.batch_systems import BATCH_SYSTEMS, Wanted
+from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.resolve import resolve
+from steelyard.system.machine import read_machine
+
+_OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))
+_WANTED = Wanted(
+    *("steelyard-run-2", 2, 4, 90, "/o/batch/hosts-2.sh", "/o/batch/hosts-2.log"),
+    account="me",
+    partition="big",
+    words=("--qos=a b",),
+)
+
+
+# Slurm was also tried on a real system; the others follow the words of their manuals.
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [
+        (
+            "slurm",
+            (
+                "sbatch --parsable --job-name=steelyard-run-2 --nodes=2 --exclusive --time=90 "
+                "--output=/o/batch/hosts-2.log --open-mode=append --account=me --partition=big '--qos=a b' "
+                "/o/batch/hosts-2.sh"
+            ),
+        ),
+        (
+            "pbs",
+            (
+                "qsub -N steelyard-run-2 -l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl "
+                "-l walltime=01:30:00 -j oe -o /o/batch/hosts-2.log -A me -q big '--qos=a b' "
+                "/o/batch/hosts-2.sh"
+            ),
+        ),
+        (
+            "lsf",
+            (
+                "bsub -J steelyard-run-2 -n 8 -R 'span[ptile=4]' -x -W 90 -o /o/batch/hosts-2.log -P me "
+                "-q big '--qos=a b' /bin/sh /o/batch/hosts-2.sh"
+            ),
+        ),
+        (
+            "flux",
+            (
+                "flux batch --job-name=steelyard-run-2 --nodes=2 --exclusive --time-limit=90m "
+                "--output=/o/batch/hosts-2.log --bank=me --queue=big '--qos=a b' /o/batch/hosts-2.sh"
+            ),
+        ),
+    ],
+)
+def test_the_command_that_submits(system: str, line: str) -> None:
+    assert shlex.join(BATCH_SYSTEMS[system].submit(_WANTED)) == line
+
+
+@pytest.mark.parametrize(
+    ("system", "answer", "job"),
+    [
+        ("slurm", "4242\n", "4242"),
+        ("slurm", "4242;cluster2\n", "4242"),
+        ("slurm", "sbatch: a word from the site\n4242\n", "4242"),
+        ("slurm", "sbatch: error: Batch job submission failed\n", None),
+        ("pbs", "12.pbs-server.example.org\n", "12.pbs-server.example.org"),
+        ("pbs", "qsub: Unknown queue\n", None),
+        ("lsf", "Job <715> is submitted to queue <normal>.\n", "715"),
+        ("lsf", "big: No such queue. Job not submitted.\n", None),
+        ("flux", "\u0192A2b7Q\n", "\u0192A2b7Q"),
+    ],
+)
+def test_the_name_of_a_job(system: str, answer: str, job: str | None) -> None:
+    match = BATCH_SYSTEMS[system].job_id.search(answer)
+    assert (match[1] if match else None) == job
+
+
+@pytest.mark.parametrize(
+    ("system", "answer", "phase", "words"),
+    [
+        ("slurm", "PENDING Resources\n", "pending", "PENDING (Resources)"),
+        (
+            "slurm",
+            "PENDING Nodes required for job are DOWN, DRAINED or reserved\n",
+            "pending",
+            "PENDING (Nodes required for job are DOWN, DRAINED or reserved)",
+        ),
+        ("slurm", "RUNNING None\n", "running", "RUNNING"),
+        ("slurm", "COMPLETING None\n", "running", "COMPLETING"),
+        ("slurm", "CANCELLED None\n", "over", "CANCELLED"),
+        ("slurm", "CANCELLED by 0\n", "over", "CANCELLED (by 0)"),
+        ("slurm", "TIMEOUT TimeLimit\n", "over", "TIMEOUT (TimeLimit)"),
+        ("slurm", "NODE_FAIL None\n", "over", "NODE_FAIL"),
+        (
+            "slurm",
+            "JobId=7 JobName=x JobState=FAILED Reason=NonZeroExitCode\n",
+            "over",
+            "FAILED (NonZeroExitCode)",
+        ),
+        ("slurm", "", None, ""),
+        ("pbs", "Job Id: 12.s\n    job_state = Q\n", "pending", "state Q"),
+        ("pbs", "    job_state = R\n", "running", "state R"),
+        ("pbs", "    job_state = F\n    Exit_status = 271\n", "over", "state F, exit status 271"),
+        ("pbs", "qstat: Unknown Job Id 12\n", None, ""),
+        ("lsf", "PEND -\n", "pending", "PEND"),
+        ("lsf", "RUN -\n", "running", "RUN"),
+        ("lsf", "EXIT TERM_RUNLIMIT: job killed\n", "over", "EXIT (TERM_RUNLIMIT: job killed)"),
+        ("flux", "SCHED -\n", "pending", "SCHED"),
+        ("flux", "RUN -\n", "running", "RUN"),
+        ("flux", "INACTIVE CANCELED\n", "over", "CANCELED"),
+    ],
+)
+def test_what_a_batch_system_says_of_a_job(system: str, answer: str, phase: str | None, words: str) -> None:
+    state = BATCH_SYSTEMS[system].read(answer)
+    assert (None, "") if state is None else (state.phase, state.words) == (phase, words)
+    assert (state is None) == (phase is None)
+
+
+def _job(out: Path, command: tuple[str, ...] = ("true",), plan: Plan | None = None, **given: str) -> BatchJob:
+    plan = plan or Plan(measure=(Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8),))
+    points = resolve(plan, _OPS, ("mpich",), 4)
+    machine = msgspec.structs.replace(read_machine(), cores=((0,), (1,), (2,), (3,)))
+    setup = Setup({}, _OPS, machine)
+    return batch_job(plan, points, setup, 2, out, command, BatchOptions(**given), {"PATH": "/bin:$(id)'"})  # type: ignore[arg-type]
+
+
+_HOSTILE = ("a b", "$(touch x)", "`touch x`", "; touch x", "'\"\\", "\n touch x\n", "--", "*", "ö\u202e")
+
+
+def test_nothing_reaches_a_shell_unquoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script is run by a real shell: its words arrive as they were, and nothing else happens."""
+    there = tmp_path / "it's $(touch x)"
+    there.mkdir()
+    monkeypatch.chdir(there)
+    (tmp_path / "out/batch").mkdir(parents=True)
+    dump = ("/bin/sh", "-c", 'printf "%s\\0" "$PATH" "$@" > ../said; exit 3', "sh")
+    job = _job(tmp_path / "out", (*dump, *_HOSTILE))
+    done = subprocess.run(["/bin/sh", "-c", job.script], cwd="/", check=False)
+    assert done.returncode == 3
+    assert (tmp_path / "said").read_bytes().decode().split("\0")[:-1] == ["/bin:$(id)'", *_HOSTILE]
+    assert (tmp_path / "out/batch/hosts-2.exit").read_text() == "3\n"
+    assert [path.name for path in there.iterdir()] == []
+
+
+def test_a_job_is_given_the_command_line_again() -> None:
+    options = RunOptions(
+        what=["mpi.bcast", "-x"],
+        ranks="4",
+        bytes_="0,8",
+        class_="S",
+        param=["a=$(id)", "b=2"],
+        launches=3,
+        hosts="1,2",
+        oversubscribe=True,
+        yield_="none",
+        batch="slurm",
+        account="me",
+        dry_run=True,
+        json=True,
+        out=Path("o"),
+        retry="failed",
+    )
+    program, *words = job_words(options, 2, Path("/o/hosts-2"))
+    assert Path(program).name == "steelyard"
+    expected = (
+        "run --ranks=4 --bytes=0,8 --class=S --param=a=$(id) --param=b=2 --launches=3 --oversubscribe "
+        "--yield=none --retry=failed --hosts=2 --out=/o/hosts-2 -- mpi.bcast -x"
+    )
+    assert words == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("given", "minutes"),
+    [
+        ({"time_budget": "10m", "launches": 100}, 15),
+        ({"time_budget": "10m", "spread": "2h"}, 135),
+        ({"launches": 1}, 6),
+        ({"launches": 1000}, 44),  # a thousand times 0.78 s, maybe three times that, and five minutes
+    ],
+)
+def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, tmp_path: Path) -> None:
+    measure = Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8)
+    plan = msgspec.structs.replace(Plan(measure=(measure,)), **given)
+    assert _job(tmp_path, plan=plan).wanted.minutes == minutes
+    assert _job(tmp_path, plan=plan, time="90s").wanted.minutes == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"account": "a b"}, "--account 'a b' is no name"),
+        ({"account": "-x"}, "--account '-x' is no name"),
+        ({"partition": "big\n#SBATCH --uid=0"}, "--partition 'big"),
+        ({"partition": ""}, "--partition '' is no name"),
+        ({"limit": "soon"}, "'soon' is not a duration"),
+        ({"limit": "0s"}, "--time 0s is no time"),
+        ({"words": ("--comment='x",)}, "has a quote without its end"),
+        ({"words": ("--comment=x\ny",)}, "has control characters"),
+    ],
+)
+def test_words_that_no_batch_system_gets(given: dict[str, object], words: str) -> None:
+    defaults: dict[str, object] = {"account": None, "partition": None, "limit": None, "words": ()}
+    with pytest.raises(InputError, match=words) as raised:
+        read_options(**(defaults | given))  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["a b", "x%j", "a'b", "x:y", "a\nb"])
+def test_folders_that_batch_systems_would_change(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="letters that batch systems replace"):
+        _job(tmp_path / name)
+
+
+def test_options_of_jobs_need_a_batch_system() -> None:
+    assert not is_batch(RunOptions())
+    with pytest.raises(InputError, match="--dry-run is for jobs of a batch system"):
+        is_batch(RunOptions(dry_run=True))
+    with pytest.raises(InputError, match="--batch is 'slurm' or 'pbs'"):
+        is_batch(RunOptions(batch="slrum"))
+
+
+def test_a_job_for_each_number_of_hosts() -> None:
+    measures = (Measure(ops=("mpi.bcast",), hosts="1,4"), Measure(ops=("mpi.barrier",), hosts=2))
+    plan = Plan(measure=(*measures, Measure(ops=("mpi.pingpong",))))
+    assert host_counts(plan) == (1, 2, 4)
+    assert host_counts(Plan(measure=measures[:1])) == (1, 4)
+    assert [one.ops[0] for one in plan_for(plan, 2).measure] == ["mpi.barrier", "mpi.pingpong"]
+
+
+# ---- watching, with a batch system of two programs and a clock of our own ----------------------------------
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with sbatch and squeue that say what stands in files beside them, and with nothing else."""
+    for name in ("sbatch", "squeue"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nread -r line < {tmp_path / name} || exit 1\necho "$line"\n')
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path
+
+
+def _watched(job: BatchJob, steps: list[tuple[Path, str]]) -> tuple[list[batch.JobEnded], list[str]]:
+    """Watch a job while at each second another of the files is written."""
+    now, told = [0.0], list[str]()
+
+    def sleep(seconds: float) -> None:
+        if int(now[0] + seconds) > int(now[0]) and steps:
+            path, text = steps.pop(0)
+            path.write_text(text)
+        now[0] += seconds
+        assert now[0] < 1000, "it waits for ever"
+
+    ended = batch.watch(BATCH_SYSTEMS["slurm"], {"7": job}, told.append, lambda: now[0], sleep)
+    return list(ended), told
+
+
+def test_a_job_is_submitted_once_and_watched(slurm: Path) -> None:
+    job = _job(slurm / "out")
+    (slurm / "sbatch").write_text("7\n")
+    (slurm / "squeue").write_text("PENDING Priority\n")
+    assert batch.submit(BATCH_SYSTEMS["slurm"], job) == "7"
+    (slurm / "sbatch").write_text("8\n")
+    assert (
+        batch.submit(BATCH_SYSTEMS["slurm"], job) == "7"
+    )  # it is still there: taken up, not submitted again
+    exit_file = job.file("exit")
+    ended, told = _watched(job, [(slurm / "squeue", "RUNNING None\n")] * 8 + [(exit_file, "0\n")])
+    assert [(one.code, one.job) for one in ended] == [(0, job)]
+    assert told == ["job 7 for 2 hosts: PENDING (Priority)", "job 7 for 2 hosts: RUNNING"]
+    assert batch.is_measured(job, 10)
+    assert not batch.is_measured(_job(slurm / "out", ("true", "--launches=20")), 20)
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [("CANCELLED by 0\n", "CANCELLED (by 0)"), ("", "the batch system does not know it any more")],
+)
+def test_a_job_that_is_gone_is_noticed(says: str, words: str, slurm: Path) -> None:
+    job = _job(slurm / "out")
+    (slurm / "sbatch").write_text("7\n")
+    (slurm / "squeue").write_text(says)
+    batch.submit(BATCH_SYSTEMS["slurm"], job)
+    ended, _ = _watched(job, [])
+    assert [(one.code, one.words) for one in ended] == [(None, words)]
+    assert not batch.is_measured(job, 10)
+    (slurm / "sbatch").write_text("8\n")
+    assert batch.submit(BATCH_SYSTEMS["slurm"], job) == "8"  # the same command submits it again
+
+
+def test_silence_of_the_batch_system_is_no_end(slurm: Path) -> None:
+    """Its server restarts: for a minute it says nothing."""
+    job = _job(slurm / "out")
+    (slurm / "sbatch").write_text("7\n")
+    (slurm / "squeue").write_text("")
+    batch.submit(BATCH_SYSTEMS["slurm"], job)
+    steps = [(slurm / "squeue", "")] * 60 + [(slurm / "squeue", "RUNNING None\n")] * 90
+    ended, told = _watched(job, [*steps, (job.file("exit"), "3\n")])
+    assert [one.code for one in ended] == [3]
+    assert told == ["job 7 for 2 hosts: RUNNING"]
+
+
+def test_a_queue_that_rejects(slurm: Path) -> None:
+    job = _job(slurm / "out")
+    (slurm / "sbatch").write_text("sbatch: error: invalid partition\x1b[2J specified: big\n")
+    with pytest.raises(InputError, match=r"sbatch took no job for 2 hosts: .*invalid partition") as raised:
+        batch.submit(BATCH_SYSTEMS["slurm"], job)
+    assert "\x1b" not in str(raised.value)
+
+
+def test_a_batch_system_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="there is no bsub on PATH"):
+        batch.submit(BATCH_SYSTEMS["lsf"], _job(tmp_path))

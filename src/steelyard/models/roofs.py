@@ -6,8 +6,8 @@ phase is B / bytes, and its share of it
 
     share = bytes / (time B)
 
-Where there are several working sets, that of the size nearest to the kernel's memory counts: what fits into a cache is held
-against the cache. Above 1, the phase had data from nearer by than STREAM had.
+Where there are several working sets, that of the size nearest to the kernel's memory counts: what fits into
+a cache is held against the cache. Above 1, the phase had data from nearer by than STREAM had.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995.
 """

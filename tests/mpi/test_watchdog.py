@@ -59,7 +59,7 @@ def test_a_point_that_fails_is_a_result_and_the_next_is_measured(
     tmp_path: Path, kind: int, status: str, why: str, orphans: Orphans
 ) -> None:
     setup = setup_of()
-    plan = _failing_first(kind, setup, hang_after="2s")
+    plan = _failing_first(kind, setup, hang_after="2s" if kind == _HANG else "60s")
     events = run_plan(tmp_path, plan, setup)
     assert ended(events) == [("self.fail", status), ("self.empty", "ok")]
     failed, good = results(tmp_path)
@@ -107,7 +107,7 @@ def _lone(folder: Path, text: str) -> tuple[Setup, Plan]:
     setup = setup_of()
     engine = Engine(setup.engines[None].path, "mpi", mpi)
     return msgspec.structs.replace(setup, engines={"fake-1": engine}), plan_of(
-        "self.empty", ranks=2, hang_after="2s"
+        "self.empty", ranks=2, hang_after="2s" if "sleep" in text else "60s"
     )
 
 

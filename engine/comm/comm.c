@@ -9,8 +9,17 @@
 #include <string.h>
 
 const char *const comm_backs[COMM_BACKS + 1] = {
-    [COMM_NONBLOCKING] = "nonblocking", [COMM_BLOCKING] = "blocking",     [COMM_PERSISTENT] = "persistent",
-    [COMM_NEIGHBOUR] = "neighbour",     [COMM_COLLECTIVE] = "collective", [COMM_ICOLLECTIVE] = "icollective",
+    [COMM_NONBLOCKING] = "nonblocking",
+    [COMM_BLOCKING] = "blocking",
+    [COMM_PERSISTENT] = "persistent",
+    [COMM_NEIGHBOUR] = "neighbour",
+    [COMM_PARTITIONED] = "partitioned",
+    [COMM_FENCE] = "fence",
+    [COMM_PSCW] = "pscw",
+    [COMM_LOCK] = "lock",
+    [COMM_FLUSH] = "flush",
+    [COMM_COLLECTIVE] = "collective",
+    [COMM_ICOLLECTIVE] = "icollective",
     [COMM_PCOLLECTIVE] = "pcollective",
 };
 
@@ -254,6 +263,8 @@ static int open_steps(struct comm_plan *p, const struct comm *comm, enum comm_ba
                       int64_t doublings)
 {
     int low = 1, err = failed, broken = 0;
+    struct comm plain = *comm;
+    plain.movers = 1; /* a number is not for several threads */
     while (2 * low <= comm->size)
         low *= 2;
     for (int i = 0; i < (int)doublings + 2 && !broken; ++i) {
@@ -262,7 +273,7 @@ static int open_steps(struct comm_plan *p, const struct comm *comm, enum comm_ba
         if (!err)
             link = doubling_link(p, comm, i, low, &after);
         struct comm_own_plan *exchange = NULL;
-        err = comm_own_exchange(comm, back, &link, 1, err, &exchange);
+        err = comm_own_exchange(&plain, back, &link, 1, err, &exchange);
         broken = !exchange; /* on all ranks: nobody opens the next one */
         if (!broken) {
             p->steps[i] = (struct step){exchange, after};
@@ -300,7 +311,7 @@ int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, 
                   struct comm_plan **plan)
 {
     if (!is_collective(back))
-        return sum_by_messages(comm, back == COMM_NEIGHBOUR ? COMM_NONBLOCKING : back, values, count, failed,
+        return sum_by_messages(comm, back >= COMM_NEIGHBOUR ? COMM_NONBLOCKING : back, values, count, failed,
                                plan);
     struct comm_plan *p = plan_new(comm);
     struct comm_own_plan *own = NULL;

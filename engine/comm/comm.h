@@ -19,7 +19,13 @@ enum comm_back {
     COMM_NONBLOCKING, /* MPI_Irecv, MPI_Isend, MPI_Waitall */
     COMM_BLOCKING,    /* MPI_Sendrecv, one after the other */
     COMM_PERSISTENT,  /* MPI_Startall, MPI_Waitall */
-    COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; of exchanges alone */
+    COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; of exchanges alone, as are those up to COMM_FLUSH */
+    COMM_PARTITIONED, /* MPI_Psend_init, MPI_Precv_init, MPI_Startall, MPI_Pready_range, MPI_Waitall; of MPI 4
+                       */
+    COMM_FENCE,       /* MPI_Put between two MPI_Win_fence */
+    COMM_PSCW,        /* MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait */
+    COMM_LOCK,        /* MPI_Win_lock, MPI_Put, MPI_Win_unlock, and empty messages that tell */
+    COMM_FLUSH,       /* MPI_Put, MPI_Win_flush, and empty messages; MPI_Win_lock_all once */
     COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; of sums and transpositions alone */
     COMM_ICOLLECTIVE, /* MPI_Iallreduce, ..., MPI_Wait */
     COMM_PCOLLECTIVE, /* MPI_Allreduce_init, ..., of MPI 4 */
@@ -36,6 +42,8 @@ struct comm {
     struct phases *phases; /* counts messages and bytes; NULL: nobody does */
     const struct team *team;
     const int *members; /* of each rank: its rank in the team */
+    int movers;         /* of exchanges: threads that move, each its own neighbours; 0 is 1 */
+    bool apart;         /* each of them by a window, or a communicator, of its own */
     void *own;          /* of the implementation */
 };
 
@@ -81,8 +89,10 @@ int comm_recv(const struct comm *comm, int from, int tag, void *data, size_t byt
 /* ---- plans --------------------------------------------------------------------------------------------- */
 
 /* What goes to one rank and what comes from one, often another: a shift. Between two ranks each tag is used
- * once each way, and links are in the same order on both. For COMM_BLOCKING link i of all ranks belongs
- * together, as the shifts of a grid do. Between two ranks both sides name the same bytes. */
+ * once each way, and links are in the same order on both. What is received may stand beside own data, which
+ * nobody overwrites; it may be read, and what is to be sent be written, from one run to the next. For
+ * COMM_BLOCKING link i of all ranks belongs together, as the shifts of a grid do. Between two ranks both
+ * sides name the same bytes. */
 struct comm_link {
     int to, from; /* ranks of the comm; -1: nobody */
     int tag;
@@ -93,6 +103,8 @@ struct comm_link {
 
 struct comm_plan;
 
+/* All ranks of the team run a plan equally often: a fence is a matter of all of them. */
+
 /* Each of these is collective over the TEAM, though it may communicate in a part of it: every rank opens its
  * plan of the same kind with the same back end, with no links where it has nothing to say. So a rank that met
  * an error before can say so in `failed` (else 0), and none is left waiting: this rank's own error is
@@ -102,7 +114,8 @@ int comm_plan_exchange(const struct comm *comm, enum comm_back back, const struc
                        size_t count, int failed, struct comm_plan **plan);
 
 /* values[0 .. count) becomes the sum over all ranks of `comm`, in place. COLLECTIVE, ICOLLECTIVE and
- * PCOLLECTIVE are the library's; the others recursive doubling by messages, on any number of ranks. */
+ * PCOLLECTIVE are the library's; the others recursive doubling by messages, on any number of ranks: those of
+ * NONBLOCKING where a back end is of exchanges alone. */
 int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, size_t count, int failed,
                   struct comm_plan **plan);
 

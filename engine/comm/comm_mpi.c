@@ -69,7 +69,10 @@ int comm_split(const struct comm *whole, int colour, struct comm *part)
 {
     MPI_Comm comm = MPI_COMM_NULL;
     int err = team_mpi_err(MPI_Comm_split(comm_mpi(whole), colour, whole->rank, &comm), "MPI_Comm_split");
-    return err ? err : fill_comm(part, whole->team, whole->phases, (struct own){comm, true});
+    err = err ? err : fill_comm(part, whole->team, whole->phases, (struct own){comm, true});
+    part->movers = err ? 0 : whole->movers;
+    part->apart = !err && whole->apart;
+    return err;
 }
 
 /* ---- once in a while ----------------------------------------------------------------------------------- */

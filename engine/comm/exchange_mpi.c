@@ -278,6 +278,33 @@ static int reserve(struct exchange *x, const struct exchange_ask *ask, const str
     return err;
 }
 
+static bool is_one_sided(enum exchange_back back)
+{
+    return back >= EXCHANGE_FENCE;
+}
+
+static int connect_exchange(struct exchange *x, const struct exchange_ask *ask)
+{
+    int rc = MPI_SUCCESS;
+    if (ask->apart && !is_one_sided(ask->back)) {
+        rc = MPI_Comm_dup(x->comm, &x->comm);
+        x->own_comm = rc == MPI_SUCCESS;
+    }
+    if (rc == MPI_SUCCESS && x->back->connect)
+        rc = x->back->connect(x);
+    return team_mpi_err(rc, x->back->calls);
+}
+
+/* What is of no use without all movers' parts, which all ranks have or none. */
+static int finish_movers(struct exchange *x, int err, int movers, struct exchange **exchange)
+{
+    if (err || !x || x->lane_count < movers)
+        exchange_close(x);
+    else
+        *exchange = x;
+    return err;
+}
+
 int exchange_open(const struct exchange_ask *ask, const struct exchange_link *links, size_t count, int failed,
                   struct exchange **exchange)
 {
@@ -288,19 +315,26 @@ int exchange_open(const struct exchange_ask *ask, const struct exchange_link *li
     if (!err && !x)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", ask->op);
     if (!err && back->missing)
-        err = err_say(ERR_UNSUPPORTED, "back=%s: %s", exchange_backs[ask->back], back->missing);
+        err = err_say(ERR_UNSUPPORTED, "%s=%s: %s", ask->param, ask->word, back->missing);
     if (!err) {
-        *x = (struct exchange){
-            .back = back, .comm = team_comm(ask->team), .graph = MPI_COMM_NULL, .count = count};
-        err = reserve(x, ask, links);
+        *x = (struct exchange){.back = back,
+                               .comm = team_comm(ask->team),
+                               .graph = MPI_COMM_NULL,
+                               .count = count,
+                               .movers = ask->movers > 1 ? ask->movers : 1};
+        if (ask->movers > 1)
+            err = team_threads_allowed(ask->op, ask->movers);
+        err = err ? err : reserve(x, ask, links);
     }
+    if (ask->movers > 1 && (ask->apart || !is_one_sided(ask->back)))
+        return finish_movers(x, movers_open(x, ask, links, count, err), ask->movers, exchange);
     if (!err && back->prepare)
         err = back->prepare(x);
     int64_t worst = err;
     int broken = team_max(ask->team, &worst);
     err = err ? err : broken;
-    if (!err && worst == 0 && back->connect)
-        err = team_mpi_err(back->connect(x), back->calls);
+    if (!err && worst == 0)
+        err = connect_exchange(x, ask);
     if (err || worst != 0)
         exchange_close(x);
     else
@@ -326,6 +360,9 @@ void exchange_close(struct exchange *x)
     if (x->back && x->graph != MPI_COMM_NULL)
         MPI_Comm_free(&x->graph);
     exchange_remote_close(x);
+    movers_close(x);
+    if (x->own_comm)
+        MPI_Comm_free(&x->comm);
     free_side(&x->send);
     free_side(&x->recv);
     free(x->links);
@@ -337,7 +374,7 @@ void exchange_close(struct exchange *x)
 
 int exchange_run(struct exchange *x, int64_t reps)
 {
-    int (*const whole)(const struct exchange *) = x->back->whole;
+    int (*const whole)(const struct exchange *) = x->lanes ? movers_whole : x->back->whole;
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
         rc = whole(x);
@@ -346,10 +383,10 @@ int exchange_run(struct exchange *x, int64_t reps)
 
 int exchange_start(struct exchange *x)
 {
-    return team_mpi_err(x->back->start(x), x->back->calls);
+    return team_mpi_err(x->lanes ? movers_start(x) : x->back->start(x), x->back->calls);
 }
 
 int exchange_finish(struct exchange *x)
 {
-    return team_mpi_err(x->back->finish(x), x->back->calls);
+    return team_mpi_err(x->lanes ? movers_finish(x) : x->back->finish(x), x->back->calls);
 }

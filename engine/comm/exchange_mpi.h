@@ -7,6 +7,7 @@
 
 #include "team/team.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +41,11 @@ extern const char *const exchange_backs[EXCHANGE_BACKS + 1]; /* by name, up to N
 struct exchange_ask {
     const struct team *team;
     enum exchange_back back;
+    int movers;     /* threads of each rank that move messages at once, each its own neighbours; 0 is 1 */
+    bool apart;     /* each of them by a window, or a communicator, of its own */
     int partitions; /* of a message; one whose bytes do not divide has the greatest common divisor */
     const char *op; /* for sentences */
+    const char *param, *word; /* likewise: what the user chose it by, "back" and "fence" */
 };
 
 struct exchange;

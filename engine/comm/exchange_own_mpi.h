@@ -6,6 +6,7 @@
 #include "comm/exchange_mpi.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* A link without those that are nobody, in MPI's terms. */
 struct half {
@@ -37,6 +38,11 @@ struct sides {
 
 struct remote; /* of the back ends of windows */
 
+/* Things that follow each other. */
+struct part {
+    int first, count;
+};
+
 struct exchange {
     const struct back *back;
     MPI_Comm comm, graph;
@@ -48,9 +54,29 @@ struct exchange {
     int requested;         /* those that are to be freed */
     struct sides send, recv;
     struct remote *remote;
+    struct exchange **lanes; /* those of several movers, which are then all there is */
+    int lane_count;
+    int movers;    /* of one window: threads that put */
+    bool own_comm; /* then it is ours to free */
 };
 
 extern const struct back exchange_fence, exchange_pscw, exchange_lock, exchange_flush;
 void exchange_remote_close(struct exchange *x); /* collective; nothing where there is none */
+
+/* movers_mpi.c: x->lanes, as exchange_open(). */
+int movers_open(struct exchange *x, const struct exchange_ask *ask, const struct exchange_link *links,
+                size_t count, int failed);
+void movers_close(struct exchange *x);
+int movers_start(const struct exchange *x);
+int movers_finish(const struct exchange *x);
+int movers_whole(const struct exchange *x);
+
+/* `part` by each of several threads; an error of one of them, or MPI_SUCCESS. */
+int movers_run(int movers, int (*part)(const void *of, int mover), const void *of);
+
+/* The movers of one of several messages: one, or several where there are fewer messages than movers; those
+ * cut it into as many pieces, of which piece k begins at mover_cut(), and the last one ends there. */
+struct part movers_of(int movers, int messages, int message, size_t bytes);
+size_t mover_cut(size_t bytes, int pieces, int piece);
 
 #endif

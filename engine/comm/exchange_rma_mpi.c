@@ -33,6 +33,8 @@ struct remote {
     bool held;            /* in an epoch of all locks */
     struct store *stores; /* those to one target are neighbours */
     int count;
+    int movers; /* threads that put, and how many stores each has at which place */
+    struct part *shares;
     struct peers from, to;
 };
 
@@ -73,6 +75,7 @@ static int prepare(struct exchange *x)
                          .from.group = MPI_GROUP_EMPTY,
                          .to.group = MPI_GROUP_EMPTY,
                          .count = x->outs,
+                         .movers = x->movers,
                          .stores = calloc((size_t)x->outs + 1, sizeof *r->stores)};
     if (!r->stores)
         return err_say(ERR_NOMEM, "no memory for the messages to %d neighbours", x->outs);
@@ -98,6 +101,36 @@ static int create_window(struct exchange *x)
     return rc == MPI_SUCCESS ? MPI_Win_set_errhandler(x->remote->win, MPI_ERRORS_RETURN) : rc;
 }
 
+/* So many neighbours for each mover; messages are cut where there are fewer. A put needs no consent. */
+static int share_stores(struct remote *r)
+{
+    struct store *cut = calloc((size_t)(r->count * r->movers) + 1, sizeof *cut);
+    int count = 0;
+    r->shares = calloc((size_t)r->movers, sizeof *r->shares);
+    if (!cut || !r->shares) {
+        free(cut);
+        return MPI_ERR_NO_MEM;
+    }
+    for (int i = 0; i < r->count; ++i) {
+        const struct store *s = &r->stores[i];
+        const size_t bytes = (size_t)s->count;
+        const struct part part = movers_of(r->movers, r->count, i, bytes);
+        for (int k = 0; k < part.count; ++k) {
+            const size_t at = mover_cut(bytes, part.count, k);
+            struct part *share = &r->shares[part.first + k];
+            share->first = share->count++ == 0 ? count : share->first;
+            cut[count] = *s;
+            cut[count].data = (const char *)s->data + at;
+            cut[count].there += (MPI_Aint)at;
+            cut[count++].count = (int)(mover_cut(bytes, part.count, k + 1) - at);
+        }
+    }
+    free(r->stores);
+    r->stores = cut;
+    r->count = count;
+    return MPI_SUCCESS;
+}
+
 /* Each rank says to whoever puts where in its window that is to be. */
 static int tell_places(struct exchange *x)
 {
@@ -118,7 +151,7 @@ static int tell_places(struct exchange *x)
         rc = MPI_Waitall(x->ins + r->count, x->requests, statuses_ignored());
     free(places);
     qsort(r->stores, (size_t)r->count, sizeof *r->stores, compare_stores);
-    return rc;
+    return rc == MPI_SUCCESS && r->movers > 1 ? share_stores(r) : rc;
 }
 
 static int connect(struct exchange *x)
@@ -173,6 +206,7 @@ void exchange_remote_close(struct exchange *x)
     free_peers(&r->from);
     free_peers(&r->to);
     free(r->stores);
+    free(r->shares);
     free(r);
     x->remote = NULL;
 }
@@ -184,12 +218,28 @@ static int put(const struct remote *r, const struct store *s)
     return MPI_Put(s->data, s->count, MPI_BYTE, s->target, s->there, s->count, MPI_BYTE, r->win);
 }
 
+/* Those of a mover. Under flushes several complete what is theirs, one leaves it to the end. */
+static int put_share(const struct remote *r, struct part share)
+{
+    const struct store *const first = r->stores + share.first, *const end = first + share.count;
+    int rc = MPI_SUCCESS;
+    for (const struct store *s = first; s < end && rc == MPI_SUCCESS; ++s)
+        rc = put(r, s);
+    for (const struct store *s = first; r->held && r->movers > 1 && s < end && rc == MPI_SUCCESS; ++s)
+        if (s == first || s->target != s[-1].target)
+            rc = MPI_Win_flush(s->target, r->win);
+    return rc;
+}
+
+static int put_part(const void *of, int mover)
+{
+    const struct remote *r = of;
+    return put_share(r, r->shares[mover]);
+}
+
 static int put_all(const struct remote *r)
 {
-    int rc = MPI_SUCCESS;
-    for (const struct store *s = r->stores; s < r->stores + r->count && rc == MPI_SUCCESS; ++s)
-        rc = put(r, s);
-    return rc;
+    return r->movers > 1 ? movers_run(r->movers, put_part, r) : put_share(r, (struct part){0, r->count});
 }
 
 /* An empty message to each of some, and one from each of others. */
@@ -266,6 +316,19 @@ static int order_by_lock(const struct remote *r)
     return rc == MPI_SUCCESS ? MPI_Win_unlock(r->rank, r->win) : rc;
 }
 
+/* A process has one epoch to a target, so one thread opens and closes those of all movers. */
+static int put_in_locks(const struct remote *r)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < r->to.count && rc == MPI_SUCCESS; ++i)
+        rc = MPI_Win_lock(MPI_LOCK_SHARED, r->to.ranks[i], 0, r->win);
+    if (rc == MPI_SUCCESS)
+        rc = put_all(r);
+    for (int i = 0; i < r->to.count && rc == MPI_SUCCESS; ++i)
+        rc = MPI_Win_unlock(r->to.ranks[i], r->win);
+    return rc;
+}
+
 static int lock_start(const struct exchange *x)
 {
     const struct remote *r = x->remote;
@@ -273,6 +336,8 @@ static int lock_start(const struct exchange *x)
     int rc = order_by_lock(r);
     if (rc == MPI_SUCCESS)
         rc = tell_ready(x);
+    if (r->movers > 1)
+        return rc == MPI_SUCCESS ? put_in_locks(r) : rc;
     while (s < end && rc == MPI_SUCCESS) {
         const int target = s->target;
         rc = MPI_Win_lock(MPI_LOCK_SHARED, target, 0, r->win);
@@ -306,7 +371,7 @@ static int flush_finish(const struct exchange *x)
 {
     const struct remote *r = x->remote;
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < r->to.count && rc == MPI_SUCCESS; ++i)
+    for (int i = 0; r->movers == 1 && i < r->to.count && rc == MPI_SUCCESS; ++i)
         rc = MPI_Win_flush(r->to.ranks[i], r->win);
     if (rc == MPI_SUCCESS)
         rc = tell_done(x);

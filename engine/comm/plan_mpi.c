@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct comm_own_plan {
     struct exchange *exchange; /* or a collective, by the calls of its row */
@@ -136,10 +135,8 @@ static struct comm_own_plan *own_new(const struct comm *comm, enum comm_back bac
 
 static int can_open(const struct comm_own_plan *p, enum comm_back back, int failed)
 {
-    if (failed)
-        return failed;
-    if (!p)
-        return err_say(ERR_NOMEM, "no memory for a plan of communication");
+    if (failed || !p)
+        return failed ? failed : err_say(ERR_NOMEM, "no memory for a plan of communication");
     const char *missing = MPI4_MISSING;
     if (back == COMM_PCOLLECTIVE && missing)
         return err_say(ERR_UNSUPPORTED, "backend=%s: %s", comm_backs[back], missing);
@@ -170,8 +167,7 @@ int comm_own_alltoallv(const struct comm *comm, enum comm_back back, const struc
     return own_open(comm, p, err, plan);
 }
 
-/* ---- pieces of other sizes at each run ------------------------------------------------------------------
- */
+/* ---- pieces of other sizes at each run ---------------------------------------------------------------- */
 
 /* Counts and displacements of this run, in units. */
 static int side_refresh(struct comm_side *s, const struct comm_pieces *p, size_t unit, int ranks)
@@ -333,9 +329,14 @@ int comm_own_exchange(const struct comm *comm, enum comm_back back, const struct
         [COMM_BLOCKING] = EXCHANGE_SENDRECV,
         [COMM_PERSISTENT] = EXCHANGE_PERSISTENT,
         [COMM_NEIGHBOUR] = EXCHANGE_NEIGHBORW,
+        [COMM_PARTITIONED] = EXCHANGE_PARTITIONED,
+        [COMM_FENCE] = EXCHANGE_FENCE,
+        [COMM_PSCW] = EXCHANGE_PSCW,
+        [COMM_LOCK] = EXCHANGE_LOCK,
+        [COMM_FLUSH] = EXCHANGE_FLUSH,
     };
     struct comm_own_plan *p = own_new(comm, back, NULL);
-    int err = failed ? failed : !p ? err_say(ERR_NOMEM, "no memory for a plan of communication") : 0;
+    int err = can_open(p, back, failed);
     size_t pieces = 0, at = 0;
     for (size_t i = 0; !err && i < count; ++i)
         pieces += piece_count(&links[i]);
@@ -345,17 +346,23 @@ int comm_own_exchange(const struct comm *comm, enum comm_back back, const struct
     for (size_t i = 0; !err && i < count; ++i)
         for (size_t k = 0; k < piece_count(&links[i]); ++k)
             split[at++] = piece_of(comm, &links[i], k);
-    struct exchange_ask ask = {.team = comm->team, .back = backs[back], .partitions = 1, .op = "a kernel"};
+    const bool alone = comm->team->size == 1; /* some MPIs make no window for one rank, which needs none */
+    struct exchange_ask ask = {.team = comm->team,
+                               .movers = comm->movers,
+                               .apart = comm->apart,
+                               .back = alone ? EXCHANGE_NONBLOCKING : backs[back],
+                               .partitions = 1,
+                               .op = "a kernel",
+                               .param = "backend",
+                               .word = comm_backs[back]};
     struct exchange *exchange = NULL;
     err = exchange_open(&ask, split, at, err, &exchange);
     free(split);
-    *plan = NULL;
-    if (!exchange)
-        comm_own_close(p);
-    else {
+    if (exchange)
         p->exchange = exchange;
-        *plan = p;
-    }
+    else
+        comm_own_close(p);
+    *plan = exchange ? p : NULL;
     return err;
 }
 

@@ -35,6 +35,12 @@ void phase_end(struct phases *p, int phase)
         phase_end_at(p, phase, clock_now(p->clock));
 }
 
+void phase_moves(struct phases *p, int phase, int64_t bytes)
+{
+    if (p)
+        p->moved[phase] += bytes;
+}
+
 int64_t phase_now(const struct phases *p)
 {
     return clock_now(p->clock);
@@ -54,6 +60,8 @@ int phases_columns(const struct phases *p, int64_t columns[PHASE_COLUMNS])
         columns[at++] = p->ns[i];
     for (int i = 0; i < p->count; ++i)
         columns[at++] = p->calls[i];
+    for (int i = 0; i < p->count; ++i)
+        columns[at++] = p->moved[i];
     const int64_t counters[PHASE_COUNTERS] = {p->messages,         p->bytes,  p->collectives,
                                               p->collective_bytes, p->memory, memory_resident()};
     for (int i = 0; i < PHASE_COUNTERS; ++i)

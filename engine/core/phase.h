@@ -24,7 +24,9 @@ struct phases {
     const struct phase *rows;
     int count;
     int64_t ns[PHASES_MAX], calls[PHASES_MAX], began_ns;
-    int64_t messages, bytes;               /* that it has sent to other ranks, from point to point */
+    int64_t
+        moved[PHASES_MAX];   /* bytes that computing had to read and write, each array once; 0: not counted */
+    int64_t messages, bytes; /* that it has sent to other ranks, from point to point */
     int64_t collectives, collective_bytes; /* calls of collectives, and what it has given to them */
     int64_t memory;                        /* bytes that the op has allocated; not reset */
 };
@@ -36,9 +38,9 @@ void phases_reset(struct phases *phases);
 /* For an op's setup, on all ranks alike: nobody asked, and no record is to say that there was nothing. */
 void phases_none(struct phases *phases);
 
-/* The same as columns: ns of each phase, calls of each, and what phase_counters[] names. Returns how many, at
- * most PHASE_COLUMNS. */
-enum { PHASE_COUNTERS = 6, PHASE_COLUMNS = 2 * PHASES_MAX + PHASE_COUNTERS };
+/* The same as columns: ns of each phase, calls of each, what each moved, and what phase_counters[] names.
+ * Returns how many, at most PHASE_COLUMNS. */
+enum { PHASE_COUNTERS = 6, PHASE_COLUMNS = 3 * PHASES_MAX + PHASE_COUNTERS };
 extern const char *const phase_counters[PHASE_COUNTERS + 1];
 int phases_columns(const struct phases *phases, int64_t columns[PHASE_COLUMNS]);
 
@@ -46,6 +48,10 @@ int phases_columns(const struct phases *phases, int64_t columns[PHASE_COLUMNS]);
  * other beginning. */
 void phase_begin(struct phases *phases);
 void phase_end(struct phases *phases, int phase);
+
+/* Bytes that the data of a phase take, as STREAM counts: what a cache keeps, and what is read before it is
+ * written, is no matter. */
+void phase_moves(struct phases *phases, int phase, int64_t bytes);
 
 /* The same for threads, each of which looks at the clock and leaves the stamp to one of them. */
 int64_t phase_now(const struct phases *phases);

@@ -28,6 +28,12 @@ void csr_free(struct csr *a)
     *a = (struct csr){0};
 }
 
+int64_t csr_multiply_moves(const struct csr *a, int64_t rows, int64_t columns)
+{
+    const int64_t entry = sizeof *a->value + sizeof *a->column, row = sizeof *a->start + sizeof(double);
+    return a->start[rows] * entry + rows * row + columns * (int64_t)sizeof(double);
+}
+
 /* Four sums in turn, so that an addition need not wait for the one before. */
 HOT void csr_multiply(const struct csr *a, int64_t first, int64_t end, const double *restrict p,
                       double *restrict w)

@@ -23,6 +23,9 @@ void csr_free(struct csr *a); /* one that is {0} is fine */
 /* w = A p, for rows `first` to `end`. */
 void csr_multiply(const struct csr *a, int64_t first, int64_t end, const double *p, double *w);
 
+/* Bytes that it takes of the matrix, of p with so many elements, and of w. */
+int64_t csr_multiply_moves(const struct csr *a, int64_t rows, int64_t columns);
+
 /* a . b; w = a + scale b, where w may be a or b. */
 double vector_dot(int64_t count, const double *a, const double *b);
 void vector_add(int64_t count, const double *a, double scale, const double *b, double *w);

@@ -10,6 +10,9 @@
 #include <string.h>
 
 const char *const kernel_on_off[] = {"on", "off", NULL};
+const char *const kernel_one_thread[] = {"one", "thread", NULL};
+const char *const kernel_exchanges[] = {"nonblocking", "blocking", "persistent", "neighbour", "partitioned",
+                                        "fence",       "pscw",     "lock",       "flush",     NULL};
 
 /* How far planted data are off, relative. */
 static const double SPOILT = 1e-6;
@@ -66,6 +69,15 @@ struct title {
     char text[160];
 };
 
+static bool is_how(const char *name)
+{
+    static const char *const hows[] = {"phases", "backend", "movers", "windows", "comms"};
+    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; ++i)
+        if (strcmp(name, hows[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct title title_of(const struct kernel_env *env)
 {
     struct title title;
@@ -73,8 +85,7 @@ static struct title title_of(const struct kernel_env *env)
     size_t length = (size_t)snprintf(title.text, room, "%s", env->kernel->name);
     for (const struct param *row = env->kernel->params; row->name && length < room; ++row) {
         const double value = env->params[row - env->kernel->params];
-        if (strcmp(row->name, "phases") == 0 || strcmp(row->name, "backend") == 0 ||
-            (!row->words && value == row->normal))
+        if (is_how(row->name) || (!row->words && value == row->normal))
             continue;
         length +=
             (size_t)(row->words ? snprintf(title.text + length, room - length, " %s=%s", row->name,
@@ -98,6 +109,30 @@ static int check_memory(const struct kernel_env *env)
     return 0;
 }
 
+/* The value of a parameter, by name; `absent` where the kernel has none of that name. */
+static double value_of(const struct op_env *env, const char *name, double absent)
+{
+    const int row = param_find(env->op->params, name);
+    return row < 0 ? absent : env->params[row];
+}
+
+/* Who moves the messages of exchanges: `movers`, `windows`, `comms`. */
+static int choose_movers(const struct op_env *from, struct kernel_env *env)
+{
+    const bool windows = value_of(from, "windows", 0) != 0, comms = value_of(from, "comms", 0) != 0;
+    const bool one_sided = env->back >= COMM_FENCE && env->back <= COMM_FLUSH;
+    env->comm.movers = (int)value_of(from, "movers", 1);
+    env->comm.apart = one_sided ? windows : comms;
+    if (one_sided ? comms : windows)
+        return err_say(ERR_INPUT, "%s=thread is not for backend=%s, which has no such thing; give %s=thread",
+                       comms ? "comms" : "windows", comm_backs[env->back], comms ? "windows" : "comms");
+    if (env->comm.movers > env->threads)
+        return err_say(ERR_INPUT,
+                       "movers=%d needs as many threads in each rank, which has %d; give --threads %d",
+                       env->comm.movers, env->threads, env->comm.movers);
+    return 0;
+}
+
 /* The word that a parameter has, which every kernel has. */
 static const char *word_of(const struct op_env *env, const char *name)
 {
@@ -116,6 +151,8 @@ static int open_kernel(const struct op_env *from, struct kernel_state *s)
     env->phases = strcmp(word_of(from, "phases"), "on") == 0 ? from->phases : NULL;
     env->planted = from->planted;
     int err = comm_open(from->team, from->phases, &env->comm);
+    if (!err)
+        err = choose_movers(from, env);
     if (!err)
         err = env->kernel->ranks ? env->kernel->ranks(env) : 0;
     if (!err)

@@ -34,6 +34,16 @@ struct kernel_env {
 #define KERNEL_PHASES PARAM_WORDS("phases", "record where the time goes inside", kernel_on_off)
 #define KERNEL_BACKEND(list) PARAM_WORDS("backend", "the calls that carry messages", list)
 extern const char *const kernel_on_off[3];
+/* For a kernel whose exchanges several threads may move: all three, or none. */
+#define KERNEL_MOVERS                                                                                        \
+    {"movers", "", "threads that move messages, each those of its own neighbours", 1, 1, 1024}
+#define KERNEL_WINDOWS                                                                                       \
+    PARAM_WORDS("windows", "of one-sided back ends: one window, or one for each mover", kernel_one_thread)
+#define KERNEL_COMMS                                                                                         \
+    PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover", kernel_one_thread)
+extern const char *const kernel_one_thread[3];
+/* The list of a kernel whose plans are exchanges. */
+extern const char *const kernel_exchanges[COMM_COLLECTIVE + 1];
 
 struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */

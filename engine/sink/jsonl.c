@@ -174,11 +174,13 @@ static int write_phases(struct sink *sink, const struct point *p, const struct p
             json_double(j, "work_share", p->op->phase_work(p->op_params, i));
         json_ints(j, "ns", c->values + i, c->ranks, row);
         json_ints(j, "calls", c->values + c->phases + i, c->ranks, row);
+        if (c->values[2 * c->phases + i] > 0)
+            json_ints(j, "moved", c->values + 2 * c->phases + i, c->ranks, row);
         json_close(j, '}');
     }
     json_close(j, ']');
     for (int i = 0; phase_counters[i]; ++i)
-        json_ints(j, phase_counters[i], c->values + 2 * c->phases + i, c->ranks, row);
+        json_ints(j, phase_counters[i], c->values + 3 * c->phases + i, c->ranks, row);
     return finish(s);
 }
 

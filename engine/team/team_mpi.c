@@ -29,12 +29,12 @@ struct own {
 };
 
 static const struct {
-    const char *name;
+    const char *name, *constant;
     int level;
-} levels[] = {{"single", MPI_THREAD_SINGLE},
-              {"funneled", MPI_THREAD_FUNNELED},
-              {"serialized", MPI_THREAD_SERIALIZED},
-              {"multiple", MPI_THREAD_MULTIPLE}};
+} levels[] = {{"single", "MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+              {"funneled", "MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+              {"serialized", "MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"multiple", "MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 int team_mpi_err(int code, const char *call)
@@ -75,6 +75,20 @@ static const char *level_name(int level)
         if (levels[i].level == level)
             return levels[i].name;
     return "unknown";
+}
+
+int team_threads_allowed(const char *op, int threads)
+{
+    int level = MPI_THREAD_SINGLE, at = 0;
+    int err = team_mpi_err(MPI_Query_thread(&level), "MPI_Query_thread");
+    while (at < LEVELS - 1 && levels[at].level != level)
+        ++at;
+    if (!err && threads > 1 && level < MPI_THREAD_MULTIPLE)
+        err = err_say(ERR_UNSUPPORTED,
+                      "%s calls MPI from %d threads at once, and this launch was provided %s; give "
+                      "--thread-level multiple, or take an MPI that provides it",
+                      op, threads, levels[at].constant);
+    return err;
 }
 
 static int64_t monotonic_ns(void)

@@ -20,4 +20,8 @@ void team_lane_close(struct team *lane);
  * or ERR_UNSUPPORTED where that is what the library says. */
 int team_mpi_err(int code, const char *call);
 
+/* Whether so many threads may call MPI at once: 0, or ERR_UNSUPPORTED and a sentence that says what `op` was
+ * provided and what to do. One thread always may. */
+int team_threads_allowed(const char *op, int threads);
+
 #endif

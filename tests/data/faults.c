@@ -6,6 +6,7 @@
  * FAULT_AT: which of them, from 1; those of all threads of a rank are counted together.
  * FAULT_EVERY: 1 is that one and all after it.
  * FAULT_BYTES: only those that move so many bytes count.
+ * FAULT_BYTE: which byte is corrupted, from 0, the first one where it is not given.
  * FAULT_RANK: of which rank; -1, or not given, is each.
  *
  * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. */
@@ -26,7 +27,7 @@ static const char *const words[KINDS] = {"none",  "drop",    "late",  "duplicate
 static struct {
     const char *call;
     enum kind kind;
-    long bytes, at, rank;
+    long bytes, byte, at, rank;
     bool every;
 } wanted;
 
@@ -47,6 +48,7 @@ static void read_wishes(void)
         if (strcmp(kind, words[k]) == 0)
             wanted.kind = (enum kind)k;
     wanted.bytes = number("FAULT_BYTES", -1);
+    wanted.byte = number("FAULT_BYTE", 0);
     wanted.at = number("FAULT_AT", 1);
     wanted.rank = number("FAULT_RANK", -1);
     wanted.every = number("FAULT_EVERY", 0) != 0;
@@ -135,7 +137,7 @@ static size_t bytes_of(const struct args *a)
     return (size_t)a->count * (size_t)size;
 }
 
-/* The same with another first byte; nobody frees it. */
+/* The same with another byte; nobody frees it. */
 static const void *corrupted(const struct args *a)
 {
     const size_t bytes = bytes_of(a);
@@ -143,7 +145,7 @@ static const void *corrupted(const struct args *a)
     if (!copy)
         abort();
     memcpy(copy, a->origin, bytes);
-    copy[0] ^= 0xff;
+    copy[wanted.byte] ^= 0xff;
     return copy;
 }
 

@@ -35,7 +35,7 @@ def fakes_of(measure: Measure) -> Iterator[FakePoint]:
     sizes = SIZES if ".." in text or "," in text else (0,)
     for name, variant, size in product(plain["ops"], variants, sizes):
         op = str(name).replace("*", "all")
-        mpis = ("mpich-4.0.2", "openmpi-4.1.4") if op.startswith(("mpi.", "npb.")) else (None,)
+        mpis = ("mpich-4.0.2", "openmpi-4.1.4") if op.startswith(("app.", "mpi.", "npb.")) else (None,)
         for mpi in mpis:
             yield FakePoint(
                 op,

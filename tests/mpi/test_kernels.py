@@ -17,6 +17,22 @@ from steelyard.records.schema import Phases, Point
 
 # A point, and on how many ranks of a real MPI. More ranks or threads than cores take turns, which spin: few
 # of them, and of CG, which waits thousands of times, only what cannot be simulated or is different there.
+_ONE_SIDED = ("fence", "pscw", "lock", "flush")
+_HALOS = ("mg", "bt", "lu", "sp")
+_BRICKS = "nx=3 ny=4 nz=2 iterations=20 grid=box"
+_MOVED = (  # on two ranks, where a message is cut, and on four, where neighbours are shared out
+    (2, "backend=nonblocking comms=thread"),
+    (2, "backend=fence windows=thread"),
+    (2, "backend=lock windows=one"),
+    (2, "backend=flush windows=thread"),
+    (4, "backend=persistent comms=one"),
+    (4, "backend=blocking comms=thread"),
+    (4, "backend=neighbour comms=thread"),
+    (4, "backend=fence windows=one"),
+    (4, "backend=pscw windows=thread"),
+    (4, "backend=lock windows=thread"),
+    (4, "backend=flush windows=one"),
+)
 _CASES = (
     ("npb.ep class=S threads=2", 3),
     ("npb.is class=S", 3),
@@ -47,6 +63,15 @@ _CASES = (
     ("app.hpccg nx=9 ny=7 nz=5 grid=box backend=neighbour threads=2", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=blocking", 2),
     ("app.hpccg nx=9 ny=7 nz=5 backend=persistent", 2),
+    *((f"app.hpccg {_BRICKS} {moved} threads=2 movers=2", ranks) for ranks, moved in _MOVED),
+    ("app.minife nx=9 ny=7 nz=5 iterations=20 backend=fence", 2),
+    ("app.minife nx=9 ny=7 nz=5 iterations=20 backend=flush threads=2 movers=2 windows=thread", 2),
+    ("app.minimd nx=8 ny=8 nz=8 steps=20 backend=pscw", 2),
+    ("app.minimd nx=8 ny=8 nz=8 steps=20 backend=lock threads=2 movers=2 windows=thread", 2),
+    *((f"npb.{name} class=S backend={back}", 2) for name, back in zip(_HALOS, _ONE_SIDED, strict=True)),
+    *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (1, 4) for back in _ONE_SIDED),
+    *((f"app.hpccg {_BRICKS} backend={back}", ranks) for ranks in (3, 7) for back in _ONE_SIDED[::2]),
+    *((f"app.hpccg {_BRICKS} backend={back}", 8) for back in _ONE_SIDED[1::2]),
     ("app.minife nx=9 ny=7 nz=5 iterations=20", 3),
     ("app.minife nx=9 ny=7 nz=5 grid=line imbalance=20 backend=neighbour threads=2 iterations=20", 2),
     ("app.minife nx=9 ny=7 nz=5 backend=blocking", 2),
@@ -67,6 +92,9 @@ _REFUSED = (
     ("npb.cg class=S rows=3", "2 ranks do not make 3 rows; choose a rows that divides them, or 0"),
     ("npb.is class=E", "GiB are free; choose a smaller problem or more hosts"),
     ("app.hpccg nx=1000 ny=1000 nz=1000", "GiB are free; choose a smaller problem or more hosts"),
+    ("app.hpccg movers=2", "movers=2 needs as many threads in each rank, which has 1; give --threads 2"),
+    ("app.hpccg windows=thread", "windows=thread is not for backend=nonblocking, which has no such thing"),
+    ("app.hpccg comms=thread backend=fence", "which has no such thing; give windows=thread"),
     ("app.hpccg nx=1100 ny=1000 nz=1000", "choose nx, ny, nz whose product is at most 1073741823"),
     ("app.minife nx=900", "GiB are free; choose a smaller problem or more hosts"),
     (

@@ -37,6 +37,11 @@ _SIMULATED = (
     ("app.hpccg nx=4 ny=3 nz=2 iterations=40 grid=box", (6, 8)),
     ("app.hpccg nx=4 ny=3 nz=2 iterations=20 grid=box", (64,)),
     ("app.hpccg nx=1 ny=1 nz=1 iterations=40 grid=box backend=blocking", (8, 9)),
+    *(
+        (f"app.hpccg nx=2 ny=2 nz=2 iterations=4 grid=box backend={back}", (64,))
+        for back in ("blocking", "persistent", "fence", "pscw", "lock", "flush")
+    ),
+    *((f"app.hpccg nx=4 ny=3 nz=2 iterations=10 grid=box backend={back}", (9,)) for back in ("pscw", "lock")),
     ("app.minife nx=6 ny=5 nz=4 iterations=40", (4, 7, 8)),
     ("app.minife nx=8 ny=7 nz=6 iterations=20", (64,)),
     ("app.minife nx=3 ny=3 nz=20 iterations=20 grid=line imbalance=50 backend=blocking", (9,)),

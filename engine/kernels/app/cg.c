@@ -45,6 +45,11 @@ void cg_close(struct cg *cg)
 
 /* ---- on all lanes -------------------------------------------------------------------------------------- */
 
+static int64_t vector_bytes(const struct cg *cg)
+{
+    return cg->rows * (int64_t)sizeof(double);
+}
+
 int cg_dot(struct cg *cg, const double *a, const double *b, double *sum)
 {
     const int lanes = cg->env->threads;
@@ -56,6 +61,7 @@ int cg_dot(struct cg *cg, const double *a, const double *b, double *sum)
     cg->sum = 0;
     for (int l = 0; l < lanes; ++l)
         cg->sum += cg->lanes[l].sum;
+    phase_moves(cg->env->phases, cg->phase + CG_PHASE_DDOT, (a == b ? 1 : 2) * vector_bytes(cg));
     phase_end(cg->env->phases, cg->phase + CG_PHASE_DDOT);
     int err = comm_run(cg->add);
     phase_end(cg->env->phases, cg->phase + CG_PHASE_SUMS);
@@ -71,6 +77,7 @@ void cg_add(struct cg *cg, const double *a, double scale, const double *b, doubl
         struct share part = share_of(cg->rows, lanes, l);
         vector_add(part.count, a + part.first, scale, b + part.first, w + part.first);
     }
+    phase_moves(cg->env->phases, cg->phase + CG_PHASE_WAXPBY, 3 * vector_bytes(cg));
     phase_end(cg->env->phases, cg->phase + CG_PHASE_WAXPBY);
 }
 
@@ -85,6 +92,8 @@ int cg_apply(struct cg *cg)
         struct share part = share_of(cg->rows, lanes, l);
         csr_multiply(cg->a, part.first, part.first + part.count, cg->p, cg->q);
     }
+    phase_moves(cg->env->phases, cg->phase + CG_PHASE_SPMV,
+                csr_multiply_moves(cg->a, cg->rows, cg->rows + cg->halo.brick->outer));
     phase_end(cg->env->phases, cg->phase + CG_PHASE_SPMV);
     return err;
 }

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
 enum { LINE = 64, GRID_LINE = 0 };
 
 /* A sum of a lane, on a cache line of its own. */
@@ -51,6 +51,11 @@ static const struct phase phases[] = {[PHASE_SPMV] = {"spmv", false}, [PHASE_WAX
 
 /* ---- on all lanes -------------------------------------------------------------------------------------- */
 
+static int64_t vector_bytes(const struct hpccg *s)
+{
+    return s->brick.own * (int64_t)sizeof(double);
+}
+
 static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
 {
     const int lanes = s->env->threads;
@@ -62,6 +67,7 @@ static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
     s->sum = 0;
     for (int l = 0; l < lanes; ++l)
         s->sum += s->lanes[l].sum;
+    phase_moves(s->env->phases, PHASE_DDOT, (a == b ? 1 : 2) * vector_bytes(s));
     phase_end(s->env->phases, PHASE_DDOT);
     int err = comm_run(s->add);
     phase_end(s->env->phases, PHASE_SUMS);
@@ -78,6 +84,7 @@ static void waxpby(struct hpccg *s, const double *a, double scale, const double 
         struct share part = share_of(s->brick.own, lanes, l);
         vector_add(part.count, a + part.first, scale, b + part.first, w + part.first);
     }
+    phase_moves(s->env->phases, PHASE_WAXPBY, 3 * vector_bytes(s));
     phase_end(s->env->phases, PHASE_WAXPBY);
 }
 
@@ -93,6 +100,8 @@ static int apply(struct hpccg *s)
         struct share part = share_of(s->brick.own, lanes, l);
         csr_multiply(&s->a, part.first, part.first + part.count, s->p, s->q);
     }
+    phase_moves(s->env->phases, PHASE_SPMV,
+                csr_multiply_moves(&s->a, s->brick.own, s->brick.own + s->brick.outer));
     phase_end(s->env->phases, PHASE_SPMV);
     return err;
 }
@@ -311,14 +320,16 @@ static double work(const double *chosen)
 }
 
 static const char *const grids[] = {"line", "box", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 static const struct param params[] = {
     [NX] = {"nx", "", "cells of a rank along x", 64, 1, 1e5},
     [NY] = {"ny", "", "cells of a rank along y", 64, 1, 1e5},
     [NZ] = {"nz", "", "cells of a rank along z", 64, 1, 1e5},
     [GRID] = PARAM_WORDS("grid", "how bricks are stacked: a line along z, or a box", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 149, 1, 1e6},
-    [BACKEND] = KERNEL_BACKEND(backends),
+    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
+    [MOVERS] = KERNEL_MOVERS,
+    [WINDOWS] = KERNEL_WINDOWS,
+    [COMMS] = KERNEL_COMMS,
     [PHASES] = KERNEL_PHASES,
     {0}};
 

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, TIMED, BACKEND, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, TIMED, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
 enum { TIMED_WHOLE };
 
 struct minife {
@@ -296,7 +296,6 @@ static double phase_work(const double *chosen, int phase)
 
 static const char *const grids[] = {"box", "line", NULL};
 static const char *const timed[] = {"whole", "solver", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 static const struct param params[] = {
     [NX] = {"nx", "", "elements along x", 64, 2, 1e5},
     [NY] = {"ny", "", "elements along y; 0: as many as along x", 0, 0, 1e5},
@@ -305,7 +304,10 @@ static const struct param params[] = {
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 200, 1, 1e6},
     [IMBALANCE] = {"imbalance", "%", "how much more nodes than the mean the fullest rank has", 0, 0, 1000},
     [TIMED] = PARAM_WORDS("timed", "all from the mesh on, or conjugate gradients alone", timed),
-    [BACKEND] = KERNEL_BACKEND(backends),
+    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
+    [MOVERS] = KERNEL_MOVERS,
+    [WINDOWS] = KERNEL_WINDOWS,
+    [COMMS] = KERNEL_COMMS,
     [PHASES] = KERNEL_PHASES,
     {0}};
 

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POTENTIAL, NX, NY, NZ, STEPS, EVERY, LISTS, BACKEND, PHASES };
+enum { POTENTIAL, NX, NY, NZ, STEPS, EVERY, LISTS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
 enum { HALF = 0 };
 
 enum { PHASE_FORCE, PHASE_LISTS, PHASE_MOTION, PHASE_GHOSTS, PHASE_MIGRATION };
@@ -327,7 +327,6 @@ static double work(const double *chosen)
 
 static const char *const potentials[] = {"lj", "eam", NULL};
 static const char *const kinds_of_lists[] = {"half", "full", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 static const struct param params[] = {
     [POTENTIAL] = PARAM_WORDS("potential", "Lennard-Jones, or copper by an embedded-atom method", potentials),
     [NX] = {"nx", "", "unit cells of the box along x, of 4 atoms each", 32, 1, 1e5},
@@ -336,7 +335,10 @@ static const struct param params[] = {
     [STEPS] = {"steps", "", "time steps", 100, 1, 1e9},
     [EVERY] = {"every", "", "steps after which lists are made anew", 20, 1, 1e9},
     [LISTS] = PARAM_WORDS("lists", "each pair once, or with both of its atoms", kinds_of_lists),
-    [BACKEND] = KERNEL_BACKEND(backends),
+    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
+    [MOVERS] = KERNEL_MOVERS,
+    [WINDOWS] = KERNEL_WINDOWS,
+    [COMMS] = KERNEL_COMMS,
     [PHASES] = KERNEL_PHASES,
     {0}};
 

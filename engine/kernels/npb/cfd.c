@@ -26,8 +26,7 @@ const char *const cfd_names[] = {"residual of rho",
                                  "error of E",
                                  NULL};
 
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
-const struct param cfd_params[] = {NPB_PARAMS(backends), {0}};
+const struct param cfd_params[] = {NPB_PARAMS(kernel_exchanges), {0}};
 
 /* ---- the grid of ranks --------------------------------------------------------------------------------- */
 

@@ -24,10 +24,10 @@ static const struct phase phases[] = {
     [LU_PHASE_PIPELINE] = {"pipeline", true}, {0},
 };
 
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
 enum { PLANES = NPB_OWN };
-static const struct param params[] = {
-    NPB_PARAMS(backends), [PLANES] = {"planes", "", "planes of the grid in a message", 1, 1, 1e9}, {0}};
+static const struct param params[] = {NPB_PARAMS(kernel_exchanges),
+                                      [PLANES] = {"planes", "", "planes of the grid in a message", 1, 1, 1e9},
+                                      {0}};
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 

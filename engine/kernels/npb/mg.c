@@ -340,8 +340,7 @@ static double work(const double *chosen)
 }
 
 static const char *const names[] = {"the norm of the residual", NULL};
-static const char *const backends[] = {"nonblocking", "blocking", "persistent", "neighbour", NULL};
-static const struct param params[] = {NPB_PARAMS(backends), {0}};
+static const struct param params[] = {NPB_PARAMS(kernel_exchanges), {0}};
 
 const struct kernel npb_mg = {
     .name = "npb.mg",

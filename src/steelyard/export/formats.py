@@ -21,6 +21,7 @@ from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
@@ -33,9 +34,9 @@ def results_document(what: Results) -> dict[str, Any]:
     """What `--json` prints and results.json holds: the rows, and what they make together.
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
-    messages say of kernels, `scaling` curves over ranks and threads, `functionality` which one-sided calls
-    work, `rankings` which way to call them is the fastest, `streams` threads against processes, `doubts` what
-    the checks have found.
+    messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
+    of applications, `functionality` which one-sided calls work, `rankings` which way to call them is the
+    fastest, `streams` threads against processes, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -43,6 +44,7 @@ def results_document(what: Results) -> dict[str, Any]:
     found = msgspec.to_builtins(what.found)
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
+    made["exchanges"] = msgspec.to_builtins(exchanges_of(rows))
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
     streams = msgspec.to_builtins(streams_of(rows))
     made |= {"functionality": works, "rankings": ranked, "streams": streams, "doubts": found}

@@ -1,7 +1,8 @@
 """Does it work: what became of each one-sided test case in each launch, counted by what it was.
 
 A one-sided op is known by its parameters: it has epochs, which `sync` opens and closes, and `complete` says
-what completes a call in them.
+what completes a call in them. An application whose halos can be moved in several ways is held beside them:
+its `backend` stands where `sync` does, and its own verification says whether the data were right.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ BROKEN = (WRONG, SIGNAL, ABORT, HANG)
 _EPOCHS = ("sync", "complete")  # parameters of one-sided ops
 # Parameters that tell ways apart -> what goes for an op that has not the parameter.
 _WORDS = {"sync": "", "complete": "", "window": "", "windows": "one"}
+_APP = ("backend", "movers")  # parameters of an application whose threads may move halos
 _Way = tuple[str, str, str, str, str, str, int]  # MPI, op, the words, threads
 _START_UP = "start-up: "  # before what ended a launch that never measured
 # How the reason of a failed or skipped test case begins -> what became of it. Others say nothing of the MPI:
@@ -45,6 +47,7 @@ class Functionality(Struct, frozen=True, kw_only=True):
     A run is a test case in a launch; sizes and other parameters are counted together. `runs` is the sum of
     all others: `passed` with each check of the data; `wrong`: data were; `signal`, `abort`, `hang`: what
     ended it, or a call returned an error; `unsupported`: MPI does not define it, or the library lacks it.
+    Of an application `threads` are those that move, and `windows` goes for communicators, too.
     """
 
     mpi: str
@@ -63,6 +66,11 @@ class Functionality(Struct, frozen=True, kw_only=True):
     unsupported: int = 0
 
     @property
+    def is_application(self) -> bool:
+        """Is it an application, which has no calls of its own to complete?"""
+        return not self.complete
+
+    @property
     def broken(self) -> int:
         """Runs that should have passed and did not."""
         return sum(getattr(self, outcome) for outcome in BROKEN)
@@ -73,11 +81,16 @@ def is_one_sided(row: Row) -> bool:
     return row.mpi is not None and all(name in row.params for name in _EPOCHS)
 
 
+def is_application(row: Row) -> bool:
+    """Is a row one of an application whose halos can be moved in several ways?"""
+    return row.mpi is not None and all(name in row.params for name in _APP)
+
+
 def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
-    """A line for each op and way under each MPI, in the order of the rows; nothing without one-sided ops."""
+    """A line for each op and way under each MPI, in the order of the rows; nothing without such ops."""
     ways: dict[_Way, list[str]] = {}
     for row in rows:
-        if is_one_sided(row):
+        if is_one_sided(row) or is_application(row):
             ways.setdefault(_way(row), []).extend(_outcomes(row))
     return tuple(
         Functionality(
@@ -97,6 +110,10 @@ def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
 
 
 def _way(row: Row) -> _Way:
+    if is_application(row):
+        apart = "thread" if "thread" in (row.params.get("windows"), row.params.get("comms")) else "one"
+        movers = int(row.params["movers"])
+        return row.mpi or "", row.op, str(row.params["backend"]), "", "", apart, movers
     sync, complete, window, windows = (str(row.params.get(name, usual)) for name, usual in _WORDS.items())
     return row.mpi or "", row.op, sync, complete, window, windows, row.threads
 

@@ -10,6 +10,7 @@ from steelyard.plots.distributions import (
     histogram_charts,
     tail_charts,
 )
+from steelyard.plots.exchanges import exchange_charts
 from steelyard.plots.noise import noise_charts
 from steelyard.plots.panels import legend_of
 from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts, launches_charts
@@ -26,6 +27,7 @@ __all__ = [
     "count_charts",
     "distribution_charts",
     "dots_chart",
+    "exchange_charts",
     "histogram_charts",
     "latency_charts",
     "launches_charts",

@@ -265,7 +265,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
 class Phase(_Part, frozen=True):
     """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication.
 
-    In some `work_share` of the op's counted work is done; None where nobody counts.
+    In some `work_share` of the op's counted work is done; None where nobody counts. `moved` are bytes of the
+    data that each rank read and wrote there, each array once, as STREAM counts; empty where nobody counts.
     """
 
     name: str
@@ -273,6 +274,7 @@ class Phase(_Part, frozen=True):
     ns: tuple[Count, ...]
     calls: tuple[Count, ...]
     work_share: Share | None = None
+    moved: tuple[Count, ...] = ()
 
 
 class Phases(_Record, frozen=True, tag="phases", gc=False):

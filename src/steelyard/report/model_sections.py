@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
@@ -14,6 +15,7 @@ from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.plots import (
     bandwidth_charts,
+    exchange_charts,
     latency_charts,
     legend_of,
     matrix_charts,
@@ -25,6 +27,7 @@ from steelyard.report.blocks import Part, Section, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
 from steelyard.show.cores_sheets import stream_sheets
+from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
 from steelyard.show.inside_sheets import phase_sheets
@@ -81,12 +84,13 @@ def _titled(title: str, folder: str) -> str:
 
 def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
-    scaling = scaling_curves(rows)
+    scaling, exchanges = scaling_curves(rows), exchanges_of(rows)
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
         (scaling_sheets(scaling), drawn),
+        (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)

@@ -21,7 +21,8 @@ class RowPhase(Struct, frozen=True):
 
     `low` and `high` are the 5th and the 95th percentile over chunks, `slowest` the longest mean of a rank;
     `share` is of all phases of all ranks, `calls` how often a rank enters it in a repetition, `work_share`
-    what of the op's counted work is done in it; None where nobody counts.
+    what of the op's counted work is done in it; None where nobody counts. `moved` are bytes that all ranks
+    read and write in it per repetition, each array once, as STREAM counts; None where nobody counts.
     """
 
     name: str
@@ -33,6 +34,7 @@ class RowPhase(Struct, frozen=True):
     share: float
     calls: float
     work_share: float | None = None
+    moved: float | None = None
 
 
 class RowPhases(Struct, frozen=True, kw_only=True):
@@ -83,6 +85,7 @@ def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
                 share=float(ranks[i].sum()) / total if total else 0.0,
                 calls=float(calls[i].mean()),
                 work_share=phase.work_share,
+                moved=_moved(chunks, i, float(counts.sum())),
             )
             for i, phase in enumerate(chunks[0].phases)
         ),
@@ -110,6 +113,12 @@ def communication_share(chunks: Sequence[Phases]) -> float | None:
     ns = _cube(chunks, "ns").sum(axis=2)
     whole = ns.sum(axis=1)
     return float(np.median(_ratio(ns[:, talks].sum(axis=1), whole)))
+
+
+def _moved(chunks: Sequence[Phases], phase: int, count: float) -> float | None:
+    """Bytes of a phase over all ranks, per repetition."""
+    bytes_of = [sum(chunk.phases[phase].moved) for chunk in chunks]
+    return sum(bytes_of) / count if any(bytes_of) else None
 
 
 def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:

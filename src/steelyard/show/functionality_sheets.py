@@ -17,7 +17,12 @@ def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
         return ()
     mpis = list(dict.fromkeys(one.mpi for one in found))
     broken = [one for one in found if one.broken]
-    matrices = (_matrix(mpi, [one for one in found if one.mpi == mpi]) for mpi in mpis)
+    matrices = (
+        matrix(mpi, own)
+        for mpi in mpis
+        for matrix, is_application in ((_matrix, False), (_application_matrix, True))
+        if (own := [one for one in found if one.mpi == mpi and one.is_application == is_application])
+    )
     details = (_ways("what does not work", "runs by what became of them", broken),) if broken else ()
     return (*matrices, *details)
 
@@ -52,6 +57,40 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
         ),
         notes=(_sum_words(found),),
         grouped=1 if len(threads) > 1 else 0,
+    )
+
+
+def _application_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+    """A line for each application and back end, a column for each number of threads that move."""
+    movers = sorted({(one.threads, one.windows == "thread") for one in found})
+    lines: dict[tuple[str, str], list[Functionality]] = {}
+    for one in found:
+        lines.setdefault((one.op, one.sync), []).append(one)
+    return Sheet(
+        title=f"do exchanges work: {mpi}",
+        explained="runs with a verified answer of those that the library has, by threads that move messages; "
+        "apart: in windows or communicators of their own",
+        columns=(
+            words("application"),
+            words("backend"),
+            *(number(f"{count} apart" if is_apart else str(count)) for count, is_apart in movers),
+        ),
+        lines=tuple(
+            Line(
+                (
+                    op,
+                    backend,
+                    *(
+                        _passed_words([one for one in own if (one.threads, one.windows == "thread") == kind])
+                        for kind in movers
+                    ),
+                ),
+                BAD if any(one.broken for one in own) else PLAIN,
+            )
+            for (op, backend), own in lines.items()
+        ),
+        notes=(_sum_words(found),),
+        grouped=1,
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.base.units import format_memory, format_mops, format_time
 from steelyard.models.micro_macro import is_kernel
+from steelyard.models.roofs import roof_shares
 from steelyard.results.core_noise import CoreNoise, fundamentals
 from steelyard.results.facets import Cores, Inside, Rate
 from steelyard.results.phases import RowPhases
@@ -14,6 +15,8 @@ from steelyard.show.labels import Labels, row_labels
 from steelyard.show.sheet import Sheet, number, plain_lines, words
 from steelyard.show.words import interval_words
 
+_ROOF = "; of roof: what a phase moves a second over what STREAM's triad does on as many cores"
+
 
 def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """A line for each phase of each row that names some, and a line for what the ranks of a kernel send."""
@@ -21,22 +24,32 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     if not told:
         return
     labels = row_labels([row for row, _ in told])
+    roofs = roof_shares(rows)
     is_rated = any(phase.work_share for _, inside in told for phase in inside.phases)
+    told_first = "per repetition and rank" + (_ROOF if roofs else "")
     yield Sheet(
         "where the time goes",
-        ", ".join(("per repetition and rank", *labels.common.values())),
+        ", ".join((told_first, *labels.common.values())),
         (
             words("what"),
             words("phase"),
             *map(
-                number, ("share", "median", "5 % to 95 %", "slowest rank", *(("rate",) if is_rated else ()))
+                number,
+                (
+                    "share",
+                    "median",
+                    "5 % to 95 %",
+                    "slowest rank",
+                    *(("rate",) if is_rated else ()),
+                    *(("of roof",) if roofs else ()),
+                ),
             ),
             words(""),
         ),
         plain_lines(
             (_name(labels, i, row), *cells)
             for i, (row, inside) in enumerate(told)
-            for cells in _phase_cells(inside, row, is_rated)
+            for cells in _phase_cells(inside, row, is_rated, roofs.get(id(row), {}) if roofs else None)
         ),
         grouped=1,
     )
@@ -59,7 +72,10 @@ def _name(labels: Labels, i: int, row: Row) -> str:
     return ", ".join(word for word in (row.op, *told) if word)
 
 
-def _phase_cells(inside: RowPhases, row: Row, is_rated: bool) -> Iterator[tuple[str, ...]]:
+def _phase_cells(
+    inside: RowPhases, row: Row, is_rated: bool, roofs: Mapping[str, float] | None
+) -> Iterator[tuple[str, ...]]:
+    """The cells of each phase; `roofs` are shares of what memory gives, None where no row has any."""
     work = (row.get(Rate).mops or 0.0) * (row.time or 0.0)  # millions times ns / s
     for phase in inside.phases:
         mops = work * (phase.work_share or 0.0) / phase.median if phase.median else 0.0
@@ -70,6 +86,7 @@ def _phase_cells(inside: RowPhases, row: Row, is_rated: bool) -> Iterator[tuple[
             interval_words(phase.low, phase.high),
             format_time(phase.slowest),
             *((format_mops(mops) if mops else "",) if is_rated else ()),
+            *(() if roofs is None else (f"{100 * roofs[phase.name]:.0f} %" if phase.name in roofs else "",)),
             "communicates" if phase.communicates else "",
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
+from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
@@ -16,6 +17,7 @@ from steelyard.models.scaling import scaling_curves
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
+from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
@@ -36,6 +38,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
+        *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
         *stream_sheets(streams_of(rows)),

@@ -171,7 +171,9 @@ static int setup(const struct op_env *env, void **state)
     err = exchange_open(&(struct exchange_ask){.team = env->team,
                                                .back = (enum exchange_back)env->params[BACK],
                                                .partitions = (int)env->params[PARTITIONS],
-                                               .op = env->op->name},
+                                               .op = env->op->name,
+                                               .param = env->op->params[BACK].name,
+                                               .word = exchange_backs[(int)env->params[BACK]]},
                         h ? h->links : NULL, h ? (size_t)h->count : 0, err, &exchange);
     if (h)
         h->exchange = exchange;

@@ -165,26 +165,9 @@ static void teardown(void *state)
     free(s);
 }
 
-static const struct level {
-    int level;
-    const char *name;
-} levels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-              {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-              {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-              {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
-
 int mt_allowed(const struct op_env *env)
 {
-    int level = MPI_THREAD_SINGLE, at = 0;
-    int err = team_mpi_err(MPI_Query_thread(&level), "MPI_Query_thread");
-    while (levels[at].level != level && levels[at].level != MPI_THREAD_MULTIPLE)
-        ++at;
-    if (!err && env->threads > 1 && level < MPI_THREAD_MULTIPLE)
-        err = err_say(ERR_UNSUPPORTED,
-                      "%s calls MPI from %d threads at once, and this launch was provided %s; give "
-                      "--thread-level multiple, or take an MPI that provides it",
-                      env->op->name, env->threads, levels[at].name);
-    return err;
+    return team_threads_allowed(env->op->name, env->threads);
 }
 
 /* The word of a parameter; "" where the op has none of that name. */

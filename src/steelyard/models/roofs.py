@@ -1,0 +1,59 @@
+"""The roof of memory: what a phase of a kernel moves a second, against STREAM on as many cores.
+
+The bytes of a phase are those of its data, each array once, as STREAM counts. With B the bandwidth of
+`mem.stream.triad` in the same folder, of as many threads as the kernel has on all its ranks, the roof of a
+phase is B / bytes, and its share of it
+
+    share = bytes / (time B)
+
+Where there are several working sets, that of the size nearest to the kernel's memory counts: what fits into
+a cache is held against the cache. Above 1, the phase had data from nearer by than STREAM had.
+
+Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from steelyard.results.facets import Inside, Rate
+from steelyard.results.row import Row
+
+STREAM = "mem.stream.triad"
+
+
+def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
+    """For each row that counts what its phases move, by `id(row)`: the share of the roof of each phase.
+
+    Rows with no stream of as many threads beside them are left out.
+    """
+    found: dict[int, Mapping[str, float]] = {}
+    for row in rows:
+        bandwidth = _bandwidth(row, rows)
+        inside = row.get(Inside).phases
+        if bandwidth and inside is not None:
+            found[id(row)] = {
+                phase.name: phase.moved / (phase.median * 1e-9 * bandwidth)
+                for phase in inside.phases
+                if phase.moved and phase.median > 0
+            }
+    return {key: shares for key, shares in found.items() if shares}
+
+
+def _bandwidth(row: Row, rows: Sequence[Row]) -> float | None:
+    """Of STREAM beside a row, in bytes a second; None where there is none."""
+    inside = row.get(Inside).phases
+    if inside is None:
+        return None
+    size = inside.memory * row.ranks
+    beside = [
+        (one, bandwidth)
+        for one in rows
+        if one.op == STREAM
+        and one.ranks * one.threads == row.ranks * row.threads
+        and (bandwidth := one.get(Rate).bandwidth)
+    ]
+    if not beside:
+        return None
+    return min(beside, key=lambda one: abs(math.log2(one[0].bytes + 1) - math.log2(size + 1)))[1]

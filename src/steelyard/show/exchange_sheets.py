@@ -1,0 +1,121 @@
+"""Exchanges of applications as tables: each way against messages of one thread, and what a halo said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.base.units import format_bytes, format_time
+from steelyard.models.exchanges import Exchanges, ExchangeWay, MicroOrder
+from steelyard.models.micro_macro import AGREES, DISAGREES
+from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.stats import Interval
+
+_SAID = {
+    AGREES: "the micro-benchmark would have told",
+    DISAGREES: "the micro-benchmark would not have told",
+}
+_OPEN = "whether the micro-benchmark would have told cannot be said"
+
+
+def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
+    """A line for each way of each application, then both orders side by side; none without exchanges."""
+    if not found:
+        return ()
+    names = exchange_names(found)
+    orders = [(name, one.order) for name, one in zip(names, found, strict=True) if one.order is not None]
+    return (_ways(found, names), *([_orders(orders)] if orders else []))
+
+
+def exchange_names(found: Sequence[Exchanges]) -> tuple[str, ...]:
+    """`app.hpccg, openmpi-4.1.4`: each application with what differs among them."""
+    labels = labels_of([_facts(one) for one in found])
+    return tuple(
+        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
+        for i, one in enumerate(found)
+    )
+
+
+def _facts(one: Exchanges) -> Facts:
+    return {
+        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "ranks": count_fact("rank", one.ranks),
+        **param_facts(one.params),
+    }
+
+
+def way_words(way: ExchangeWay) -> str:
+    """`fence`, `fence, 2 threads`, `fence, 2 movers apart`."""
+    parts = [way.backend]
+    if way.movers > 1:
+        parts.append(f"{way.movers} movers" + (" apart" if way.apart else ""))
+    elif way.threads > 1:
+        parts.append(f"{way.threads} threads")
+    return ", ".join(parts)
+
+
+def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
+    return Sheet(
+        title="exchanges of applications",
+        explained="ratio: the time over that of nonblocking messages of one thread, launch by launch; below "
+        "1 is faster; movers: threads that move messages at once, apart: in windows or communicators of "
+        "their own",
+        columns=(
+            words("what"),
+            words("exchange"),
+            *map(number, ("time", "ratio", "interval", "sending, waiting")),
+        ),
+        lines=plain_lines(
+            (
+                name,
+                way_words(way),
+                format_time(way.time),
+                f"{way.ratio.value:.3f}",
+                _interval_words(way.ratio),
+                NOTHING if way.communication is None else f"{100 * way.communication:.1f} %",
+            )
+            for name, one in zip(names, found, strict=True)
+            for way in sorted(one.ways, key=lambda way: way.time)
+        ),
+        grouped=1,
+    )
+
+
+def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Sheet:
+    """A line for each place: which way has it in the halo, and which in the application."""
+    return Sheet(
+        title="would the micro-benchmarks have told",
+        explained="exchanges of one thread, the fastest first; *: the best, or not told from it (5 %)",
+        columns=(words("what"), number("place"), words("halo"), words("application")),
+        lines=plain_lines(
+            (name, str(place + 1), _marked(micro, order.micro_best), _marked(macro, order.macro_best))
+            for name, order in orders
+            for place, (micro, macro) in enumerate(zip(order.micro, order.macro, strict=True))
+        ),
+        notes=tuple(_sentence(name, order) for name, order in orders),
+        grouped=1,
+    )
+
+
+def _marked(name: str, best: Sequence[str]) -> str:
+    return f"{name} *" if name in best else name
+
+
+def _sentence(name: str, order: MicroOrder) -> str:
+    """`app.hpccg: the micro-benchmark would not have told. mpi.halo.2d5, 32 KiB: ...`."""
+    p = "" if order.p is None else f", p {order.p:.2g}"
+    return (
+        f"{name}: {_SAID.get(order.verdict, _OPEN)}. Best in {order.op} {format_bytes(order.bytes)}: "
+        f"{_best_words(order.micro_best, order.micro)}; in the application: "
+        f"{_best_words(order.macro_best, order.macro)}; Kendall's tau of the orders {order.tau:+.2g}{p}."
+    )
+
+
+def _best_words(best: Sequence[str], all_ways: Sequence[str]) -> str:
+    return "none, all are alike" if len(best) in (0, len(all_ways)) else " or ".join(best)
+
+
+def _interval_words(span: Interval) -> str:
+    if span.low is None or span.high is None:
+        return NOTHING
+    return f"{span.low:.3f} – {span.high:.3f}"

@@ -1,0 +1,142 @@
+"""Exchanges of applications from known rows: ratios, orders beside those of a halo, tables, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from macro_rows import counts, row
+from made_plans import made_plan
+from steelyard.models.exchanges import Exchanges, exchanges_of
+from steelyard.models.functionality import functionality_of
+from steelyard.models.micro_macro import AGREES, CANNOT_TELL, DISAGREES
+from steelyard.plots import exchange_charts
+from steelyard.report import write_report
+from steelyard.results.row import Row
+from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
+from steelyard.show.functionality_sheets import functionality_sheets
+from steelyard.show.terminal import Paper, sheet_text
+
+_FACTORS = [
+    1.0,
+    1.01,
+    0.99,
+    1.02,
+    1.0,
+    0.98,
+    1.01,
+    1.0,
+    0.99,
+    1.01,
+    1.02,
+    1.0,
+]  # of launches: the same for all that take turns
+_PLAIN = {"backend": "nonblocking", "movers": 1.0, "windows": "one", "comms": "one", "nx": 64.0}
+
+
+def _app(ns: float, op: str = "app.hpccg", threads: int = 1, **params: float | str) -> Row:
+    times = [ns * factor for factor in _FACTORS]
+    talks = counts(messages=10, sent=10 * 30000.0)
+    return row(op, "a", times, params={**_PLAIN, **params}, threads=threads, phases=talks)
+
+
+def _halo(back: str, ns: float, size: int = 32768) -> Row:
+    times = [ns * factor for factor in _FACTORS]
+    return row("mpi.halo.3d7", "a", times, bytes=size, params={"back": back, "periodic": "no"})
+
+
+def _one(*rows: Row) -> Exchanges:
+    (found,) = exchanges_of(rows)
+    return found
+
+
+def test_ratios_are_to_nonblocking_messages_of_one_thread() -> None:
+    found = _one(
+        _app(1e6, backend="fence"),
+        _app(2e6),
+        _app(1.5e6, threads=2),
+        _app(3e6, threads=2, movers=2.0, backend="flush", windows="thread"),
+    )
+    assert found.base.time == pytest.approx(2e6)
+    assert [(way.backend, way.threads, way.movers, way.apart) for way in found.ways] == [
+        ("fence", 1, 1, False),
+        ("nonblocking", 1, 1, False),
+        ("nonblocking", 2, 1, False),
+        ("flush", 2, 2, True),
+    ]
+    assert [way.ratio.value for way in found.ways] == pytest.approx([0.5, 1.0, 0.75, 1.5])
+    fence = found.ways[0].ratio  # in each launch the same: launches scatter, their ratio does not
+    assert fence.low == pytest.approx(0.5)
+    assert fence.high == pytest.approx(0.5)
+
+
+def test_nothing_without_the_base_and_nothing_of_it_alone() -> None:
+    assert exchanges_of([_app(1e6, backend="fence"), _app(1e6, backend="pscw")]) == ()
+    assert exchanges_of([_app(1e6)]) == ()
+    assert len(exchanges_of([_app(1e6), _app(2e6, backend="fence"), _app(1e6, nx=8.0)])) == 1
+
+
+@pytest.mark.parametrize(
+    ("fence", "pscw", "verdict", "tau"),
+    [(1.0, 3.0, AGREES, 1.0), (3.0, 1.0, DISAGREES, -1.0), (1.999, 3.0, CANNOT_TELL, 1.0)],
+)
+def test_a_halo_agrees_where_it_names_the_same_exchange(
+    fence: float, pscw: float, verdict: str, tau: float
+) -> None:
+    """In the application fence is best, then nonblocking, then pscw."""
+    app = [_app(1e6, backend="fence"), _app(2e6), _app(3e6, backend="pscw")]
+    micro = [_halo("fence", 1e3 * fence), _halo("nonblocking", 2e3), _halo("pscw", 1e3 * pscw)]
+    other = [_halo("fence", 9e3, 8), _halo("nonblocking", 2e3, 8), _halo("pscw", 1e3, 8)]
+    order = _one(*app, *other, *micro).order
+    assert order is not None
+    assert (order.op, order.bytes) == ("mpi.halo.3d7", 32768)  # nearest to its messages
+    assert order.macro == ("fence", "nonblocking", "pscw")
+    assert order.macro_best == ("fence",)
+    assert order.tau == pytest.approx(tau)
+    assert order.verdict == verdict
+
+
+def test_names_of_halos_are_those_of_applications_and_two_are_too_few() -> None:
+    app = [_app(1e6, backend="neighbour"), _app(2e6), _app(3e6, backend="blocking")]
+    halos = [_halo("neighborw", 1e3), _halo("nonblocking", 2e3), _halo("sendrecv", 3e3)]
+    order = _one(*app, *halos).order
+    assert order is not None
+    assert order.micro == ("neighbour", "nonblocking", "blocking")
+    assert _one(*app, *halos[:2]).order is None
+
+
+def test_tables_and_pictures_say_it_in_80_columns() -> None:
+    rows = [_app(1e6, backend="fence"), _app(2e6), _app(3e6, backend="persistent", threads=2, movers=2.0)]
+    rows += [_app(4e6, backend="pscw"), _app(1e6, op="app.minimd"), _app(1e6, op="app.minimd", movers=2.0)]
+    rows += [_halo("fence", 1e3), _halo("nonblocking", 2e3), _halo("pscw", 4e3)]
+    found = exchanges_of(rows)
+    ways, orders = exchange_sheets(found)
+    assert [line.cells[:2] for line in ways.lines][:2] == [
+        ("app.hpccg", "fence"),
+        ("app.hpccg", "nonblocking"),
+    ]
+    assert ways.lines[2].cells[1] == "persistent, 2 movers"
+    assert orders.lines[0].cells == ("app.hpccg", "1", "fence *", "fence *")
+    assert orders.notes[0].startswith("app.hpccg: the micro-benchmark would have told. Best in mpi.halo.3d7")
+    for sheet in (ways, orders):
+        assert max(map(len, sheet_text(sheet, Paper(width=80, is_pipe=False)).splitlines())) <= 80
+    charts = exchange_charts(found, exchange_names(found))
+    assert [chart.title for chart in charts] == ["app.hpccg", "app.minimd"]
+
+
+def test_applications_have_a_matrix_of_their_own() -> None:
+    rows = [_app(1e6), _app(1e6, backend="fence", movers=2.0, threads=2, windows="thread")]
+    (matrix,) = functionality_sheets(functionality_of(rows))
+    assert [column.name for column in matrix.columns] == ["application", "backend", "1", "2 apart"]
+    assert [line.cells for line in matrix.lines] == [
+        ("app.hpccg", "nonblocking", "12/12", "-"),
+        ("app.hpccg", "fence", "-", "12/12"),
+    ]
+
+
+def test_the_shipped_plan_makes_the_pictures_and_tables(tmp_path: Path) -> None:
+    folder = made_plan(tmp_path, "rma-mt-apps")
+    page = write_report([folder], folder / "report.html").read_text("utf-8")
+    for title in ("Exchanges of applications", "would the micro-benchmarks have told", "do exchanges work"):
+        assert title in page

@@ -181,7 +181,7 @@ static inline int64_t look_through(const struct minimd_lists *l, int32_t begin, 
 HOT static bool make_lists(struct minimd_lists *l, const double *x, double reach, struct share share,
                            int64_t n, int64_t room)
 {
-    struct runs runs;
+    struct runs runs = {0};
     int32_t cell = -1;
     for (int64_t i = share.first; i < share.first + share.count; ++i) {
         if (l->cell[i] != cell)

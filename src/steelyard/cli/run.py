@@ -48,7 +48,7 @@ EXAMPLES = {
     "run": (
         "steelyard run mpi.pingpong --bytes 0,8,1Ki..4Mi",
         "steelyard run mpi.allreduce -n 2,4 --mpi openmpi,mpich --time-budget 5m",
-        "steelyard run mpi.allreduce --hosts 1,2,4 --batch slurm --time-budget 5m --dry-run",
+        "steelyard run mpi.allreduce --hosts 1,2,4 --batch slurm --dry-run",
         "steelyard run --like osu_latency",
         "steelyard run quick",
         "steelyard run mpi.pingpong --out results/mine     (again: resumes)",

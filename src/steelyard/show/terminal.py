@@ -159,18 +159,35 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
 
 
 def _narrowed(sheet: Sheet, most: int | None) -> Sheet:
-    """The sheet with its first columns of words as one, where columns have no room beside each other."""
+    """The sheet with its first columns as one, where columns have no room beside each other.
+
+    These are the columns of words before any number; where that is not enough, all up to the last of words
+    before the first figure that counts.
+    """
     body = _body(sheet)
-    count = next((i for i, column in enumerate(body) if column.kind != WORDS), len(body))
-    widths = _widths(body, _whole_lines(sheet), most)
-    if most is None or count < 2 or sum(widths) + GAP * (len(widths) - 1) <= most:
-        return sheet
-    return replace(
-        sheet,
-        columns=(Column(_together(column.name for column in body[:count]), WORDS), *sheet.columns[count:]),
-        lines=tuple(_first_together(line, count) for line in sheet.lines),
-        grouped=min(sheet.grouped, 1),
-    )
+    kinds = [column.kind for column in body]
+    figure = next((i for i, column in enumerate(body) if column.strong), 0)
+    count = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
+    all_words = max((i + 1 for i in range(figure) if kinds[i] == WORDS), default=0)
+    narrow = sheet
+    for first in (count, all_words):
+        if first > 1 and not _has_room(narrow, most):
+            narrow = replace(
+                sheet,
+                columns=(
+                    Column(_together(column.name for column in body[:first]), WORDS),
+                    *sheet.columns[first:],
+                ),
+                lines=tuple(_first_together(line, first) for line in sheet.lines),
+                grouped=min(sheet.grouped, 1),
+            )
+    return narrow
+
+
+def _has_room(sheet: Sheet, most: int | None) -> bool:
+    """Whether its columns fit beside each other."""
+    widths = _widths(_body(sheet), _whole_lines(sheet), most)
+    return most is None or sum(widths) + GAP * (len(widths) - 1) <= most
 
 
 def _first_together(line: Line, count: int) -> Line:

@@ -99,7 +99,12 @@ def test_raw_and_corrected_stand_side_by_side(tmp_path: Path, steelyard: Steelya
     headings = [line.split() for line in shown.splitlines() if line.startswith("# op")]
     assert any({"time", "overhead"} <= {*heading} for heading in headings)
     page = (tmp_path / "r" / "report.html").read_text()
-    assert "core cycles" in page
+    # On a busy machine it may be that nothing is told from its reference.
+    ends = [
+        (one["corrected"], one["corrected_low"]) for one in points.values() if one["corrected"] is not None
+    ]
+    above = [each for each in ends if all(end is None or end > 0 for end in each)]
+    assert ("core cycles" in page) == bool(above)
 
 
 def test_a_contradiction_is_refused_before_anything_is_written(

@@ -15,6 +15,7 @@ bool moved_is_due(const struct moved *m, const struct bench *b, double seconds)
 
 int moved_check(struct moved *m, const struct bench *b)
 {
+    m->left = false;
     if (m->wrong)
         return 0;
     const int64_t begin = clock_now(b->clock);

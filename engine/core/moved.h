@@ -8,6 +8,7 @@
 
 struct moved {
     bool each;     /* after each sample; else after chunks of them */
+    bool left;     /* something was timed since the last check */
     double took_s; /* by all checks so far */
     int wrong;     /* the worst that they have found, on all ranks, and why, on rank 0 */
     char why[ERR_TEXT_MAX];

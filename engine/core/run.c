@@ -151,6 +151,7 @@ static int observe_chunk(struct run *r, int64_t count)
     r->bench.count = count;
     r->bench.spun = (struct spun){0};
     int err = open_block(r);
+    r->moved.left = true;
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
         err = method_make_ready(&r->bench);
@@ -234,7 +235,7 @@ static int observe_all(struct run *r)
         err = write_opening(r);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
-    return err;
+    return !err && r->env.op->check && r->moved.left ? moved_check(&r->moved, &r->bench) : err;
 }
 
 static int end(const struct run *r, const char *status, const char *why, bool verified)

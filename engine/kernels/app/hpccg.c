@@ -7,15 +7,10 @@
  * brick of nx x ny x nz cells, and the matrix as if it were of a mesh that nobody knows: values and columns
  * in memory.
  *
- * The solver: conjugate gradients (Hestenes and Stiefel, 1952) from x = 0, without a preconditioner, a fixed
- * number of steps:
- *
- *     p = r = b;  then each step:  q = A p;  alpha = r.r / p.q;  x += alpha p;  r -= alpha q;
- *                                  beta = r.r / (r.r before);  p = r + beta p
- *
- * A step needs the p of neighbours (exchange), and two sums over all ranks. */
+ * The solver: conjugate gradients (cg.h) from x = 0, a fixed number of steps. */
 #include "kernels/app/hpccg.h"
 #include "kernels/app/app.h"
+#include "kernels/app/cg.h"
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -25,119 +20,37 @@
 #include <string.h>
 
 enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
-enum { LINE = 64, GRID_LINE = 0 };
-
-/* A sum of a lane, on a cache line of its own. */
-struct hpccg_lane {
-    _Alignas(LINE) double sum;
-};
+enum { GRID_LINE = 0 };
 
 struct hpccg {
     struct kernel_env *env;
     struct brick brick;
     struct csr a;
-    struct brick_halo halo;    /* of p */
-    double *b, *x, *r, *p, *q; /* p is a field, with outer cells */
-    struct hpccg_lane *lanes;
-    double sum; /* over all ranks, after comm_run() */
-    struct comm_plan *add;
+    struct cg cg;
+    double *b;
     int64_t iterations;
 };
 
-enum { PHASE_SPMV, PHASE_WAXPBY, PHASE_DDOT, PHASE_EXCHANGE, PHASE_SUMS };
-static const struct phase phases[] = {[PHASE_SPMV] = {"spmv", false}, [PHASE_WAXPBY] = {"waxpby", false},
-                                      [PHASE_DDOT] = {"ddot", false}, [PHASE_EXCHANGE] = {"exchange", true},
-                                      [PHASE_SUMS] = {"sums", true},  {0}};
-
-/* ---- on all lanes -------------------------------------------------------------------------------------- */
-
-static int64_t vector_bytes(const struct hpccg *s)
-{
-    return s->brick.own * (int64_t)sizeof(double);
-}
-
-static int dot(struct hpccg *s, const double *a, const double *b, double *sum)
-{
-    const int lanes = s->env->threads;
-#pragma omp parallel for num_threads(lanes) schedule(static, 1)
-    for (int l = 0; l < lanes; ++l) {
-        struct share part = share_of(s->brick.own, lanes, l);
-        s->lanes[l].sum = vector_dot(part.count, a + part.first, b + part.first);
-    }
-    s->sum = 0;
-    for (int l = 0; l < lanes; ++l)
-        s->sum += s->lanes[l].sum;
-    phase_moves(s->env->phases, PHASE_DDOT, (a == b ? 1 : 2) * vector_bytes(s));
-    phase_end(s->env->phases, PHASE_DDOT);
-    int err = comm_run(s->add);
-    phase_end(s->env->phases, PHASE_SUMS);
-    *sum = s->sum;
-    return err;
-}
-
-/* w = a + scale b. */
-static void waxpby(struct hpccg *s, const double *a, double scale, const double *b, double *w)
-{
-    const int lanes = s->env->threads;
-#pragma omp parallel for num_threads(lanes) schedule(static, 1)
-    for (int l = 0; l < lanes; ++l) {
-        struct share part = share_of(s->brick.own, lanes, l);
-        vector_add(part.count, a + part.first, scale, b + part.first, w + part.first);
-    }
-    phase_moves(s->env->phases, PHASE_WAXPBY, 3 * vector_bytes(s));
-    phase_end(s->env->phases, PHASE_WAXPBY);
-}
-
-/* q = A p, with the p of the neighbours. */
-static int apply(struct hpccg *s)
-{
-    const int lanes = s->env->threads;
-    brick_halo_pack(&s->halo);
-    int err = brick_halo_exchange(&s->halo);
-    phase_end(s->env->phases, PHASE_EXCHANGE);
-#pragma omp parallel for num_threads(lanes) schedule(static, 1)
-    for (int l = 0; l < lanes; ++l) {
-        struct share part = share_of(s->brick.own, lanes, l);
-        csr_multiply(&s->a, part.first, part.first + part.count, s->p, s->q);
-    }
-    phase_moves(s->env->phases, PHASE_SPMV,
-                csr_multiply_moves(&s->a, s->brick.own, s->brick.own + s->brick.outer));
-    phase_end(s->env->phases, PHASE_SPMV);
-    return err;
-}
+static const struct phase phases[] = {CG_PHASES(0), {0}};
 
 /* ---- the solution -------------------------------------------------------------------------------------- */
 
 static int solve(void *state)
 {
     struct hpccg *s = state;
-    double rr = 0, before = 0, pq = 0;
     phase_begin(s->env->phases);
-    int err = dot(s, s->r, s->r, &rr);
-    for (int64_t k = 0; k < s->iterations && rr > 0 && !err; ++k) {
-        waxpby(s, s->r, k == 0 ? 0 : rr / before, s->p, s->p);
-        err = apply(s);
-        if (!err)
-            err = dot(s, s->p, s->q, &pq);
-        const double alpha = rr / pq;
-        waxpby(s, s->x, alpha, s->p, s->x);
-        waxpby(s, s->r, -alpha, s->q, s->r);
-        before = rr;
-        if (!err)
-            err = dot(s, s->r, s->r, &rr);
-    }
-    return err;
+    return cg_iterate(&s->cg, s->iterations);
 }
 
 /* x = 0, so that r = b; p counts from the first step on. */
 static int reset(void *state)
 {
     struct hpccg *s = state;
-    const size_t bytes = (size_t)s->brick.own * sizeof *s->x;
-    memset(s->x, 0, bytes);
-    memset(s->p, 0, (size_t)(s->brick.own + s->brick.outer) * sizeof *s->p);
-    memcpy(s->r, s->b, bytes);
-    kernel_spoil(s->env, &s->r[0]);
+    const size_t bytes = (size_t)s->brick.own * sizeof *s->b;
+    memset(s->cg.x, 0, bytes);
+    memset(s->cg.p, 0, (size_t)(s->brick.own + s->brick.outer) * sizeof *s->cg.p);
+    memcpy(s->cg.r, s->b, bytes);
+    kernel_spoil(s->env, &s->cg.r[0]);
     return 0;
 }
 
@@ -168,7 +81,7 @@ static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
         for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
             for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2], ++i) {
                 const double exact = exact_at(&s->brick, at);
-                off[0] += (s->x[i] - exact) * (s->x[i] - exact);
+                off[0] += (s->cg.x[i] - exact) * (s->cg.x[i] - exact);
                 off[1] += exact * exact;
             }
     int err = comm_sum(&s->env->comm, off, 2);
@@ -224,8 +137,7 @@ static int ranks(const struct kernel_env *env)
 static double memory(const struct kernel_env *env)
 {
     struct brick brick = brick_of(env);
-    return hpccg_matrix_memory(&brick) + brick_halo_memory(&brick) +
-           sizeof(double) * (5 * (double)brick.own + (double)brick.outer);
+    return hpccg_matrix_memory(&brick) + cg_memory(env, &brick) + sizeof(double) * (double)brick.own;
 }
 
 /* b of a cell: 28 times its own x, less all of the box of 27 around it. */
@@ -250,27 +162,18 @@ static void make_right_side(struct hpccg *s)
 
 static int alloc(struct hpccg *s)
 {
-    double **vectors[] = {&s->b, &s->x, &s->r, &s->q};
-    int err = kernel_alloc(s->env, (size_t)s->env->threads, sizeof *s->lanes, &s->lanes);
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0] && !err; ++i)
-        err = kernel_alloc(s->env, (size_t)s->brick.own, sizeof **vectors[i], vectors[i]);
+    int err = kernel_alloc(s->env, (size_t)s->brick.own, sizeof *s->b, &s->b);
     if (!err)
-        err = kernel_alloc(s->env, (size_t)(s->brick.own + s->brick.outer), sizeof *s->p, &s->p);
+        err = cg_alloc(s->env, &s->brick, &s->a, 0, &s->cg);
     return err ? err : hpccg_matrix_make(s->env, &s->brick, &s->a);
 }
 
 static void close_hpccg(void *state)
 {
     struct hpccg *s = state;
-    brick_halo_close(&s->halo);
-    comm_plan_close(s->add);
+    cg_close(&s->cg);
     csr_free(&s->a);
-    free(s->lanes);
     free(s->b);
-    free(s->x);
-    free(s->r);
-    free(s->p);
-    free(s->q);
     free(s);
 }
 
@@ -288,8 +191,7 @@ static int open_hpccg(struct kernel_env *env, void **state)
     err = kernel_agree(env, err, &stop);
     if (!stop) {
         make_right_side(s);
-        err = brick_halo_open(env, &s->brick, s->p, 0, &s->halo);
-        err = comm_plan_sum(&env->comm, COMM_COLLECTIVE, &s->sum, 1, err, &s->add);
+        err = cg_open(&s->cg, &s->brick, 0);
     }
     if (err || stop) {
         if (s)
@@ -306,10 +208,10 @@ enum { SPMV_WORK = 2 * HPCCG_POINTS, DDOT_WORK = 2 * 2, WAXPBY_WORK = 3 * 2 };
 
 static double phase_work(const double *chosen, int phase)
 {
-    static const double share[] = {[PHASE_SPMV] = SPMV_WORK / ROW_WORK,
-                                   [PHASE_WAXPBY] = WAXPBY_WORK / ROW_WORK,
-                                   [PHASE_DDOT] = DDOT_WORK / ROW_WORK,
-                                   [PHASE_SUMS] = 0};
+    static const double share[] = {[CG_PHASE_SPMV] = SPMV_WORK / ROW_WORK,
+                                   [CG_PHASE_WAXPBY] = WAXPBY_WORK / ROW_WORK,
+                                   [CG_PHASE_DDOT] = DDOT_WORK / ROW_WORK,
+                                   [CG_PHASE_SUMS] = 0};
     (void)chosen;
     return share[phase];
 }

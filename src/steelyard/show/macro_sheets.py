@@ -314,11 +314,7 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
         ", ".join(
             (
                 kernel_name([axis for axis in varying if axis.key in kernel_keys], i, curve.op),
-                *(
-                    axis.facts[i].said
-                    for axis in varying
-                    if axis.key not in kernel_keys and axis.facts[i].said
-                ),
+                *(axis.facts[i].said for axis in others if axis.facts[i].said),
                 curve.kind,
             )
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
-from steelyard.results.facets.inside import Cores, Inside
+from steelyard.results.facets.inside import Answered, Cores, Inside
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
@@ -19,6 +19,7 @@ from steelyard.results.facets.windows import RowSpun, Windows
 
 __all__ = [
     "FACETS",
+    "Answered",
     "Beyond",
     "ClockError",
     "Cores",
@@ -45,6 +46,7 @@ FACETS = (
     RuleQuantile,
     Rate,
     Inside,
+    Answered,
     Setup,
     Timer,
     ClockError,

@@ -248,10 +248,11 @@ static int keep_answer(struct kernel_state *s, const double *values, int count)
     if (err || !k->digest)
         return err;
     if (s->answered && digest != s->digest && is_exact(&s->env))
-        return err_say(ERR_WRONG,
-                       "%s: the answer of a run differs in its bits from that of the first one, which had the "
-                       "same data: what was transferred was not",
-                       title_of(&s->env).text);
+        return err_say(
+            ERR_WRONG,
+            "%s: the answer of a run differs in its bits from that of the first one, which had the "
+            "same data: what was transferred was not",
+            title_of(&s->env).text);
     if (!s->answered) {
         s->answered = true;
         s->digest = digest;

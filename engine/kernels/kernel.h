@@ -108,7 +108,7 @@ int kernel_alloc(struct kernel_env *env, size_t count, size_t size, void *array_
 /* Where `planted`: off by 1e-6. */
 void kernel_spoil(const struct kernel_env *env, double *value);
 
-/* Of every bit of these numbers and its place: a sum that stays below 2^63 over all ranks. */
+/* A sum over every bit of these numbers and its place that stays below 2^63 over all ranks. */
 int64_t kernel_digest(const struct kernel_env *env, const double *values, int64_t count);
 
 /* Share `part` of `total` things that `parts` divide evenly: the first ones have one more. */

@@ -51,8 +51,8 @@ int cg_dot(struct cg *cg, const double *a, const double *b, double *sum);
 /* r = b - A x, and p = x on the way: where x is not 0 at the start. */
 int cg_begin(struct cg *cg, const double *b);
 
-/* Of the answer, for a kernel's row: the name of the norm of x, by how much that may differ where sums are made
- * in another order, and every bit of x and r. */
+/* What a kernel's row says of its answer: the norm of x, by how much that may differ where sums are made in
+ * another order, and every bit of x and r. */
 extern const char *const cg_names[2];
 double cg_alike(const double *params);
 int64_t cg_digest(const struct cg *cg);

@@ -2,8 +2,8 @@
  * laws themselves, by other loops than those that are timed: so a wrong force shows as energy that is not
  * kept, and a wrong message as momentum that is not, since what two atoms do to each other is opposite and
  * equal. */
-#include "kernels/app/minimd.h"
 #include "kernels/app/app.h"
+#include "kernels/app/minimd.h"
 
 #include "base/hash.h"
 

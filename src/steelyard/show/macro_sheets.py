@@ -296,9 +296,11 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
 
 def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     """`npb.cg class=S, openmpi-4.1.4, strong`: each with what differs among them, and its kind."""
+    told = _differing(curves)
     facts = [
         {
             **_kernel_facts(curve.op, curve.params, 1, 1),
+            **param_facts({key: curve.params[key] for key in told if key in curve.params}),
             "mpi": Fact("MPI", curve.mpi or "", curve.mpi or "no MPI"),
             "fixed": count_fact(OTHER[curve.axis].removesuffix("s"), curve.fixed),
             "axis": Fact("axis", curve.axis, f"over {curve.axis}"),
@@ -307,11 +309,12 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     ]
     varying = labels_of(facts).varying
     kernel_keys = ("op", *(f"param {key}" for key in _TOLD))
+    others = [axis for axis in varying if axis.key not in kernel_keys]
     return tuple(
         ", ".join(
             (
                 kernel_name([axis for axis in varying if axis.key in kernel_keys], i, curve.op),
-                *(axis.facts[i].said for axis in varying if axis.key not in kernel_keys),
+                *(axis.facts[i].said for axis in others if axis.facts[i].said),
                 curve.kind,
             )
         )
@@ -319,9 +322,18 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     )
 
 
+def _differing(curves: Sequence[ScalingCurve]) -> list[str]:
+    """Parameters in which curves of a kernel differ, but for those that are part of its name."""
+    values: dict[tuple[str, str], set[float | str]] = {}
+    for curve in curves:
+        for key, value in curve.params.items():
+            values.setdefault((curve.op, key), set()).add(value)
+    return [key for (_, key), each in values.items() if len(each) > 1 and key not in _TOLD]
+
+
 def _on_words(curve: ScalingCurve, point: ScalingPoint) -> str:
     noun = curve.axis if point.count != 1 else curve.axis.removesuffix("s")
-    return f"{point.count} {noun}" + (f", class {point.size}" if curve.kind == WEAK else "")
+    return f"{point.count} {noun}" + (f", class {point.size}" if curve.kind == WEAK and point.size else "")
 
 
 def _fit_words(fit: Fit) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness
-from steelyard.results.facets.inside import Cores, Inside
+from steelyard.results.facets.inside import Answered, Cores, Inside
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
@@ -20,6 +20,7 @@ from steelyard.results.facets.windows import RowSpun, Windows
 
 __all__ = [
     "FACETS",
+    "Answered",
     "Beyond",
     "ClockError",
     "Cores",
@@ -48,6 +49,7 @@ FACETS = (
     Rate,
     Inside,
     Fairness,
+    Answered,
     Setup,
     Timer,
     ClockError,

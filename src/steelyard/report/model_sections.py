@@ -13,6 +13,7 @@ from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import rankings_of
 from steelyard.models.scaling import scaling_curves
+from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
     bandwidth_charts,
     exchange_charts,
@@ -21,6 +22,7 @@ from steelyard.plots import (
     matrix_charts,
     overlap_charts,
     scaling_charts,
+    thread_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, untitled
@@ -36,6 +38,7 @@ from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
+from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
 
 _LAYERS = (
     "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
@@ -95,6 +98,12 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+    curves_over_threads = thread_curves(rows)
+    for sheet in thread_sheets(curves_over_threads):
+        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
+        whole = Part("All numbers of threads", sheets=(untitled(all_threads_sheet(curves_over_threads)),))
+        drawn = thread_charts(curves_over_threads)
+        yield Section(title, explained, charts=tuple(drawn), sheets=(untitled(sheet),), more=(whole,))
     for sheet in stream_sheets(streams_of(rows)):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),))

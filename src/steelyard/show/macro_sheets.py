@@ -19,7 +19,7 @@ from steelyard.models.micro_macro import (
 )
 from steelyard.models.scaling import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.records.schema import Params
-from steelyard.show.labels import Axis, Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 from steelyard.stats import Interval
 
@@ -296,7 +296,7 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
 
 def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     """`npb.cg class=S, openmpi-4.1.4, strong`: each with what differs among them, and its kind."""
-    told = _differing(curves)
+    told = sorted(differing((one.op, one.params) for one in curves) - {*_TOLD})
     facts = [
         {
             **_kernel_facts(curve.op, curve.params, 1, 1),
@@ -320,15 +320,6 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
         )
         for i, curve in enumerate(curves)
     )
-
-
-def _differing(curves: Sequence[ScalingCurve]) -> list[str]:
-    """Parameters in which curves of a kernel differ, but for those that are part of its name."""
-    values: dict[tuple[str, str], set[float | str]] = {}
-    for curve in curves:
-        for key, value in curve.params.items():
-            values.setdefault((curve.op, key), set()).add(value)
-    return [key for (_, key), each in values.items() if len(each) > 1 and key not in _TOLD]
 
 
 def _on_words(curve: ScalingCurve, point: ScalingPoint) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
+from steelyard.results.facets.fairness import Fairness
 from steelyard.results.facets.inside import Answered, Cores, Inside
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
@@ -23,6 +24,7 @@ __all__ = [
     "Beyond",
     "ClockError",
     "Cores",
+    "Fairness",
     "Inside",
     "Messages",
     "Modes",
@@ -46,6 +48,7 @@ FACETS = (
     RuleQuantile,
     Rate,
     Inside,
+    Fairness,
     Answered,
     Setup,
     Timer,

@@ -51,8 +51,8 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """The ways to do one thing, the fastest first; the first `alike` of them are not told apart.
 
     `best` is there where `alike` is 1. `tells`: so many launches could have told them. `done_at`: `target`
-    or `origin`. Where several ops are ranked `op` says what they bring about, and each way has its `op` among its
-    options.
+    or `origin`. Where several ops are ranked `op` says what they bring about, and each way has its `op`
+    among its options.
     """
 
     mpi: str

@@ -100,7 +100,7 @@ def compiler() -> str:
 
 @pytest.fixture(scope="session")
 def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of results as a shipped plan makes them, with report.html, made once; by the plan's name.
+    """The folder of results as a shipped plan makes them, with its report.html, made once; by the plan's name.
 
     Modules that use it are one group of pytest-xdist: reports take a second each.
     """

@@ -11,27 +11,19 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import random
 import re
-import sys
-import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import msgspec
-import numpy as np
+from turns import compare, numbers, print_mean, run_original, run_ours
 
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine
-from steelyard.system.process import run
 
-SECONDS = 1800.0  # more than any of these commands takes
 KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
 _SQUARES = ("bt", "sp")  # the originals leave ranks idle unless their number is a square
 
@@ -48,52 +40,17 @@ class Case:
 def measure_original(case: Case, folder: Path, launch: LaunchCommand) -> float:
     """Mop/s that one launch of the original prints."""
     path = folder / f"{case.kernel}.{case.problem}.x"
-    done = run([*launch.argv_prefix, str(path)], env={**os.environ, **launch.environment}, timeout=SECONDS)
-    found = re.search(r"Mop/s total\s*=\s*([\d.]+)", done.out)
-    if done.code != 0 or found is None or not re.search(r"Verification\s*=\s*SUCCESSFUL", done.out):
-        raise SystemExit(f"{path.name} failed or did not verify: {(done.err or done.out).strip()[-300:]}")
+    said = run_original(launch, [path])
+    found = re.search(r"Mop/s total\s*=\s*([\d.]+)", said)
+    if found is None or not re.search(r"Verification\s*=\s*SUCCESSFUL", said):
+        raise SystemExit(f"{path.name} did not verify: {said.strip()[-300:]}")
     return float(found[1])
 
 
 def measure_ours(case: Case, mpi: str | None) -> float:
-    """Mop/s of one launch of ours, by the command that a user types."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", "from steelyard.cli.main import main; main()", "run"]
-        command += [f"npb.{case.kernel}", "--class", case.problem, "-n", str(case.ranks), "--launches", "1"]
-        command += ["--json", "--out", f"{folder}/out"] + (["--mpi", mpi] if mpi else [])
-        done = run(command, timeout=SECONDS)
-        rows = msgspec.json.decode(done.out)["points"] if done.code == 0 else []
-    if not rows or rows[0]["status"] != "ok" or not rows[0]["verified"]:
-        why = rows[0]["why"] if rows else done.err.strip()[-300:]
-        raise SystemExit(f"npb.{case.kernel} failed: {why}")
-    return float(rows[0]["mops"])
-
-
-def compare(case: Case, folder: Path, mpi: str | None, launch: LaunchCommand, launches: int) -> float:
-    """Measure pairs of launches in random order and print a line; the median ratio."""
-    ours: list[float] = []
-    theirs: list[float] = []
-    for _ in range(launches):
-        for own in random.sample((True, False), 2):
-            if own:
-                ours.append(measure_ours(case, mpi))
-            else:
-                theirs.append(measure_original(case, folder, launch))
-    ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
-    interval = launch_interval(ratios) if launches > 1 else None
-    bounds = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else "(one launch)"
-    ratio = float(np.median(ratios))
-    print(
-        f"{case.kernel.upper()}.{case.problem} {case.ranks} ranks: {np.median(ours):8.0f} of ours, "
-        f"{np.median(theirs):8.0f} Mop/s of theirs, ratio {ratio:.3f} {bounds}",
-        flush=True,
-    )
-    return ratio
-
-
-def numbers(text: str) -> Sequence[int]:
-    """Numbers with commas between."""
-    return [int(word) for word in text.split(",")]
+    """Mop/s of one launch of ours."""
+    words = [f"npb.{case.kernel}", "--class", case.problem, "-n", str(case.ranks)]
+    return float(run_ours(words, mpi)["mops"])
 
 
 def main() -> None:
@@ -112,17 +69,16 @@ def main() -> None:
     ratios = []
     for kernel in options.kernels:
         for ranks in options.ranks:
+            name = f"{kernel.upper()}.{options.problem} {ranks} ranks"
             if kernel in _SQUARES and math.isqrt(ranks) ** 2 != ranks:
-                print(
-                    f"{kernel.upper()}.{options.problem} {ranks} ranks: the original wants a square",
-                    flush=True,
-                )
+                print(f"{name}: the original wants a square", flush=True)
                 continue
             launch = plan_launch(engine, read_machine(), LaunchRequest(ranks))
             case = Case(kernel, options.problem, ranks)
-            ratios.append(compare(case, options.bin, options.mpi, launch, options.launches))
-    if ratios:
-        print(f"geometric mean of {len(ratios)} ratios: {math.exp(np.mean(np.log(ratios))):.3f}")
+            ours = partial(measure_ours, case, options.mpi)
+            theirs = partial(measure_original, case, options.bin, launch)
+            ratios.append(compare(name, "Mop/s", ours, theirs, options.launches))
+    print_mean(ratios)
 
 
 if __name__ == "__main__":

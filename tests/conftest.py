@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from made_plans import made_plan
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.report import write_report
 
 # The same examples each time, however slow the machine: no test fails by chance.
 hypothesis.settings.register_profile(
@@ -93,6 +96,22 @@ def compiler() -> str:
     if path is None:
         pytest.skip("there is no C compiler")
     return path
+
+
+@pytest.fixture(scope="session")
+def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of results as a shipped plan makes them, with its report.html, made once; by the plan's name.
+
+    Modules that use it are one group of pytest-xdist: reports take a second each.
+    """
+
+    @functools.cache
+    def make(name: str) -> Path:
+        folder = made_plan(tmp_path_factory.mktemp("reports"), name)
+        write_report([folder], folder / "report.html")
+        return folder
+
+    return make
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ enum op_delays {
 };
 
 struct delays;
+struct json;
 struct op;
 
 /* What an op is given at setup; it lives as long as the op's state. */
@@ -183,6 +184,10 @@ struct op {
      * less time than the samples, and after the last one; after each sample where the parameter
      * OP_CHECKS_PARAM says so. */
     int (*check)(void *state);
+
+    /* For an op whose runs have an answer that others can be compared with; NULL elsewhere: "answer" of the
+     * record that ends its test case, or nothing where there has been no run. */
+    void (*describe_answer)(const void *state, struct json *j);
 
     void (*teardown)(void *state);
 

@@ -248,7 +248,8 @@ static int end(const struct run *r, const char *status, const char *why, bool ve
                                                  .count = observed(r),
                                                  .rejected = (int64_t)r->series.rejected,
                                                  .stop_ns = clock_now(r->bench.clock),
-                                                 .verified = verified});
+                                                 .verified = verified,
+                                                 .state = r->bench.state});
 }
 
 /* Between setup and teardown: check, observe, check. */

@@ -74,7 +74,8 @@ struct end {
     const char *why;    /* NULL when ok */
     const char *flag;   /* SETTLED, UNSETTLED, TIME; NULL when nothing was observed */
     int64_t count, rejected, stop_ns;
-    bool verified; /* the answers were checked before and after, and right */
+    bool verified;     /* the answers were checked before and after, and right */
+    const void *state; /* the op's, whose answer is told; NULL: it has none */
 };
 
 struct sink {

@@ -1,9 +1,12 @@
 #include "kernels/kernel.h"
 
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "team/hosts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,10 @@ struct kernel_state {
     bool ran;
     int wrong; /* the first error that an answer had, and its sentence */
     char why[ERR_TEXT_MAX];
+    bool answered; /* what the first run has answered */
+    int64_t digest;
+    double values[KERNEL_VALUES_MAX];
+    int count;
 };
 
 int kernel_agree(const struct kernel_env *env, int err, bool *stop)
@@ -50,6 +57,18 @@ void kernel_spoil(const struct kernel_env *env, double *value)
 {
     if (env->planted)
         *value *= 1 + SPOILT;
+}
+
+int64_t kernel_digest(const struct kernel_env *env, const double *values, int64_t count)
+{
+    enum { DROPPED = 33 }; /* bits of each hash: 2^31 numbers on 2^31 ranks have a sum below 2^62 */
+    int64_t sum = 0;
+    uint64_t bits, place = (uint64_t)env->comm.rank << 32;
+    for (int64_t i = 0; i < count; ++i, ++place) {
+        memcpy(&bits, &values[i], sizeof bits);
+        sum += (int64_t)(hash_mix(bits ^ hash_mix(place)) >> DROPPED);
+    }
+    return sum;
 }
 
 void kernel_factors(int ranks, int *small, int *large)
@@ -185,6 +204,14 @@ static int setup(const struct op_env *env, void **state)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
+static void keep_wrong(struct kernel_state *s, int err)
+{
+    if (err != ERR_WRONG || s->wrong)
+        return;
+    snprintf(s->why, sizeof s->why, "%s", err_text());
+    s->wrong = err;
+}
+
 static int compare(const struct kernel_env *env, const double *values, int count)
 {
     const struct kernel *k = env->kernel;
@@ -206,6 +233,54 @@ static int compare(const struct kernel_env *env, const double *values, int count
     return 0;
 }
 
+/* Whether equal data have an answer of equal bits: what two ranks add is the same in either order. */
+static bool is_exact(const struct kernel_env *env)
+{
+    return !env->kernel->sums || env->comm.size <= 2;
+}
+
+/* The first answer is kept, and all that follow must be the same, to the last bit. On all ranks alike. */
+static int keep_answer(struct kernel_state *s, const double *values, int count)
+{
+    const struct kernel *k = s->env.kernel;
+    int64_t digest = k->digest ? k->digest(s->own) : 0;
+    int err = k->digest ? comm_sum_ints(&s->env.comm, &digest, 1) : 0;
+    if (err || !k->digest)
+        return err;
+    if (s->answered && digest != s->digest && is_exact(&s->env))
+        return err_say(
+            ERR_WRONG,
+            "%s: the answer of a run differs in its bits from that of the first one, which had the "
+            "same data: what was transferred was not",
+            title_of(&s->env).text);
+    if (!s->answered) {
+        s->answered = true;
+        s->digest = digest;
+        s->count = count;
+        memcpy(s->values, values, (size_t)count * sizeof *values);
+    }
+    return 0;
+}
+
+static void describe_answer(const void *state, struct json *j)
+{
+    const struct kernel_state *s = state;
+    const struct kernel *k = s->env.kernel;
+    char bits[17];
+    if (!s->answered)
+        return;
+    snprintf(bits, sizeof bits, "%016" PRIx64, (uint64_t)s->digest);
+    json_open(j, "answer", '{');
+    json_string(j, "bits", bits);
+    json_bool(j, "exact", is_exact(&s->env));
+    json_double(j, "alike", k->alike(s->env.params));
+    json_open(j, "values", '{');
+    for (int i = 0; i < s->count; ++i)
+        json_double(j, k->value_names[i], s->values[i]);
+    json_close(j, '}');
+    json_close(j, '}');
+}
+
 /* The answer of the last run, which its data still hold. What it communicates is nobody's share. The first
  * wrong one is remembered: verify() says it. */
 static int check(struct kernel_state *s)
@@ -218,12 +293,12 @@ static int check(struct kernel_state *s)
     int err = s->env.kernel->answer(s->own, values, &count);
     if (!err && s->env.kernel->expected)
         err = compare(&s->env, values, count);
-    if (err != ERR_WRONG)
+    keep_wrong(s, err);
+    if (err && err != ERR_WRONG)
         return err;
-    if (!s->wrong)
-        snprintf(s->why, sizeof s->why, "%s", err_text());
-    s->wrong = err;
-    return 0;
+    err = keep_answer(s, values, count);
+    keep_wrong(s, err);
+    return err == ERR_WRONG ? 0 : err;
 }
 
 static int prepare(void *state)
@@ -285,6 +360,7 @@ void kernel_op(const struct kernel *kernel, struct op *op)
         .prepare = prepare,
         .run = run,
         .verify = verify,
+        .describe_answer = kernel->digest ? describe_answer : NULL,
         .teardown = teardown,
         .work = work,
     };

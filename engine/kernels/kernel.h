@@ -83,7 +83,14 @@ struct kernel {
     /* Operations of a run, by the suite's own formula; of each rank where `weak`, of all together else. */
     double (*work)(const double *params);
 
-    /* What of it is done in a phase, 0 to 1; NULL: nobody counts. */
+    /* For a kernel whose answer is the same however messages go; NULL elsewhere: of this rank's part of it,
+     * by kernel_digest(). The sum over ranks goes into the records, and what answer() says: by `alike` its
+     * values may differ, relative, where sums are made in another order; INFINITY: by any. */
+    int64_t (*digest)(void *state);
+    double (*alike)(const double *params);
+    bool sums; /* solve() adds numbers over ranks by a call of the library, in an order that this chooses */
+
+    /* What of the work is done in a phase, 0 to 1; NULL: nobody counts. */
     double (*phase_work)(const double *params, int phase);
     bool weak; /* the problem is as large as there are ranks */
 };
@@ -100,6 +107,9 @@ int kernel_alloc(struct kernel_env *env, size_t count, size_t size, void *array_
 
 /* Where `planted`: off by 1e-6. */
 void kernel_spoil(const struct kernel_env *env, double *value);
+
+/* A sum over every bit of these numbers and its place that stays below 2^63 over all ranks. */
+int64_t kernel_digest(const struct kernel_env *env, const double *values, int64_t count);
 
 /* Share `part` of `total` things that `parts` divide evenly: the first ones have one more. */
 struct share {

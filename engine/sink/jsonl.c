@@ -222,6 +222,8 @@ static int write_end(struct sink *sink, const struct point *p, const struct end 
     json_int(j, "rejected", e->rejected);
     json_bool(j, "verified", e->verified);
     json_int(j, "stop_ns", e->stop_ns);
+    if (e->state && p->op->describe_answer)
+        p->op->describe_answer(e->state, j);
     return finish(s);
 }
 

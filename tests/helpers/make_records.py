@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.records.answer import Answer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import (
@@ -44,7 +45,7 @@ class FakePoint:
     `pace` is what each rank takes relative to the values; without it the last rank takes them, the others a
     tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
     are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
-    `counts` names what the op counts: a few in each observation.
+    `counts` names what the op counts: a few in each observation. `answers` maps a launch to what it answered.
     `params` are those that the plan sets, `usual` all others, which the engine alone knows. `at_ns` is when
     its first sample began, since its launch did; chunks follow each other by as much.
     """
@@ -80,6 +81,7 @@ class FakePoint:
     placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
     at_ns: int = 0
+    answers: dict[int, Answer] = field(default_factory=dict)
 
 
 def steady(median: float, spread: float = 0.05, count: int = 2000, between: float = 0.02) -> Series:
@@ -290,6 +292,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         count=values.size,
         rejected=point.rejected,
         verified=True,
+        answer=point.answers.get(launch),
     )
     return [*records, end]
 

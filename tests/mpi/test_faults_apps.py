@@ -1,4 +1,8 @@
-"""One byte of one message or put of an application's halo is wrong: its own verification says so."""
+"""One byte of one message or put of an application's halo is wrong: it is found, and said.
+
+By the application's own verification where the answer is far off. Where it is not, by its bits, which are
+those of no other run.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +10,96 @@ from pathlib import Path
 
 import pytest
 
-from kernels import ends_of, kernel_lines
+from kernels import check_kernels, ends_of, kernel_lines
 from points import engine_of, measure
 from preloaded import build_preloaded
 from steelyard.base.errors import InputError
+from steelyard.engines.build import Engine
 from steelyard.engines.mpi import choose_mpi
+from steelyard.records.job_file import append_records
+from steelyard.records.schema import Job, JobMpi
+from steelyard.results.rows import results
 
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
+_FIRST, _LAST = 6, 0  # bytes of a number: its exponent and the first digits; its last bits
+_HPCCG = "app.hpccg nx=5 ny=4 nz=3 iterations=60"
 _FACE = 5 * 4 * 8  # bytes of the halo of a brick of 5 x 4 x 3 cells
-_SIXTH = 6  # byte of a number: its exponent and the first digits
+_MINIFE = "app.minife nx=6 ny=5 nz=9 iterations=40 grid=line"
+_NODES = 7 * 6 * 8  # bytes of the halo of 7 x 6 nodes
+_MINIMD = "app.minimd nx=4 ny=4 nz=4 steps=20"
+_FREE = 8 * (2 * 7 + 3)  # where in them a node is whose temperature nobody holds
+_ANY = -1
+# An application, the bytes of the messages that count, which of them is spoiled, where, and what is said.
+_APPS = {
+    "hpccg": (_HPCCG, _FACE, 7, _FIRST, "after 60 iterations x is off by"),
+    "minife": (_MINIFE, _NODES, 7, _FREE + _FIRST, "A times the error of x is off from the residual by"),
+    "minimd": (_MINIMD, _ANY, 200, _FIRST, "atoms is not what rank 0 has sent"),
+}
+_WAYS = (("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put"))
 
 
-@pytest.mark.parametrize(
-    ("backend", "call"), [("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put")]
-)
-def test_one_wrong_byte_of_one_message_is_a_wrong_answer(tmp_path: Path, backend: str, call: str) -> None:
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Engine, Path]:
+    """An engine and the library to preload."""
     try:
         engine = engine_of(choose_mpi("openmpi"))
     except InputError as error:
         pytest.skip(str(error))
-    library = build_preloaded(engine, _SOURCE, tmp_path)
-    case = f"app.hpccg nx=5 ny=4 nz=3 iterations=60 backend={backend}"
-    fault = (f"FAULT_CALL={call}", f"FAULT_BYTES={_FACE}", f"FAULT_BYTE={_SIXTH}", "FAULT_RANK=0")
-    for kind, status in (("none", "ok"), ("corrupt", "failed")):
-        before = ("env", *fault, f"FAULT_KIND={kind}", "FAULT_AT=7", f"LD_PRELOAD={library}")
-        out = tmp_path / f"{kind}.jsonl"
-        (end,) = ends_of(measure(engine, 2, 1, kernel_lines([case]), out, before))
-        assert end.status == status, end.why
-        if kind == "corrupt":
-            assert (end.why or "").startswith("wrong: rank 0: app.hpccg: after 60 iterations x is off by")
+    return engine, build_preloaded(engine, _SOURCE, tmp_path_factory.mktemp("faults"))
+
+
+def _before(library: Path, call: str, kind: str, **more: int) -> tuple[str, ...]:
+    fault = {"CALL": call, "KIND": kind, "RANK": 0, **more}
+    return ("env", *(f"FAULT_{name}={value}" for name, value in fault.items()), f"LD_PRELOAD={library}")
+
+
+@pytest.mark.parametrize("app", _APPS)
+@pytest.mark.parametrize(("backend", "call"), _WAYS)
+def test_one_wrong_byte_of_one_message_is_a_wrong_answer(
+    faulty: tuple[Engine, Path], tmp_path: Path, app: str, backend: str, call: str
+) -> None:
+    engine, library = faulty
+    case, size, which, byte, why = _APPS[app]
+    lines = kernel_lines([f"{case} backend={backend}"])
+    before = _before(library, call, "corrupt", AT=which, BYTES=size, BYTE=byte)
+    (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
+    assert end.status == "failed"
+    assert (end.why or "").startswith("wrong: rank ")
+    assert why in (end.why or "")
+
+
+def test_without_a_fault_they_are_right(faulty: tuple[Engine, Path], tmp_path: Path) -> None:
+    engine, library = faulty
+    cases = [f"{case} backend={backend}" for case, *_ in _APPS.values() for backend, _ in _WAYS]
+    before = _before(library, "MPI_Put", "none")
+    check_kernels(measure(engine, 2, 1, kernel_lines(cases), tmp_path / "out.jsonl", before), cases)
+
+
+def test_a_run_with_other_bits_than_the_first_is_wrong(faulty: tuple[Engine, Path], tmp_path: Path) -> None:
+    """The last bits of a number hardly change the answer: it is what conjugate gradients promise."""
+    engine, library = faulty
+    before = _before(library, "MPI_Isend", "corrupt", AT=7, BYTES=_FACE, BYTE=_LAST)
+    (end,) = ends_of(measure(engine, 2, 1, kernel_lines([_HPCCG]), tmp_path / "out.jsonl", before))
+    assert end.status == "failed"
+    assert "differs in its bits from that of the first one" in (end.why or "")
+
+
+def test_an_exchange_that_is_always_wrong_differs_from_the_others(
+    faulty: tuple[Engine, Path], tmp_path: Path
+) -> None:
+    """Each put is wrong in the same way: only the answers of other exchanges of the campaign tell."""
+    engine, library = faulty
+    ways = ("nonblocking", "fence", "persistent", "flush", "partitioned")
+    lines = kernel_lines([f"{_HPCCG} backend={way}" for way in ways])
+    before = _before(library, "MPI_Put", "corrupt", BYTES=_FACE, BYTE=_LAST, EVERY=1)
+    records = measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before)
+    assert {end.status for end in ends_of(records)} <= {"ok", "skipped"}
+    mpi = JobMpi(name="openmpi", family="openmpi")
+    job = Job(schema=1, job="l01-openmpi-n2", launch=1, ranks=2, mpi=mpi)
+    (tmp_path / "made" / "records").mkdir(parents=True)
+    append_records(tmp_path / "made" / "records" / "l01-openmpi-n2.jsonl", [job, *records])
+    rows = {str(row.params.get("backend")): row for row in results(tmp_path / "made")}
+    assert (rows["nonblocking"].status, rows["persistent"].status) == ("ok", "ok")
+    for way in ("fence", "flush"):
+        assert rows[way].status == "failed"
+        assert "the answer differs in its bits from that of 2 others" in (rows[way].why or "")

@@ -26,7 +26,7 @@ LAUNCHES = 5
 def kernel(ranks: int, times: Sequence[float], size: str = "S", mpi: str | None = "a", **more: object) -> Row:
     """A kernel whose launches took `times` ns."""
     mops = CLASSES[size] * WORK / float(np.median(times)) * 1e3
-    return row("npb.lu", mpi, times, mops=mops, ranks=ranks, params={"class": size}, **more)
+    return row("npb.lu", mpi, times, **{"mops": mops, "ranks": ranks, "params": {"class": size}, **more})
 
 
 def strong(counts: Sequence[int], law: dict[int, float], noise: float = 0.0, seed: int = 1) -> list[Row]:
@@ -155,6 +155,21 @@ def test_what_makes_no_curve() -> None:
     assert scaling_curves([kernel(2, [1e9])]) == ()
     assert scaling_curves([kernel(2, [1e9]), kernel(1, [1e9], mpi="b")]) == ()  # another MPI
     assert scaling_curves([row("mpi.barrier", "a", [1e3], ranks=p) for p in (2, 4)]) == ()  # no work to share
+    for op, who in (("mpi.put.pattern", "bisection"), ("mpi.mt.put.bandwidth", "one")):  # counts, no problem
+        calls = [row(op, "a", [1e3], mops=p, ranks=p, threads=p, params={"who": who}) for p in (2, 4)]
+        assert scaling_curves(calls) == ()
+
+
+def test_curves_have_names_of_their_own() -> None:
+    """Of a kernel that was measured with two values of a parameter, and of one that has no such parameter."""
+    rows = [
+        kernel(ranks, [1e9 / ranks], params={"class": "S", "movers": movers})
+        for movers in (1, 2)
+        for ranks in (1, 2)
+    ]
+    rows += [row("npb.ep", "a", [1e9 / p], mops=p, ranks=p, params={"class": "S"}) for p in (1, 2)]
+    names = curve_names(scaling_curves(rows))
+    assert names == ("npb.lu, movers=1, strong", "npb.lu, movers=2, strong", "npb.ep, strong")
 
 
 def test_relative_fit_weighs_times_by_their_size() -> None:

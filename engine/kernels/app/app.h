@@ -5,6 +5,9 @@
 
 #include "kernels/kernel.h"
 
+/* By how much, relative, sums in another order may change what an app answers: that of threads, of ranks. */
+#define APP_ALIKE 1e-9
+
 extern const struct kernel app_hpccg, app_minife, app_minimd;
 
 #endif

@@ -51,6 +51,12 @@ int cg_dot(struct cg *cg, const double *a, const double *b, double *sum);
 /* r = b - A x, and p = x on the way: where x is not 0 at the start. */
 int cg_begin(struct cg *cg, const double *b);
 
+/* What a kernel's row says of its answer: the norm of x, by how much that may differ where sums are made in
+ * another order, and every bit of x and r. */
+extern const char *const cg_names[2];
+double cg_alike(const double *params);
+int64_t cg_digest(const struct cg *cg);
+
 /* The steps, from r = b - A x; ends early where r is 0. */
 int cg_iterate(struct cg *cg, int64_t iterations);
 

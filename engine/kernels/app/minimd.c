@@ -138,10 +138,25 @@ static int reset(void *state)
 static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
 {
     const struct minimd *s = state;
-    (void)values;
-    *count = 0;
-    int err = minimd_judge(s);
+    struct minimd_state now = {0};
+    int err = minimd_judge(s, &now);
+    values[0] = now.temperature;
+    values[1] = now.energy;
+    values[2] = now.pressure;
+    *count = 3;
     return s->wrong ? err_say(s->wrong, "%s", s->why) : err;
+}
+
+static int64_t digest(void *state)
+{
+    const struct minimd *s = state;
+    return kernel_digest(s->env, s->atoms.x, WIDE * s->atoms.own) +
+           kernel_digest(s->env, s->atoms.v, WIDE * s->atoms.own);
+}
+
+static double alike(const double *params)
+{
+    return params[STEPS] <= MINIMD_KNOWN_STEPS ? APP_ALIKE : INFINITY;
 }
 
 /* ---- the box ---------------------------------------------------------------------------------------------
@@ -326,6 +341,7 @@ static double work(const double *chosen)
 }
 
 static const char *const potentials[] = {"lj", "eam", NULL};
+static const char *const names[] = {"temperature", "energy of an atom", "pressure", NULL};
 static const char *const kinds_of_lists[] = {"half", "full", NULL};
 static const struct param params[] = {
     [POTENTIAL] = PARAM_WORDS("potential", "Lennard-Jones, or copper by an embedded-atom method", potentials),
@@ -354,5 +370,8 @@ const struct kernel app_minimd = {
     .reset = reset,
     .solve = solve,
     .answer = answer,
+    .value_names = names,
+    .digest = digest,
+    .alike = alike,
     .work = work,
 };

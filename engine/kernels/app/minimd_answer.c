@@ -2,6 +2,7 @@
  * laws themselves, by other loops than those that are timed: so a wrong force shows as energy that is not
  * kept, and a wrong message as momentum that is not, since what two atoms do to each other is opposite and
  * equal. */
+#include "kernels/app/app.h"
 #include "kernels/app/minimd.h"
 
 #include "base/hash.h"
@@ -145,8 +146,8 @@ static int judge_kept(const struct minimd *s, const struct minimd_state *now)
  * factor of thousands until then. */
 static int judge_known(const struct minimd *s, const struct minimd_state *now)
 {
-    const double SAME = 1e-9;
-    const int64_t STEPS = 100, EVERY = 20, *cells = s->box.cells;
+    const double SAME = APP_ALIKE;
+    const int64_t STEPS = MINIMD_KNOWN_STEPS, EVERY = 20, *cells = s->box.cells;
     const struct minimd_known *known = s->law->known;
     while (known->cells && known->cells != cells[X])
         ++known;
@@ -161,11 +162,10 @@ static int judge_known(const struct minimd *s, const struct minimd_state *now)
     return check_claims(s, claims, sizeof claims / sizeof claims[0]);
 }
 
-int minimd_judge(const struct minimd *s)
+int minimd_judge(const struct minimd *s, struct minimd_state *now)
 {
-    struct minimd_state now;
-    int err = minimd_measure(s, &now);
+    int err = minimd_measure(s, now);
     err = err ? err : judge_start(s);
-    err = err ? err : judge_kept(s, &now);
-    return err ? err : judge_known(s, &now);
+    err = err ? err : judge_kept(s, now);
+    return err ? err : judge_known(s, now);
 }

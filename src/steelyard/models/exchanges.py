@@ -18,6 +18,7 @@ from steelyard.models.bests import leaders_of
 from steelyard.models.loggp import launch_medians, span_of
 from steelyard.models.micro_macro import is_kernel, verdict_of
 from steelyard.records.schema import Params
+from steelyard.results.agreement import problem_of
 from steelyard.results.facets import Inside
 from steelyard.results.row import Row
 from steelyard.stats import Interval, kendall
@@ -26,8 +27,6 @@ BASE = "nonblocking"  # whose messages everything is held against
 _BACKEND, _BACK = "backend", "back"  # the parameter of an application, and of a halo
 # What a halo calls a back end -> what an application calls it.
 _NAMES = {"sendrecv": "blocking", "neighborw": "neighbour", "neighbor": "neighbour"}
-# Parameters of how messages go, not of the problem.
-_HOW = (_BACKEND, "movers", "windows", "comms", "phases")
 _LEAST_WAYS = 3  # two orders of two agree by chance half of the time
 
 
@@ -88,8 +87,7 @@ def exchanges_of(rows: Sequence[Row]) -> tuple[Exchanges, ...]:
 
 
 def _problem(row: Row) -> tuple[object, ...]:
-    params = {name: value for name, value in row.params.items() if name not in _HOW}
-    return row.mpi, row.op, row.ranks, row.method, tuple(sorted(params.items(), key=str))
+    return row.mpi, row.op, row.ranks, row.method, tuple(sorted(problem_of(row.params).items(), key=str))
 
 
 def _movers(row: Row) -> int:
@@ -107,7 +105,7 @@ def _exchanges(own: Sequence[Row], rows: Sequence[Row]) -> Exchanges | None:
         op=base.op,
         mpi=base.mpi or "",
         ranks=base.ranks,
-        params={name: value for name, value in base.params.items() if name not in _HOW},
+        params=problem_of(base.params),
         base=ways[id(base)],
         ways=tuple(ways.values()),
         order=_order(single, base, rows),

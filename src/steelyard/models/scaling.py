@@ -24,6 +24,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.models.loggp import launch_medians, span_of
+from steelyard.records.kinds import KERNEL
 from steelyard.records.schema import Params
 from steelyard.results.facets import Rate
 from steelyard.results.key import key_of
@@ -89,9 +90,18 @@ class ScalingCurve(Struct, frozen=True, kw_only=True):
 
 
 def scaling_curves(rows: Sequence[Row]) -> tuple[ScalingCurve, ...]:
-    """Every curve of at least two counts that the rows of kernels make, strong ones first."""
+    """Every curve of at least two counts that the rows of kernels make, strong ones first.
+
+    Other ops have no problem that ranks share: they do more on more ranks, or another thing.
+    """
     good = [
-        row for row in rows if row.status == "ok" and row.get(Rate).mops and row.time and launch_medians(row)
+        row
+        for row in rows
+        if row.role == KERNEL
+        and row.status == "ok"
+        and row.get(Rate).mops
+        and row.time
+        and launch_medians(row)
     ]
     return (*_strong(good), *_weak(good))
 

@@ -18,6 +18,7 @@ from steelyard.plots.ranks import rank_charts
 from steelyard.plots.ratios import overview_chart, ratio_charts
 from steelyard.plots.scaling import scaling_charts
 from steelyard.plots.svg import svg, swatch
+from steelyard.plots.threads import thread_charts
 
 __all__ = [
     "CURVE_POINTS",
@@ -44,4 +45,5 @@ __all__ = [
     "svg",
     "swatch",
     "tail_charts",
+    "thread_charts",
 ]

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from steelyard.base.foreign import executable_name
+from steelyard.records.answer import Answer
 
 SCHEMA = 1
 
@@ -372,6 +373,7 @@ class End(_Record, frozen=True, tag="end"):
     rejected: Count = 0
     verified: bool | None = None
     stop_ns: Whole = 0
+    answer: Answer | None = None
 
 
 class Close(_Record, frozen=True, tag="close"):

@@ -11,8 +11,9 @@ from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
-from steelyard.models.ranking import rankings_of
+from steelyard.models.ranking import Ranking, choices_of, rankings_of
 from steelyard.models.scaling import scaling_curves
+from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
     bandwidth_charts,
     exchange_charts,
@@ -21,6 +22,7 @@ from steelyard.plots import (
     matrix_charts,
     overlap_charts,
     scaling_charts,
+    thread_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, untitled
@@ -34,8 +36,9 @@ from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
+from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
 
 _LAYERS = (
     "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
@@ -95,12 +98,24 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
+    over_threads = thread_curves(rows)
+    for sheet in thread_sheets(over_threads):
+        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
+        whole = replace(all_threads_sheet(over_threads), title="")
+        folded, drawn = Part("All numbers of threads", sheets=(whole,)), thread_charts(over_threads)
+        yield Section(title, explained, charts=tuple(drawn), sheets=(untitled(sheet),), more=(folded,))
     for sheet in stream_sheets(streams_of(rows)):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),))
     yield from _functionality_section(rows, folder)
-    ranked = rankings_of(rows)
-    for sheet in ranking_sheets(ranked):
+    ranked, choices = rankings_of(rows), choices_of(rows)
+    yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
+    yield from _ranking_section(choice_sheets(choices), choices, folder)
+
+
+def _ranking_section(sheets: Sequence[Sheet], ranked: Sequence[Ranking], folder: str) -> Iterator[Section]:
+    """The best ways; all of them, in their order, are folded."""
+    for sheet in sheets:
         whole = Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),), more=(whole,))

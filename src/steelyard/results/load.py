@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.records.answer import Answer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
@@ -117,6 +118,7 @@ class PointLaunch:
     clock_bound: float | None
     by_closure: bool
     phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
+    answer: Answer | None = None  # of a kernel that tells what it is
 
     @property
     def values(self) -> FloatArray:
@@ -212,6 +214,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
         clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
         phases=run.phases,
+        answer=end.answer if end else None,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
 

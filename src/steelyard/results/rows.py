@@ -13,6 +13,7 @@ from steelyard.base.plural import plural
 from steelyard.records.campaign_file import Placement, PlannedOp
 from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
 from steelyard.records.schema import Point
+from steelyard.results.agreement import with_same_answers
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
@@ -43,7 +44,7 @@ def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
     for file in measured.files:
         seen.setdefault(file.job.job, []).append(interference_in(file))
     rows = []
-    for point in measured.points:
+    for point in with_same_answers(measured.points):
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
         op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
         rows.append(_row(point, level, named, op, disturbed))

@@ -6,7 +6,7 @@ once, above; one that differs is a column of a table, or a word of the label of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted, plural
@@ -117,10 +117,15 @@ def _told_params(rows: Sequence[Row]) -> set[str]:
 
 def _differing(rows: Sequence[Row], params_of: Callable[[Row], Params]) -> set[str]:
     """The parameters in which rows of an op differ."""
+    return differing((row.op, params_of(row)) for row in rows)
+
+
+def differing(things: Iterable[tuple[str, Params]]) -> set[str]:
+    """The parameters in which things differ that are of one op, which is named before them."""
     values: dict[tuple[str, str], set[float | str]] = {}
-    for row in rows:
-        for key, value in params_of(row).items():
-            values.setdefault((row.op, key), set()).add(value)
+    for op, params in things:
+        for key, value in params.items():
+            values.setdefault((op, key), set()).add(value)
     return {key for (_, key), each in values.items() if len(each) > 1}
 
 

@@ -19,7 +19,7 @@ from steelyard.models.micro_macro import (
 )
 from steelyard.models.scaling import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.records.schema import Params
-from steelyard.show.labels import Axis, Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 from steelyard.stats import Interval
 
@@ -296,9 +296,11 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
 
 def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     """`npb.cg class=S, openmpi-4.1.4, strong`: each with what differs among them, and its kind."""
+    told = sorted(differing((one.op, one.params) for one in curves) - {*_TOLD})
     facts = [
         {
             **_kernel_facts(curve.op, curve.params, 1, 1),
+            **param_facts({key: curve.params[key] for key in told if key in curve.params}),
             "mpi": Fact("MPI", curve.mpi or "", curve.mpi or "no MPI"),
             "fixed": count_fact(OTHER[curve.axis].removesuffix("s"), curve.fixed),
             "axis": Fact("axis", curve.axis, f"over {curve.axis}"),
@@ -307,11 +309,12 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     ]
     varying = labels_of(facts).varying
     kernel_keys = ("op", *(f"param {key}" for key in _TOLD))
+    others = [axis for axis in varying if axis.key not in kernel_keys]
     return tuple(
         ", ".join(
             (
                 kernel_name([axis for axis in varying if axis.key in kernel_keys], i, curve.op),
-                *(axis.facts[i].said for axis in varying if axis.key not in kernel_keys),
+                *(axis.facts[i].said for axis in others if axis.facts[i].said),
                 curve.kind,
             )
         )
@@ -321,7 +324,7 @@ def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
 
 def _on_words(curve: ScalingCurve, point: ScalingPoint) -> str:
     noun = curve.axis if point.count != 1 else curve.axis.removesuffix("s")
-    return f"{point.count} {noun}" + (f", class {point.size}" if curve.kind == WEAK else "")
+    return f"{point.count} {noun}" + (f", class {point.size}" if curve.kind == WEAK and point.size else "")
 
 
 def _fit_words(fit: Fit) -> str:

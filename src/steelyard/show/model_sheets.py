@@ -12,8 +12,9 @@ from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
-from steelyard.models.ranking import rankings_of
+from steelyard.models.ranking import choices_of, rankings_of
 from steelyard.models.scaling import scaling_curves
+from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
@@ -22,8 +23,9 @@ from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
-from steelyard.show.ranking_sheets import ranking_sheets
+from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
+from steelyard.show.thread_sheets import thread_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -41,6 +43,8 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
+        *choice_sheets(choices_of(rows)),
+        *thread_sheets(thread_curves(rows)),
         *stream_sheets(streams_of(rows)),
     )
     for sheet in found:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
-from steelyard.results.facets.inside import Cores, Inside
+from steelyard.results.facets.fairness import Fairness
+from steelyard.results.facets.inside import Answered, Cores, Inside
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
@@ -19,9 +20,11 @@ from steelyard.results.facets.windows import RowSpun, Windows
 
 __all__ = [
     "FACETS",
+    "Answered",
     "Beyond",
     "ClockError",
     "Cores",
+    "Fairness",
     "Inside",
     "Messages",
     "Modes",
@@ -45,6 +48,8 @@ FACETS = (
     RuleQuantile,
     Rate,
     Inside,
+    Fairness,
+    Answered,
     Setup,
     Timer,
     ClockError,

@@ -23,6 +23,22 @@ class Inside(Facet, frozen=True, kw_only=True):
         return cls(phases=found) if found else None
 
 
+class Answered(Facet, frozen=True, kw_only=True):
+    """What a kernel answered: values of the first launch, and `bits` where all launches had the same ones."""
+
+    answer: dict[str, float | None] | None = None
+    answer_bits: str | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> Answered | None:
+        """None of an op that tells no answer."""
+        told = [launch.answer for launch in one.launches if launch.answer is not None]
+        if not told:
+            return None
+        bits = {answer.bits for answer in told}
+        return cls(answer=told[0].values, answer_bits=told[0].bits if len(bits) == 1 else None)
+
+
 class Cores(Facet, frozen=True, kw_only=True):
     """The noise of each rank's core, of ops of the family noise."""
 

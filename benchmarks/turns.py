@@ -1,0 +1,75 @@
+"""Launches of ours and of an original by turns: the ratio of their rates with its interval."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from steelyard.launch.command import LaunchCommand
+from steelyard.stats import launch_interval
+from steelyard.system.process import run
+
+SECONDS = 1800.0  # more than any of these commands takes
+
+
+def run_original(launch: LaunchCommand, words: Sequence[str | Path], cwd: Path | None = None) -> str:
+    """What one launch of an original prints."""
+    argv = [*launch.argv_prefix, *map(str, words)]
+    done = run(argv, env={**os.environ, **launch.environment}, timeout=SECONDS, cwd=cwd)
+    if done.code != 0:
+        raise SystemExit(f"{Path(words[0]).name} failed: {(done.err or done.out).strip()[-300:]}")
+    return done.out
+
+
+def run_ours(words: Sequence[str], mpi: str | None) -> dict[str, Any]:
+    """The row of one launch of ours, by the command that a user types."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", "from steelyard.cli.main import main; main()", "run", *words]
+        command += ["--launches", "1", "--json", "--out", f"{folder}/out"] + (["--mpi", mpi] if mpi else [])
+        done = run(command, timeout=SECONDS)
+        rows = msgspec.json.decode(done.out)["points"] if done.code == 0 else []
+    if not rows or rows[0]["status"] != "ok" or not rows[0]["verified"]:
+        why = rows[0]["why"] if rows else done.err.strip()[-300:]
+        raise SystemExit(f"{words[0]} failed: {why}")
+    row: dict[str, Any] = rows[0]
+    return row
+
+
+def compare(
+    name: str, unit: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int
+) -> float:
+    """Measure pairs of launches in random order and print a line; the median ratio of the rates."""
+    rates: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(pairs):
+        for own in random.sample((True, False), 2):
+            rates[own].append(ours() if own else theirs())
+    ratios = [mine / other for mine, other in zip(rates[True], rates[False], strict=True)]
+    interval = launch_interval(ratios) if pairs > 1 else None
+    bounds = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else "(one launch)"
+    ratio = float(np.median(ratios))
+    print(
+        f"{name}: {np.median(rates[True]):8.5g} of ours, {np.median(rates[False]):8.5g} {unit} of theirs, "
+        f"ratio {ratio:.3f} {bounds}",
+        flush=True,
+    )
+    return ratio
+
+
+def print_mean(ratios: Sequence[float]) -> None:
+    """The geometric mean of all ratios, where there are some."""
+    if ratios:
+        print(f"geometric mean of {len(ratios)} ratios: {math.exp(np.mean(np.log(ratios))):.3f}")
+
+
+def numbers(text: str) -> Sequence[int]:
+    """Numbers with commas between."""
+    return [int(word) for word in text.split(",")]

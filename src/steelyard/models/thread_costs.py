@@ -1,0 +1,126 @@
+"""What threads cost: the rate of calls over the threads of a rank, and what is left of it for each thread.
+
+A curve has all but the threads in common. Of T threads, b of them the fewest that were measured,
+
+    rate(T) = calls of all threads / time        kept(T) = (rate(T) / T) / (rate(b) / b)
+
+`kept` is 1 where threads do not hinder each other, and 1/T where they take turns. Launches are paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from steelyard.models.ratios import ratio_of
+from steelyard.records.kinds import COLLECTIVE
+from steelyard.records.schema import Params
+from steelyard.results.facets import Fairness, Rate
+from steelyard.results.key import key_of
+from steelyard.results.row import Row
+
+_THREADED = "mpi.mt."  # how the ops begin whose threads all do the same
+_ONE_IS_TIMED = ("mpi.mt.serve", "mpi.mt.short")  # but for these: other threads are there for one
+_NOTES = "phases"  # the parameter by which each thread notes when it is done, within what is timed
+_OFF = "off"
+_SAME = 1e-6  # relative: calls of a thread, which are made from rates
+
+
+class ThreadPoint(Struct, frozen=True, kw_only=True):
+    """So many threads of each rank: calls/s of all, and `kept` of the rate of a thread of the fewest.
+
+    `fairness` and `half_done` are those of the facet, of a row that notes when threads are done.
+    """
+
+    threads: int
+    rate: float
+    rate_low: float | None
+    rate_high: float | None
+    kept: float
+    kept_low: float | None
+    kept_high: float | None
+    fairness: float | None
+    fairness_low: float | None
+    fairness_high: float | None
+    half_done: float | None
+
+
+class ThreadCurve(Struct, frozen=True, kw_only=True):
+    """An op in one way to call it, by two numbers of threads or more, the fewest first."""
+
+    mpi: str
+    op: str
+    bytes: int
+    ranks: int
+    method: str
+    params: Params
+    points: tuple[ThreadPoint, ...]
+
+
+def thread_curves(rows: Sequence[Row]) -> tuple[ThreadCurve, ...]:
+    """Every curve that rows of ops of several threads make, in the order of their first rows."""
+    groups: dict[tuple[object, ...], dict[int, list[Row]]] = {}
+    for row in rows:
+        if row.op.startswith(_THREADED) and row.op not in _ONE_IS_TIMED and row.status == "ok" and row.time:
+            key = key_of(row, ("threads", f"param.{_NOTES}"))
+            groups.setdefault(key, {}).setdefault(row.threads, []).append(row)
+    found = (_curve(dict(sorted(by_threads.items()))) for by_threads in groups.values())
+    return tuple(curve for curve in found if len(curve.points) > 1)
+
+
+def _curve(by_threads: dict[int, list[Row]]) -> ThreadCurve:
+    base = _timed(next(iter(by_threads.values())))
+    return ThreadCurve(
+        mpi=base.mpi or "",
+        op=base.op,
+        bytes=base.bytes,
+        ranks=base.ranks,
+        method=base.method,
+        params={name: value for name, value in base.params.items() if name != _NOTES},
+        points=tuple(_points(base, by_threads)),
+    )
+
+
+def _points(base: Row, by_threads: dict[int, list[Row]]) -> Iterator[ThreadPoint]:
+    own = _calls(base) / base.threads
+    for threads, rows in by_threads.items():
+        row = _timed(rows)
+        ratio = ratio_of(base, row)  # of times: as many calls of a thread in each
+        if ratio is None or not math.isclose(_calls(row) / threads, own, rel_tol=_SAME):
+            continue
+        fair = next((one.get(Fairness) for one in rows if one.get(Fairness).fairness is not None), Fairness())
+        is_base = row is base
+        yield ThreadPoint(
+            threads=threads,
+            rate=_rate(row, row.time) or 0.0,
+            rate_low=_rate(row, row.time_high),
+            rate_high=_rate(row, row.time_low),
+            kept=ratio.value,
+            kept_low=None if is_base else ratio.low,
+            kept_high=None if is_base else ratio.high,
+            fairness=fair.fairness,
+            fairness_low=fair.fairness_low,
+            fairness_high=fair.fairness_high,
+            half_done=fair.half_done,
+        )
+
+
+def _timed(rows: Sequence[Row]) -> Row:
+    """The row whose threads do not read the clock, where there is one."""
+    return next((row for row in rows if row.params.get(_NOTES, _OFF) == _OFF), rows[0])
+
+
+def _calls(row: Row) -> float:
+    """What all threads do in the row's time: what is counted, or messages; else one thing each."""
+    rate, time = row.get(Rate), row.time or 0.0
+    if rate.mops:
+        return rate.mops * time / 1e3
+    if rate.bandwidth and row.bytes and row.role != COLLECTIVE:
+        return rate.bandwidth * time / 1e9 / row.bytes
+    return float(row.threads)
+
+
+def _rate(row: Row, time: float | None) -> float | None:
+    return _calls(row) / time * 1e9 if time and time > 0 else None

@@ -1,0 +1,120 @@
+"""Pictures of threads: the rate of calls over the threads of a rank, a curve for each way to call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from steelyard.base.units import format_bytes, format_count_rate
+from steelyard.models.thread_costs import ThreadCurve, ThreadPoint
+from steelyard.plots.axes import drawn_ends, limits, log_axis, style_of, worded
+from steelyard.plots.chart import FULL, HALF, Axis, Bars, Chart, Curve, Dots, Key, Mark, Style
+from steelyard.plots.panels import MOST_PANELS, left_out_words
+from steelyard.plots.svg import RULE
+from steelyard.show.figure_groups import MOST_COLOURS
+from steelyard.show.labels import Labels
+from steelyard.show.thread_sheets import LAYOUT, thread_labels
+
+_OWN = ("thread", "comms")  # words of a layout in which threads share nothing: dashed
+_DASH = "7 4"
+_PICTURE = ("mpi", "bytes", "ranks", "method")  # facts that curves of a picture have in common
+
+
+def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
+    """A picture for each MPI and size, or for each op of those where colours do not suffice; with intervals.
+
+    Colours are of ops and ways to synchronise and complete; dashed curves have windows or communicators for
+    each thread. The grey line is as many calls for each thread as one alone makes. Axes are logarithmic.
+    """
+    if not found:
+        return []
+    labels = thread_labels(found)
+    panels = _panels(found, labels, _PICTURE)
+    if any(len({_way(labels, i) for i in panel}) > MOST_COLOURS for panel in panels.values()):
+        panels = _panels(found, labels, (*_PICTURE, "op"))
+    width = HALF if len(panels) > 1 else FULL
+    left_out = list(panels)[MOST_PANELS:]
+    charts = [
+        _chart(title, [(i, found[i]) for i in panel], labels, width)
+        for title, panel in list(panels.items())[:MOST_PANELS]
+    ]
+    if left_out:
+        charts[-1] = replace(charts[-1], note=left_out_words(left_out, "picture"))
+    return charts
+
+
+def _panels(found: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -> dict[str, list[int]]:
+    """The curves of each picture, by its title."""
+    panels: dict[str, list[int]] = {}
+    for i in range(len(found)):
+        said = (axis.facts[i].said for axis in labels.varying if axis.key in keys)
+        panels.setdefault(", ".join(word for word in said if word), []).append(i)
+    return panels
+
+
+def _way(labels: Labels, i: int) -> str:
+    """What a colour stands for."""
+    return _said(labels, i, (*_PICTURE, *(f"param {name}" for name in LAYOUT)))
+
+
+def _chart(title: str, members: Sequence[tuple[int, ThreadCurve]], labels: Labels, width: int) -> Chart:
+    ways = list(dict.fromkeys(_way(labels, i) for i, _ in members))
+    shown = [(i, curve) for i, curve in members if ways.index(_way(labels, i)) < MOST_COLOURS]
+    styles = [_style(ways.index(_way(labels, i)), curve) for i, curve in shown]
+    names = [_name(labels, i) or curve.op for i, curve in shown]
+    counts = sorted({point.threads for _, curve in shown for point in curve.points})
+    first, last = counts[0], counts[-1]
+    ends = [end for _, curve in shown for point in curve.points for end in _ends(point)]
+    start = max(curve.points[0].rate / curve.points[0].threads for _, curve in shown)
+    alone = [start * first, start * last]
+    ideal = Curve([first, last], alone, Style(RULE), width=1, tip="each thread as one alone")
+    low, high = limits([first, last])
+    marks = [
+        mark
+        for (_, curve), style, name in zip(shown, styles, names, strict=True)
+        for mark in _marks(curve, style, name)
+    ]
+    return Chart(
+        title=title,
+        x=Axis("threads of a rank", low, high, worded(counts, "{:g}".format), is_log=True),
+        y=log_axis("calls a second", [*ends, *alone], format_count_rate),
+        marks=(ideal, *marks),
+        height=320,
+        width=width,
+        legend=tuple(Key(name, style) for name, style in zip(names, styles, strict=True)),
+        note=left_out_words([_name(labels, i) for i, one in members if (i, one) not in shown], "curve"),
+    )
+
+
+def _name(labels: Labels, i: int) -> str:
+    """What tells a curve from the others of its picture."""
+    return _said(labels, i, _PICTURE)
+
+
+def _said(labels: Labels, i: int, without: Collection[str]) -> str:
+    """What differs, but for some of it."""
+    said = (axis.facts[i].said for axis in labels.varying if axis.key not in without)
+    return ", ".join(word for word in said if word)
+
+
+def _style(number: int, curve: ThreadCurve) -> Style:
+    own = any(curve.params.get(name) in _OWN for name in LAYOUT)
+    return replace(style_of(number), dash=_DASH if own else "")
+
+
+def _ends(point: ThreadPoint) -> tuple[float, float]:
+    """The interval of a rate, as it is drawn."""
+    return drawn_ends(point.rate, point.rate_low, point.rate_high)
+
+
+def _marks(curve: ThreadCurve, style: Style, name: str) -> Iterator[Mark]:
+    x, y = [float(point.threads) for point in curve.points], [point.rate for point in curve.points]
+    ends = [_ends(point) for point in curve.points]
+    yield Bars(x, [low for low, _ in ends], x, [high for _, high in ends], style.colour, alpha=0.5)
+    yield Curve(x, y, style)
+    tips = [
+        f"{name}, {format_bytes(curve.bytes)}\n{point.threads} threads: {format_count_rate(point.rate)}, "
+        f"kept {point.kept:.3g}"
+        for point in curve.points
+    ]
+    yield Dots(x, y, style, tips=tips)

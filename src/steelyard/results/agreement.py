@@ -1,0 +1,119 @@
+"""One problem, one answer, however its messages go: launches whose answer is another one are wrong.
+
+Test cases of a kernel that differ in nothing but how messages go (`HOW`) have the same data. On the same
+ranks and threads of the same hosts under one MPI they add the same numbers in the same order: their answers
+have the same bits, unless a transfer was wrong. Those of other threads, ranks, hosts or MPIs may differ by
+what the engine says that rounding in another order makes of them.
+
+Of bits, those of most launches are taken for right; of as many, those that come first in the plan. Of
+values, it is their median; two that are too far apart are both wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from steelyard.base.plural import counted
+from steelyard.records.answer import Answer
+from steelyard.records.schema import Params
+from steelyard.results.load import PointLaunch, PointLaunches
+
+# Parameters of how messages go, not of the problem.
+HOW = ("backend", "movers", "windows", "comms", "phases")
+_Answered = Sequence[tuple[PointLaunch, Answer]]
+
+
+def problem_of(params: Params) -> Params:
+    """Those of an op's parameters that say what it solves."""
+    return {name: value for name, value in params.items() if name not in HOW}
+
+
+def with_same_answers(points: Sequence[PointLaunches]) -> tuple[PointLaunches, ...]:
+    """The points; launches that answered otherwise than others of their problem failed, and say why."""
+    answered = [
+        (cell, cell.answer)
+        for point in points
+        for cell in point.cells
+        if cell.status == "ok" and cell.answer is not None
+    ]
+    wrong = {**_far_off(answered), **_other_bits(answered)}
+    return tuple(
+        replace(point, cells=tuple(_judged(cell, wrong) for cell in point.cells)) for point in points
+    )
+
+
+def _judged(cell: PointLaunch, wrong: Mapping[int, str]) -> PointLaunch:
+    why = wrong.get(id(cell))
+    return cell if why is None else replace(cell, status="failed", why=why, verified=False)
+
+
+def _other_bits(answered: _Answered) -> Mapping[int, str]:
+    """Launches whose bits are not those of most others with the same order of sums, by `id`."""
+    wrong = {}
+    for own in _groups((_order(cell), (cell, answer)) for cell, answer in answered if answer.exact):
+        bits, count = Counter(answer.bits for _, answer in own).most_common(1)[0]
+        first = next(cell for cell, answer in own if answer.bits == bits)
+        for cell, answer in own:
+            if answer.bits != bits:
+                wrong[id(cell)] = (
+                    f"wrong: the answer differs in its bits from that of {_others(count, first)}, though "
+                    "sums are made in the same order: what was transferred was not what was sent"
+                )
+    return wrong
+
+
+def _far_off(answered: _Answered) -> Mapping[int, str]:
+    """Launches with a value that is further from the median of its problem than rounding takes it."""
+    wrong = {}
+    for own in _groups((_problem(cell), (cell, answer)) for cell, answer in answered):
+        for name in own[0][1].values:
+            told = [(cell, answer, answer.values.get(name)) for cell, answer in own]
+            values = [value for _, _, value in told if value is not None]
+            middle = median(values) if values else 0.0
+            for cell, answer, value in told:
+                if answer.alike is not None and _is_off(value, middle, answer.alike):
+                    wrong[id(cell)] = (
+                        f"wrong: {name} is {'no number' if value is None else f'{value:.14g}'}, "
+                        f"{middle:.14g} over {counted(len(own), 'run')} of the same problem; rounding makes "
+                        f"{answer.alike:g} of it"
+                    )
+    return wrong
+
+
+def _is_off(value: float | None, middle: float, alike: float) -> bool:
+    return value is None or abs(value - middle) > alike * abs(middle)
+
+
+def _others(count: int, first: PointLaunch) -> str:
+    """`3 others (first backend=nonblocking movers=1 in launch 1)`."""
+    params = first.point.params if first.point else {}
+    how = " ".join(f"{name}={params[name]}" for name in HOW[:2] if name in params)
+    return f"{counted(count, 'other')} (first {how} in launch {first.launch})"
+
+
+def _groups(keyed: Iterator[tuple[Hashable, tuple[PointLaunch, Answer]]]) -> Iterator[_Answered]:
+    groups: dict[Hashable, list[tuple[PointLaunch, Answer]]] = {}
+    for key, one in keyed:
+        groups.setdefault(key, []).append(one)
+    yield from groups.values()
+
+
+def _problem(cell: PointLaunch) -> Hashable:
+    """What is solved; of one that grows with the ranks the work says how large it is."""
+    point = cell.point
+    if point is None:
+        return id(cell)
+    return point.op, point.work, tuple(sorted(problem_of(point.params).items(), key=str))
+
+
+def _order(cell: PointLaunch) -> Hashable:
+    """What is solved and what decides the order of sums: who has which part, and on which processor."""
+    point, start = cell.point, cell.start
+    if point is None:
+        return id(cell)
+    hosts = tuple((place.rank, place.host) for place in start.places) if start else ()
+    mpi = cell.job.mpi.name if cell.job.mpi else None
+    return _problem(cell), mpi, point.ranks, point.threads, hosts

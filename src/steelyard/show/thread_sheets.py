@@ -1,0 +1,146 @@
+"""What threads cost, as tables: a line for each curve, and a line for each number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from steelyard.base.units import format_bytes, format_count_rate
+from steelyard.models.thread_costs import ThreadCurve, ThreadPoint
+from steelyard.show.labels import Fact, Facts, Labels, count_fact, differing, labels_of, param_facts
+from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, without_empty
+
+_EXPLAINED = (
+    "calls a second of all threads; kept: what is left of the rate for each thread, 1 where threads do not "
+    "hinder each other, 1/T where T take turns"
+)
+_FAIR = "; max/min: the rate of the first thread that is done over that of the last"
+_EPOCH = ("sync", "complete")  # said once where all that have epochs have the same
+LAYOUT = ("windows", "channel")  # what threads share, or have for themselves
+
+
+def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
+    """A line for each curve, of its most threads; none without curves."""
+    if not found:
+        return ()
+    labels = labels_of(
+        [{**facts, **_threads_fact(one)} for one, facts in zip(found, _facts(found), strict=True)]
+    )
+    return (
+        without_empty(
+            Sheet(
+                title="what threads cost",
+                explained=_explained_words(found, labels),
+                columns=(
+                    *(axis.column for axis in labels.varying),
+                    number("rate"),
+                    number("kept", strong=True),
+                    *map(number, ("interval", "max/min")),
+                ),
+                lines=plain_lines((*labels.cells(i), *_last_cells(one)) for i, one in enumerate(found)),
+                grouped=len(labels.varying) - 1,
+            )
+        ),
+    )
+
+
+def all_threads_sheet(found: Sequence[ThreadCurve]) -> Sheet:
+    """A line for each number of threads of each curve."""
+    labels = thread_labels(found)
+    return without_empty(
+        Sheet(
+            title="all numbers of threads",
+            explained="max/min, half done: of the rank whose threads are least alike; half done: when half "
+            "of them were done, over when the last was",
+            columns=(
+                *(axis.column for axis in labels.varying),
+                *map(number, ("threads", "rate", "interval")),
+                number("kept", strong=True),
+                *map(number, ("interval", "max/min", "interval", "half done")),
+            ),
+            lines=plain_lines(
+                (*labels.cells(i), *_cells(point)) for i, one in enumerate(found) for point in one.points
+            ),
+            grouped=len(labels.varying),
+        )
+    )
+
+
+def thread_labels(found: Sequence[ThreadCurve]) -> Labels:
+    """What curves have in common, and what tells them apart."""
+    return labels_of(_facts(found))
+
+
+def _facts(found: Sequence[ThreadCurve]) -> list[Facts]:
+    told = differing((one.op, one.params) for one in found)
+    return [_own_facts(one, told) for one in found]
+
+
+def _own_facts(one: ThreadCurve, told: Collection[str]) -> Facts:
+    size = format_bytes(one.bytes)
+    return {
+        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "ranks": count_fact("rank", one.ranks),
+        "op": Fact("op", one.op, one.op),
+        "bytes": Fact("bytes", size, size),
+        **param_facts({name: value for name, value in one.params.items() if name in told}),
+        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+    }
+
+
+def _threads_fact(one: ThreadCurve) -> Facts:
+    """From how many threads to how many; the fewest go without saying where they are one."""
+    first, last = one.points[0].threads, one.points[-1].threads
+    span = str(last) if first == 1 else f"{first} to {last}"
+    return {"threads": Fact("threads", span, f"{span} threads")}
+
+
+def _explained_words(found: Sequence[ThreadCurve], labels: Labels) -> str:
+    """What the numbers are, and what all curves have in common."""
+    fair = any(point.fairness is not None for one in found for point in one.points)
+    told = {axis.key for axis in labels.varying}
+    epochs = [
+        str(value)
+        for name in _EPOCH
+        if f"param {name}" not in told
+        for value in dict.fromkeys(one.params[name] for one in found if name in one.params)
+    ]
+    common = (*labels.common.values(), *epochs)
+    return _EXPLAINED + (_FAIR if fair else "") + (f"; {', '.join(common)}" if common else "")
+
+
+def _last_cells(one: ThreadCurve) -> tuple[str, ...]:
+    last = one.points[-1]
+    kept = _interval(last.kept_low, last.kept_high)
+    return format_count_rate(last.rate), f"{last.kept:.2g}", kept, _ratio(last.fairness)
+
+
+def _cells(point: ThreadPoint) -> tuple[str, ...]:
+    return (
+        str(point.threads),
+        format_count_rate(point.rate),
+        _rate_interval(point),
+        f"{point.kept:.2g}",
+        _interval(point.kept_low, point.kept_high),
+        _ratio(point.fairness),
+        _interval(_inverse(point.fairness_high), _inverse(point.fairness_low)),
+        NOTHING if point.half_done is None else f"{point.half_done:.2f}",
+    )
+
+
+def _rate_interval(point: ThreadPoint) -> str:
+    if point.rate_low is None or point.rate_high is None:
+        return NOTHING
+    return f"{format_count_rate(point.rate_low)} – {format_count_rate(point.rate_high)}"
+
+
+def _inverse(value: float | None) -> float | None:
+    return 1.0 / value if value else None
+
+
+def _ratio(fairness: float | None) -> str:
+    """Max / min of the rates of threads."""
+    return f"{1.0 / fairness:.2f}" if fairness else NOTHING
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return NOTHING if low is None or high is None else f"{low:.2g} – {high:.2g}"

@@ -1,0 +1,198 @@
+"""What threads cost: rates over threads, what is left of them for each, and how alike threads are served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from flat_rows import made_row, row_launch
+from steelyard.models.thread_costs import ThreadCurve, thread_curves
+from steelyard.plots import thread_charts
+from steelyard.plots.chart import Bars, Dots
+from steelyard.plots.chart import Curve as Line
+from steelyard.records.schema import Phase, Phases, Point
+from steelyard.results.combined import Combined
+from steelyard.results.facets import Fairness
+from steelyard.results.row import Row
+from steelyard.show.sheet import Sheet
+from steelyard.show.terminal import Paper, sheet_text
+from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
+
+LAUNCHES, CALLS, SIZE = 8, 64, 8
+
+
+def _row(threads: int, median: float, op: str = "mpi.mt.put.bandwidth", **more: object) -> Row:
+    """Times of a repetition in which each thread makes `CALLS` calls; launches within 1 %."""
+    noise = np.random.default_rng(int(median)).uniform(0.99, 1.01, LAUNCHES)
+    times = median * noise
+    time = float(np.median(times))
+    params = {"sync": "lock_all", "complete": "flush", "windows": "one", "phases": "off"}
+    wanted = {
+        "op": op, "bytes": SIZE, "ranks": 2, "threads": threads, "median": time, "time": time,
+        "time_low": 0.99 * time, "time_high": 1.01 * time,
+        "mops": threads * CALLS / time * 1e3, "launch_count": LAUNCHES,
+        "launches": tuple(row_launch(i + 1, float(one)) for i, one in enumerate(times)),
+        **more,
+    }  # fmt: skip
+    asked = more.get("params")
+    wanted["params"] = params | (asked if isinstance(asked, dict) else {})
+    return made_row(**wanted)
+
+
+def _rows() -> list[Row]:
+    """In one window threads take turns; with one for each, they do not hinder each other."""
+    shared = [_row(threads, 1000.0 * threads) for threads in (4, 1, 2)]
+    apart = [_row(threads, 1000.0, params={"windows": "thread"}) for threads in (1, 2, 4)]
+    return [*shared, *apart]
+
+
+def test_what_is_left_of_the_rate_of_a_thread() -> None:
+    shared, apart = thread_curves(_rows())
+    for curve, left in ((shared, (1, 1 / 2, 1 / 4)), (apart, (1, 1, 1))):
+        assert [point.threads for point in curve.points] == [1, 2, 4]
+        assert [point.kept for point in curve.points] == pytest.approx(left, rel=0.02)
+        for point, truth in zip(curve.points[1:], left[1:], strict=True):
+            assert point.kept_low is not None
+            assert point.kept_high is not None
+            assert point.kept_low <= truth <= point.kept_high
+            assert point.kept_high < 1.05 * point.kept_low
+            assert point.rate == pytest.approx(point.threads * CALLS * truth * 1e6, rel=0.02)
+            assert point.rate_low is not None
+            assert point.rate_high is not None
+            assert point.rate_low < point.rate < point.rate_high
+        assert curve.points[0].kept_low is None
+
+
+def test_messages_count_by_their_bytes_and_collectives_by_their_threads() -> None:
+    stream = [
+        _row(threads, 1000.0, "mpi.mt.bandwidth", mops=None, bandwidth=threads * CALLS * SIZE / 1000.0 * 1e9)
+        for threads in (1, 2)
+    ]
+    sums = [
+        _row(threads, 1000.0, "mpi.mt.allreduce", mops=None, bandwidth=1e9, role="collective")
+        for threads in (1, 2)
+    ]
+    messages, calls = thread_curves([*stream, *sums])
+    assert messages.points[1].rate == pytest.approx(2 * CALLS / 1e-6, rel=0.02)
+    assert calls.points[1].rate == pytest.approx(2 / 1e-6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [_row(2, 1000.0)],
+        [_row(1, 1000.0), _row(2, 1000.0, params={"windows": "thread"})],
+        [_row(1, 1000.0), _row(2, 1000.0, bytes=64)],
+        [_row(1, 1000.0), _row(2, 1000.0, mpi="other")],
+        [_row(1, 1000.0), _row(2, 1000.0, mops=64.0)],  # as much for two threads as for one
+        [_row(threads, 1000.0, "mpi.mt.serve") for threads in (1, 2)],
+        [_row(threads, 1000.0, "omp.barrier") for threads in (1, 2)],
+    ],
+)
+def test_what_makes_no_curve(rows: Sequence[Row]) -> None:
+    assert thread_curves(rows) == ()
+    assert thread_sheets(()) == ()
+    assert thread_charts(()) == []
+
+
+def test_rates_are_of_threads_that_read_no_clock_and_fairness_of_those_that_do() -> None:
+    noted = [
+        _row(threads, 1500.0 * threads, params={"phases": "on"}, fairness=fair, half_done=0.75)
+        for threads, fair in ((1, None), (2, 0.5))
+    ]
+    (both,) = thread_curves([*noted, _row(1, 1000.0), _row(2, 2000.0)])
+    assert both.points[0].rate == pytest.approx(CALLS / 1e-6, rel=0.02)
+    assert (both.points[1].fairness, both.points[1].half_done) == (0.5, 0.75)
+    (alone,) = thread_curves(noted)
+    assert alone.points[0].rate == pytest.approx(CALLS / 1.5e-6, rel=0.02)
+    (sheet,) = thread_sheets([both])
+    assert sheet.lines[0].cells[-1] == "2.00"
+
+
+def _launched(*done: Sequence[int], threads: int = 3) -> Combined:
+    """A launch for each three times of a rank's threads, of which a second rank has one alone."""
+    names = ("first thread", "middle thread", "last thread")
+
+    class Launch:
+        def __init__(self, times: Sequence[int]) -> None:
+            steps = np.diff([0, *times]).tolist()
+            spans = zip(names, steps, (times[-1], 0, 0), strict=True)
+            phases = tuple(
+                Phase(name=name, communicates=True, ns=(own, other), calls=(1, 1))
+                for name, own, other in spans
+            )
+            self.phases = (Phases(point=0, first=0, count=1, phases=phases),)
+            self.point = Point(
+                point=0, op="mpi.mt.put", bytes=8, ranks=2, threads=threads, method="batch", rule="median",
+                reps=1, parts=1, report="root", moved_bytes=8,
+            )  # fmt: skip
+
+    class Together:
+        launches = tuple(Launch(times) for times in done)
+        level = 0.95
+
+    return Together()  # type: ignore[return-value]
+
+
+def test_fairness_is_that_of_the_rank_whose_threads_are_least_alike() -> None:
+    one = Fairness.of(_launched((20, 30, 40)))
+    assert one == Fairness(fairness=0.5, half_done=0.75)
+    several = Fairness.of(_launched((20, 30, 40), (22, 30, 40), (18, 30, 40)))
+    assert several is not None
+    assert several.fairness == pytest.approx(0.5)
+    assert several.fairness_low is not None
+    assert several.fairness_high is not None
+    assert 0 <= several.fairness_low < 0.5 < several.fairness_high <= 1
+    assert Fairness.of(_launched((20, 30, 40), threads=1)) is None
+
+
+def _fits(sheet: Sheet, columns: int) -> bool:
+    return max(map(len, sheet_text(sheet, Paper(columns, is_pipe=False)).splitlines())) <= columns
+
+
+def test_tables_say_it_in_eighty_columns() -> None:
+    found = thread_curves(_rows())
+    (short,), whole = thread_sheets(found), all_threads_sheet(found)
+    assert [line.cells[0] for line in short.lines] == ["one", "thread"]
+    assert [line.cells[2] for line in short.lines] == ["0.25", "1"]
+    assert "4 threads" in short.explained
+    assert "max/min" not in [column.name for column in short.columns]  # nobody noted it
+    assert len(whole.lines) == 6
+    assert _fits(short, 80)
+    assert _fits(whole, 80)
+
+
+def _many() -> tuple[ThreadCurve, ...]:
+    """Two ops, each in seven ways to synchronise and two layouts."""
+    return thread_curves(
+        [
+            _row(threads, 1000.0 + i, op, params={"sync": f"s{i}", "windows": windows})
+            for op in ("mpi.mt.put.bandwidth", "mpi.mt.get.bandwidth")
+            for i in range(7)
+            for windows in ("one", "thread")
+            for threads in (1, 2, 4)
+        ]
+    )
+
+
+def test_a_picture_has_a_curve_with_intervals_for_each_way() -> None:
+    (chart,) = thread_charts(thread_curves(_rows()))
+    ideal, shared, apart = chart.marks_of(Line)
+    assert list(ideal.y) == pytest.approx([64e6, 256e6], rel=0.02)
+    assert (shared.style.dash, bool(apart.style.dash)) == ("", True)
+    assert shared.style.colour == apart.style.colour  # layouts of one way
+    assert [list(dots.x) for dots in chart.marks_of(Dots)] == [[1, 2, 4]] * 2
+    assert all(
+        low < high for bars in chart.marks_of(Bars) for low, high in zip(bars.y0, bars.y1, strict=True)
+    )
+    assert [key.label for key in chart.legend] == ["windows=one", "windows=thread"]
+
+
+def test_each_op_has_a_picture_where_colours_do_not_suffice() -> None:
+    charts = thread_charts(_many())
+    assert [chart.title for chart in charts] == ["mpi.mt.put.bandwidth", "mpi.mt.get.bandwidth"]
+    assert all(len(chart.legend) == 14 and not chart.note for chart in charts)
+    assert all(len({(key.style.colour, key.style.dash) for key in chart.legend}) == 14 for chart in charts)

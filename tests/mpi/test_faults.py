@@ -20,6 +20,8 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.records.schema import End
 from steelyard.results.rows import results
 
+pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
+
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 
 # The op, the call of rank 0 that is spoiled, how, which one -> what becomes of the test case.

@@ -105,6 +105,7 @@ def _received(line: str) -> tuple[int, ...]:
     return (0,) if call in ("get", "rget") else (1,)
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_in_every_epoch(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [*itertools.islice(_every_epoch(), rank, None, 2)]
@@ -136,6 +137,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.put bytes=8"]
     ends = _ends(tmp_path, one_mpi, 2, lines)

@@ -77,6 +77,7 @@ _RECEIVE = {
 }
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 2])
 def test_a_flipped_bit_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     epoch = ("lock_all", "flush")
@@ -98,6 +99,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_by_all_ranks(tmp_path: Path, mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.put.pattern bytes=8"]
     ends = _ends(tmp_path, mpi, 3, lines)

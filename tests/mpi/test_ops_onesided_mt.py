@@ -109,6 +109,7 @@ def _words() -> Iterator[str]:
         yield f"op=mpi.mt.compare_and_swap window=create swaps={swaps} target=word"
 
 
+@pytest.mark.ours
 def test_threads_that_share_a_word_come_in_some_order(tmp_path: Path, mpi: Mpi) -> None:
     """A spoilt word is found where a rank has received one; the sentence names a thread that cannot be."""
     lines = _for(mpi, _words())
@@ -159,6 +160,7 @@ def _receives(line: str) -> tuple[int, ...]:
     return (0,) if call in ("get", "rget") else (1,)
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     """What the last of two threads moved is spoilt, and the sentence says that it is that one's."""
@@ -210,6 +212,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     ends, _ = _measured(tmp_path, one_mpi, 2, 2, list(_REFUSED))
     for line, end in zip(_REFUSED, ends, strict=True):

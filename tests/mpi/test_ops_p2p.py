@@ -132,6 +132,7 @@ def test_other_numbers_of_ranks(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     _all_right(tmp_path, mpi, ranks, points_of(mpi, ranks, lines))
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_whichever_way_it_came(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [f"{line} bytes=9" for line in (*_pairings(), *_states())]
@@ -202,6 +203,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.pingpong bytes=8"]
     ends = _ends(tmp_path, one_mpi, 2, lines)

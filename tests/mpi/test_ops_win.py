@@ -58,6 +58,7 @@ def test_a_put_arrives_in_every_epoch_and_window(tmp_path: Path, mpi: Mpi, ranks
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_in_a_window_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     first = {line.split()[0]: line for line in reversed(_lines(2))}
@@ -81,6 +82,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [*_REFUSED, "op=mpi.win.fence info=no_locks"]
     ends = _ends(tmp_path, one_mpi, 2, lines)

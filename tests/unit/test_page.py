@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from made_plans import made_plan
 from steelyard.plan.arguments import shipped_plans
-from steelyard.report import write_report
 from steelyard.results.rows import results
 from steelyard.show.row_words import value_words
 

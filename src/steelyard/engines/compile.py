@@ -1,8 +1,8 @@
 """An engine from its sources, by the flags of engine/build.json: a compiler on each core, then the linker.
 
 Most sources know no MPI, no clock and not which engine they are in. They are one object, `common`, for all
-engines of a compiler. The simulator has clocks, sleeps and process numbers of its own, which its compiler puts
-in the place of the system's; so what calls those is compiled for each engine.
+engines of a compiler. The simulator has clocks, sleeps and process numbers of its own, which its compiler
+puts in the place of the system's; so what calls those is compiled for each engine.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def _best_sheets(found: Sequence[Ranking], title: str, explained: str) -> tuple[
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
     return (
         Sheet(
-            title=f"{title} ({common})" if common else title,
-            explained=explained,
+            title=title,
+            explained=f"{explained}; {common}" if common else explained,
             columns=(
                 *(axis.column for axis in things.varying),
                 words("best"),

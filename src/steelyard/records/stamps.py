@@ -52,7 +52,7 @@ def decode_chunk(line: bytes) -> Obs | None:
         values = _read_rows(rows, text.count)
         if values is None or len(text.start_ns) != len(text.stop_ns):
             return None
-        views: list[Sequence[int]] = [memoryview(row) for row in values]
+        views = [memoryview(row) for row in values]
         fields = {name: getattr(text, name) for name in text.__struct_fields__ if name not in _STAMPS}
         ranks = len(text.start_ns)
         return Obs(start_ns=views[:ranks], stop_ns=views[-ranks:], **fields)

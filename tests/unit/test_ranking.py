@@ -63,6 +63,19 @@ def test_the_fastest_way_is_named_where_it_is_faster_and_only_there() -> None:
         assert max(map(len, text.splitlines())) <= 80
 
 
+def test_the_best_that_are_alike_are_told_by_what_they_share() -> None:
+    """Two ways with locks are faster than two with fences, and not told from each other."""
+    rows = [
+        *(
+            _row(_times(1000.0 + i), sync="lock_all", window=kind)
+            for i, kind in enumerate(("create", "shared"))
+        ),
+        *(_row(_times(3000.0 + i), sync="fence", window=kind) for i, kind in enumerate(("create", "shared"))),
+    ]
+    (sheet,) = ranking_sheets(rankings_of(rows))
+    assert "one of 2 with lock_all" in sheet.lines[0].cells
+
+
 def test_few_launches_name_nobody_and_one_makes_no_ranking() -> None:
     few = [_row(_times(1000.0 * i, 3), sync=sync) for i, sync in enumerate(("lock", "fence"), 1)]
     (ranking,) = rankings_of(few)

@@ -98,7 +98,22 @@ class _WayNames:
 
     def __call__(self, way: Way) -> str:
         """`lock_all flush allocate`; of threads with their name."""
-        facts = (axis.facts[self._places[id(way)]] for axis in self.varying)
+        return self._words(way, self.varying)
+
+    def shared(self, some: Sequence[Way], ways: Sequence[Way]) -> str:
+        """The same of what some ways have in common, and others have not."""
+        told = [
+            axis
+            for axis in self.varying
+            if len(self._values(axis, some)) == 1 < len(self._values(axis, ways))
+        ]
+        return self._words(some[0], told)
+
+    def _values(self, axis: Axis, ways: Sequence[Way]) -> set[str]:
+        return {axis.facts[self._places[id(way)]].value for way in ways}
+
+    def _words(self, way: Way, axes: Sequence[Axis]) -> str:
+        facts = (axis.facts[self._places[id(way)]] for axis in axes)
         return " ".join(
             fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
         )
@@ -128,7 +143,10 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
         return names(one.best)
     if not one.tells:
         return "too few launches to tell"
-    return "none: " + ("all" if one.alike == len(one.ways) else f"the first {one.alike}") + " are alike"
+    if one.alike == len(one.ways):
+        return "none: all are alike"
+    shared = names.shared(one.ways[: one.alike], one.ways)
+    return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
 
 
 def _lead_words(one: Ranking) -> str:

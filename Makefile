@@ -1,7 +1,8 @@
 # The few words that a newcomer types. Everything else: .venv/bin/steelyard --help
 #   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
-#   make test    all tests; as root on Debian it first installs the further MPIs that tests like to have
+#   make test    the tests; as root on Debian it first installs the further MPIs that tests like to have
+#   make test-all  and the same on further numbers of ranks and further MPIs, in twice the time; before a release
 #   make build   the engines and their C tests with warnings as errors, without Python (build/dev)
 
 SHELL = /bin/sh
@@ -30,7 +31,7 @@ COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
 
-.PHONY: run check test lint style types build clean system-packages
+.PHONY: run check test test-all ready-to-test lint style types build clean system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -51,9 +52,17 @@ check: lint
 	ctest --preset dev --parallel 2
 	$(BIN)/pytest -n 2 tests/unit
 
-test: system-packages lint
+test: ready-to-test
+	$(TESTS) -m 'not network and not further'
+
+test-all: ready-to-test
+	$(TESTS)
+
+# A worker for what wants the cores, one for what waits, one for the rest.
+TESTS = $(BIN)/pytest -n 3 --dist loadgroup
+
+ready-to-test: system-packages lint
 	ctest --preset dev --parallel 2
-	$(BIN)/pytest -n 2 --dist loadgroup
 
 # At once what does not wait for each other: the engines and C tests are built meanwhile.
 lint: $(VENV)/installed-dev

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from made_plans import made_plan
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.report import write_report
 
 # The same examples each time, however slow the machine: no test fails by chance.
 hypothesis.settings.register_profile(
@@ -33,28 +36,42 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 _GROUP = "mpi"
 _GROUPED = Path(__file__).parent / "mpi"
+_FAMILIES = ("openmpi", "mpich", "embedded", "intel")
+# Numbers of ranks that stand for all: with a core each, one that is no power of two, and one that is.
+_RANKS = (1, 2, 3, 8)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts an MPI runs in one worker of pytest-xdist, one after the other, for ranks want the cores.
 
-    The other workers do the rest meanwhile (`--dist loadgroup`).
+    A module of them that mostly waits, for time limits and for what was killed, names a group of its own. The
+    other workers do the rest meanwhile (`--dist loadgroup`).
     """
     for item in items:
-        if item.path.is_relative_to(_GROUPED):
+        if not item.path.is_relative_to(_GROUPED):
+            continue
+        if _is_further(item):
+            item.add_marker(pytest.mark.further)
+        if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(_GROUP))
+
+
+def _is_further(item: pytest.Item) -> bool:
+    """Is it the same on another number of ranks, or what is ours to do right, under one more MPI?"""
+    params: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
+    if params.get("ranks", 1) not in _RANKS:
+        return True
+    first = next((family for family in _FAMILIES if not isinstance(_found(family), str)), None)
+    return item.get_closest_marker("ours") is not None and params.get("mpi", first) != first
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse versions of pytest and pytest-xdist that do not agree on groups: ranks would fight for cores."""
     if session.config.getoption("loadgroup", default=False):
         for item in session.items:
-            if item.path.is_relative_to(_GROUPED) and not item.nodeid.endswith(f"@{_GROUP}"):
+            if item.path.is_relative_to(_GROUPED) and "@" not in item.nodeid:
                 raise pytest.UsageError("this pytest-xdist cannot group tests; see pyproject.toml")
-
-
-_FAMILIES = ("openmpi", "mpich", "embedded", "intel")
 
 
 @functools.lru_cache
@@ -93,6 +110,22 @@ def compiler() -> str:
     if path is None:
         pytest.skip("there is no C compiler")
     return path
+
+
+@pytest.fixture(scope="session")
+def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of results as a shipped plan makes them, with its report.html, made once; by its name.
+
+    Modules that use it are one group of pytest-xdist: reports take a second each.
+    """
+
+    @functools.cache
+    def make(name: str) -> Path:
+        folder = made_plan(tmp_path_factory.mktemp("reports"), name)
+        write_report([folder], folder / "report.html")
+        return folder
+
+    return make
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ import html
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from made_plans import made_arms, made_plan
+from made_plans import made_arms
 from steelyard.plan.arguments import shipped_plans
 from steelyard.report import write_report
 
@@ -42,17 +43,22 @@ _MEASURE = """<script>onload = () => {
 }</script>"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.xdist_group("reports"),
+]
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def seen(
+    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Path]
+) -> dict[str, dict[str, Any]]:
     """What each frame measures, by plan and width: `quick-1280`."""
     folder = tmp_path_factory.mktemp("browser")
+    arms = write_report([made_arms(folder / ARMS)], folder / ARMS / "report.html")
     frames = []
     for name in PAGES:
-        made = made_arms(folder / name) if name == ARMS else made_plan(folder, name)
-        page = _POLICY.sub("", write_report([made], made / "report.html").read_text("utf-8"))
+        page = _POLICY.sub("", (arms if name == ARMS else report_of(name) / "report.html").read_text("utf-8"))
         frames += [
             f'<iframe id="{name}-{width}" style="border:0;width:{width}px;height:900px" '
             f'srcdoc="{html.escape(page)}"></iframe>'

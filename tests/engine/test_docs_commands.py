@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -86,18 +87,26 @@ def _added_by_the_page(command: Snippet) -> str | None:
     return next((word for word in words_of(command) if word in names), None)
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the pages speak of: results of earlier steps, a plan, a platform."""
+    root = tmp_path_factory.mktemp("made")
     read = [words for words in map(words_of, _COMMANDS) if words[0] in _READ]
     for folder in {word for words in read for word in words if word.startswith("results/")}:
-        write_folder(tmp_path / folder, _POINTS, launches=3)
+        write_folder(root / folder, _POINTS, launches=3)
     for night in range(1, 14):  # that are the same but for what a night adds
         points = [FakePoint("mpi.allreduce", steady(1e3 + 10 * (night % 3), count=60, between=0.001))]
         began = BEGAN_NS + night * 86_400 * 10**9
-        write_folder(tmp_path / "nights" / f"2026-11-{10 + night}", points, 3, night, began_ns=began)
-    (tmp_path / "my-cluster.xml").write_text(_PLATFORM)
-    (tmp_path / "my.toml").write_text('[[measure]]\nops = ["self.empty"]\n')
+        write_folder(root / "nights" / f"2026-11-{10 + night}", points, 3, night, began_ns=began)
+    (root / "my-cluster.xml").write_text(_PLATFORM)
+    (root / "my.toml").write_text('[[measure]]\nops = ["self.empty"]\n')
+    return root
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of that folder, to be in."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
 

@@ -15,6 +15,8 @@ from steelyard.plan.arrivals import arrival_lines, check_arrivals, read_arrivals
 from steelyard.plan.plan import Measure, Value, read_plan
 from steelyard.records.read import read_folder
 
+pytestmark = pytest.mark.ours
+
 
 def _file(folder: Path, text: str) -> Path:
     path = folder / "delays"

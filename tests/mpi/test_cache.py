@@ -15,6 +15,8 @@ from steelyard.records.read import read_records
 from steelyard.records.schema import End, Point, Record
 from steelyard.system.process import run
 
+pytestmark = pytest.mark.ours
+
 
 def _measure(folder: Path, *lines: str) -> tuple[Record, ...]:
     points, out = folder / "points", folder / "out.jsonl"

@@ -14,6 +14,8 @@ from slow_library import slow_library
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.plan import Measure, Plan
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 _DAY_NS = 24 * 3600 * 10**9
 
 

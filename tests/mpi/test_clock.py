@@ -22,6 +22,8 @@ from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 from synchronised import TRIES, assert_refused, clock_errors, epochs
 
+pytestmark = pytest.mark.ours
+
 # Many observations that follow each other closely; the point ends when the clock is seen to jump.
 _ENDLESS = "method=barrier rule=fixed count=10000000"
 

@@ -21,6 +21,8 @@ from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 
+pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
+
 _TOOL = Path(campaign_tool.__file__)
 
 

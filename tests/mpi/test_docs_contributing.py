@@ -16,6 +16,8 @@ from steelyard.base.errors import InputError
 from steelyard.engines.mpi import choose_mpi
 from steelyard.system.process import Done, run
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 _PAGE = "CONTRIBUTING.md"
 _SECONDS = 600.0
 _SNIPPETS = [one for one in snippets() if one.page == _PAGE]

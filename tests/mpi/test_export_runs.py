@@ -10,6 +10,8 @@ import pytest
 from commands import Steelyard, steelyard_of
 from steelyard.engines.mpi import find_mpis
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 
 @pytest.fixture
 def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Steelyard:

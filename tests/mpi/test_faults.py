@@ -20,6 +20,8 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.records.schema import End
 from steelyard.results.rows import results
 
+pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
+
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 
 # The op, the call of rank 0 that is spoiled, how, which one -> what becomes of the test case.
@@ -103,22 +105,40 @@ def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) ->
             assert outcome_of(row.launches[0]) == outcome, (op, call, kind, at, row.why)
 
 
-def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Path) -> None:
-    """Before each timed call is one that is not: of two that follow each other one is seen, and else none."""
+# A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions
+# there are from a timed one to the next: messages are also sent once after each check.
+_TIMED = {
+    "op=mpi.put": ("MPI_Put", 1, 1),
+    "op=mpi.pingpong": ("MPI_Send", 1, 2),
+    "op=mpi.pingpong buffer=written send=isend recv=irecv": ("MPI_Isend", 1, 2),
+    "op=mpi.bandwidth window=3 buffers=3": ("MPI_Isend", 3, 2),
+    "op=mpi.message_rate form=allstart messages=3": ("MPI_Isend", 3, 2),
+    "op=mpi.mt.pingpong threads=2": ("MPI_Send", 2, 2),
+}
+_BEFORE = 1 + 20  # repetitions: of the check before the first sample, and of the warm-up
+
+
+def _spoiled(tmp_path: Path, line: str, call: str, at: int) -> End:
+    """How the test case ends of which rank 0's at-th call is corrupted."""
     try:
         engine = engine_of(choose_mpi("openmpi"))
     except InputError as error:
         pytest.skip(str(error))
     library = build_preloaded(engine, _SOURCE, tmp_path)
-    fault = ("FAULT_CALL=MPI_Put", "FAULT_KIND=corrupt", "FAULT_RANK=0", f"LD_PRELOAD={library}")
+    fault = (f"FAULT_CALL={call}", "FAULT_KIND=corrupt", "FAULT_RANK=0", f"FAULT_AT={at}")
+    before = ("env", *fault, f"FAULT_BYTES={_BYTES}", f"LD_PRELOAD={library}")
+    line = f"{line} bytes={_BYTES} method=barrier rule=fixed count=10 check=sample"
+    threads = 2 if "threads=2" in line else 1
+    records = measure(engine, 2, threads, [line], tmp_path / f"{at}.jsonl", before)
+    (end,) = (record for record in records if isinstance(record, End))
+    return end
 
-    def is_seen(at: int, check: str) -> bool:
-        lines = [f"op=mpi.put bytes=72 rule=fixed count=10 reps=1 check={check}"]
-        out = tmp_path / f"{check}{at}.jsonl"
-        records = measure(engine, 2, 1, lines, out, ("env", *fault, f"FAULT_AT={at}"))
-        (end,) = (record for record in records if isinstance(record, End))
-        return end.status == "failed"
 
-    assert [is_seen(12, "sample"), is_seen(13, "sample")].count(True) == 1
-    assert not is_seen(12, "chunk")
-    assert not is_seen(13, "chunk")
+@pytest.mark.parametrize("line", list(_TIMED))
+def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Path, line: str) -> None:
+    """Of the repetitions from one timed one to the next, that one is seen."""
+    call, calls, period = _TIMED[line]
+    at = [1 + calls * repetition for repetition in range(_BEFORE + 4, _BEFORE + 4 + period)]
+    seen = [_spoiled(tmp_path, line, call, one) for one in at]
+    assert sorted(end.status for end in seen) == ["failed", *["ok"] * (period - 1)]
+    assert [(end.why or "").startswith("wrong: rank 1: ") for end in seen].count(True) == 1

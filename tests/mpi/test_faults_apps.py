@@ -20,6 +20,8 @@ from steelyard.records.job_file import append_records
 from steelyard.records.schema import Job, JobMpi
 from steelyard.results.rows import results
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 _FIRST, _LAST = 6, 0  # bytes of a number: its exponent and the first digits; its last bits
 _HPCCG = "app.hpccg nx=5 ny=4 nz=3 iterations=60"

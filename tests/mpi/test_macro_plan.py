@@ -14,6 +14,8 @@ from steelyard.models.micro_macro import (
 )
 from steelyard.plan.arguments import shipped_plans
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 
 def test_the_plan_from_its_first_launch_to_its_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

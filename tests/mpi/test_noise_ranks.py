@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from points import engine_of, measure
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Obs
+
+pytestmark = pytest.mark.ours
 
 
 def test_each_rank_counts_for_its_core(mpi: Mpi, tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_wrong_answers_of_a_real_library_are_found(tmp_path: Path) -> None:
     ] * len(lines)
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_in_what_a_rank_received_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     """Every op with an answer finds it, on whichever rank receives one."""

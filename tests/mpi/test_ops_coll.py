@@ -209,6 +209,7 @@ def test_a_record_says_what_the_number_of_a_point_is(tmp_path: Path, one_mpi: Mp
     ]
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [f"op={words} rule=fixed count=1" for words, _ in _REFUSED]
     records = measure(engine_of(one_mpi), 2, 1, lines, tmp_path / "out.jsonl")
@@ -218,6 +219,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -
         assert sentence in (end.why or ""), words
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_with_every_choice(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [f"op={words} bytes=48 rule=fixed count=1 method=barrier plant={rank}" for words in _PLANTED]

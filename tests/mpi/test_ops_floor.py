@@ -101,6 +101,7 @@ def test_memory_moves_what_makes_whole_lines(tmp_path: Path) -> None:
     assert moved == [960, 960, 1000]  # 5 lines in each of 3 arrays; 15 lines; a message
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found(tmp_path: Path, rank: int) -> None:
     lines = [line for line in (*_links(), *_memory()) if "bytes=0" not in line]

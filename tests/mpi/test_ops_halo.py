@@ -61,6 +61,7 @@ def test_every_byte_arrives(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
             assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
+@pytest.mark.ours
 def test_a_flipped_bit_is_found_on_a_corner_by_every_back(tmp_path: Path, mpi: Mpi) -> None:
     lines = [f"op=mpi.halo.3d27 {_FIXED} bytes=24 back={back} plant=4" for back in _BACKS]
     lines += [f"op=mpi.halo.2d5 {_FIXED} bytes=24 px=5 periodic=no plant=4"]
@@ -83,6 +84,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     asked = _REFUSED
     lines = [f"{line} {_FIXED}" for line in (*asked, "op=mpi.halo.2d5 bytes=8")]

@@ -159,6 +159,7 @@ def test_processes_come_together(tmp_path: Path, mpi: Mpi, ranks: int, op: str) 
         assert (end.status, end.why, end.verified) == ("ok", None, True)
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("op", ["spawn", "connect"])
 def test_a_bit_flipped_in_what_others_said_is_found(tmp_path: Path, mpi: Mpi, rank: int, op: str) -> None:
@@ -218,6 +219,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("threads", _REFUSED)
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, mpi: Mpi, threads: int) -> None:
     refused = {line: _REFUSED[threads][line] for line in points_once(mpi, [*_REFUSED[threads]])}
@@ -248,6 +250,7 @@ def test_threads_in_partitions_need_the_level(tmp_path: Path, mpi: Mpi) -> None:
     assert (done.status, done.verified) == ("ok", True)
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found_in_every_form(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     """Those that test_ops does not meet, for it takes each op with its defaults."""

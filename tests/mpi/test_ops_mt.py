@@ -52,6 +52,7 @@ def test_all_threads_get_what_they_should(tmp_path: Path, mpi: Mpi, ranks: int, 
             assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     """What the last of two threads received is spoilt."""

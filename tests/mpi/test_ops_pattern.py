@@ -54,6 +54,7 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("rank", [0, 4])
 def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, one_mpi: Mpi, rank: int) -> None:
     lines = [
@@ -78,6 +79,7 @@ _REFUSED = {
 }
 
 
+@pytest.mark.ours
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -> None:
     lines = [f"{line} {_FIXED}" for line in (*_REFUSED, "op=mpi.pattern.ring bytes=8")]
     ends = _ends(one_mpi, 3, lines, tmp_path / "out.jsonl")
@@ -87,7 +89,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -
     assert ends[-1].status == "ok"
 
 
-@pytest.mark.parametrize("ranks", [4, 7])
+@pytest.mark.parametrize("ranks", [3, 7])
 def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, one_mpi: Mpi, ranks: int) -> None:
     """Messages one by one too: blocks that are and that are no multiple of a group of messages."""
     op = "op=mpi.pattern.victim rule=fixed bytes=7 traffic_bytes=70"

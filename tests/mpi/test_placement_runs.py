@@ -32,6 +32,8 @@ from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 from steelyard.system.topology import Topology, classes_of, read_topology
 
+pytestmark = pytest.mark.ours
+
 _MACHINE = read_machine()
 
 # ---- where they were ---------------------------------------------------------------------------------------

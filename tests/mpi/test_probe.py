@@ -20,6 +20,8 @@ from steelyard.records.schema import Obs
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Done, run
 
+pytestmark = pytest.mark.ours
+
 _LONG = ("rule=median", "tolerance=1e-6", "least_seconds=0.4", "most_seconds=0.4")  # some 40 looks
 
 

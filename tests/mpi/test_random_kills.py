@@ -27,6 +27,8 @@ from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 from steelyard.system.process_stat import process_stats
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 _KILLS, _LAUNCHES = int(os.environ.get("STEELYARD_KILLS", "7")), 2
 _MOST_RUNS = 20 * _KILLS  # short ones may end before their victim is chosen
 _SAMPLES = "33"  # of a point: it lasts a sixth of a second

@@ -17,6 +17,8 @@ from steelyard.engines.mpi import choose_mpi, scripts_folder
 from steelyard.records.read import read_folder
 from steelyard.system.machine import read_machine
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 _SECONDS = 240.0  # for what takes some seconds on a quiet machine
 _LAUNCHERS = {"openmpi": "srun-pmix", "mpich": "srun-pmi2"}
 

@@ -27,6 +27,8 @@ from steelyard.results.rows import rows_of
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Child
 
+pytestmark = pytest.mark.ours
+
 BURN = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
 
 

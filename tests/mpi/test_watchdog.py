@@ -25,6 +25,8 @@ from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.rows import results
 
+pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
+
 
 @pytest.fixture
 def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from further import further
 from kernels import check_kernels, ends_of, kernel_lines
 from simulated import simulate
 from steelyard.records.read import read_records
@@ -53,11 +54,23 @@ _SIMULATED = (
 )
 
 
-@pytest.mark.parametrize("ranks", sorted({ranks for _, several in _SIMULATED for ranks in several}))
-def test_kernels_give_the_published_answers_on_many_ranks(tmp_path: Path, ranks: int) -> None:
+_RANKS = sorted({ranks for _, several in _SIMULATED for ranks in several})
+_FIRST = (3, 9)  # stand for the others: of each kernel there is a case in them, and applications go on to 64
+
+
+@pytest.mark.parametrize(
+    ("ranks", "kind"),
+    [
+        ((ranks, kind) if ranks in _FIRST or (ranks, kind) == (max(_RANKS), "app") else further(ranks, kind))
+        for ranks in _RANKS
+        for kind in ("npb", "app")
+        if any(case.startswith(kind) and ranks in several for case, several in _SIMULATED)
+    ],
+)
+def test_kernels_give_the_published_answers_on_many_ranks(tmp_path: Path, ranks: int, kind: str) -> None:
     if shutil.which("smpicc") is None:
         pytest.skip("no SimGrid: there is no smpicc")
-    cases = [case for case, several in _SIMULATED if ranks in several]
+    cases = [case for case, several in _SIMULATED if ranks in several and case.startswith(kind)]
     check_kernels(_simulated(tmp_path, ranks, kernel_lines(cases)), cases)
 
 

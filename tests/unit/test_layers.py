@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.engines.build import engine_folder
+from steelyard.engines.compile import read_build
 
 Files = Mapping[str, str]
 
@@ -67,6 +68,10 @@ _MAY_HAVE_IF = {
     "launch/record.c": "what the compiler says of itself and of the build, for the record",
 }
 _CLOCKS = r"\b(clock_now|clock_gettime|gettimeofday|MPI_Wtime|omp_get_wtime|__rdtscp?)\b|->read\b"
+# What smpicc puts in the place of the system's, in what it compiles.
+_SIMULATED = r"\b((clock_)?nanosleep|u?sleep|clock_gettime|gettimeofday|getpid|exit)\s*\(|\bSMPI_HELPERS_H\b"
+_BUILD = read_build(engine_folder())
+_OF_EACH_ENGINE = (*_BUILD.not_common, *_BUILD.not_in_solo, *_BUILD.not_in_mpi)
 _C_PRINTS = r"\b(v?f?printf|v?dprintf|puts|fputs|putchar|perror)\s*\("
 # What may not be said -> of which files, save which, and what is wrong with it.
 _WORDS = (
@@ -83,6 +88,7 @@ _WORDS = (
         ("team/team_mpi.c", "ops/mpi/manage/local.c"),
         "MPI_Wtime is the clock of last resort",
     ),
+    (_SIMULATED, ("*.c",), _OF_EACH_ENGINE, "what the simulator replaces is not common"),
 )
 
 
@@ -195,6 +201,11 @@ def test_each_system_header_has_a_user() -> None:
         ("core/run.c", 'printf("%d", 1);', "only main.c prints, but says printf("),
         ("ops/self/self.c", 'fprintf(stderr, "x");', "only main.c prints, but says fprintf("),
         ("base/err.c", 'puts("x");', "only main.c prints, but says puts("),
+        (
+            "core/run.c",
+            "nanosleep(&rest, NULL);",
+            "what the simulator replaces is not common",
+        ),
         ("misc/new.c", "int x;", "stands in no folder"),
     ],
 )

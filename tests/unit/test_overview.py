@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as renew
 
+from further import further
 from made_plans import fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
@@ -90,7 +91,7 @@ def _disturbed(points: list[FakePoint], mpis: Sequence[str]) -> list[FakePoint]:
     return found
 
 
-@pytest.mark.parametrize("mpis", [(A,), (A, B), (A, B, C, D)])
+@pytest.mark.parametrize("mpis", [(A,), further((A, B)), (A, B, C, D)])
 @pytest.mark.parametrize("name", sorted(shipped_plans()))
 def test_every_number_of_a_shipped_plan_is_whole(tmp_path: Path, name: str, mpis: Sequence[str]) -> None:
     plan = read_plan(shipped_plans()[name])

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from made_plans import made_plan
 from steelyard.plan.arguments import shipped_plans
-from steelyard.report import write_report
 from steelyard.results.rows import results
 from steelyard.show.row_words import value_words
 
 PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
 
 
-@pytest.fixture(scope="module", params=sorted(shipped_plans()))
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = made_plan(tmp_path_factory.mktemp("page"), request.param)
-    write_report([made], made / "report.html")
-    return made
+pytestmark = pytest.mark.xdist_group("reports")
+
+
+@pytest.fixture(params=sorted(shipped_plans()))
+def folder(request: pytest.FixtureRequest, report_of: Callable[[str], Path]) -> Path:
+    return report_of(request.param)
 
 
 def test_each_median_is_in_a_table(folder: Path) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from flat_rows import made_row, row_launch
 from steelyard.models.bests import leaders_of
-from steelyard.models.ranking import Ranking, rankings_of
+from steelyard.models.ranking import Ranking, choices_of, pattern_of, rankings_of
 from steelyard.results.row import Row
-from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
 from steelyard.show.terminal import Paper, sheet_text
 
 LAUNCHES = 12
@@ -63,6 +63,19 @@ def test_the_fastest_way_is_named_where_it_is_faster_and_only_there() -> None:
         assert max(map(len, text.splitlines())) <= 80
 
 
+def test_the_best_that_are_alike_are_told_by_what_they_share() -> None:
+    """Two ways with locks are faster than two with fences, and not told from each other."""
+    rows = [
+        *(
+            _row(_times(1000.0 + i), sync="lock_all", window=kind)
+            for i, kind in enumerate(("create", "shared"))
+        ),
+        *(_row(_times(3000.0 + i), sync="fence", window=kind) for i, kind in enumerate(("create", "shared"))),
+    ]
+    (sheet,) = ranking_sheets(rankings_of(rows))
+    assert "one of 2 with lock_all" in sheet.lines[0].cells
+
+
 def test_few_launches_name_nobody_and_one_makes_no_ranking() -> None:
     few = [_row(_times(1000.0 * i, 3), sync=sync) for i, sync in enumerate(("lock", "fence"), 1)]
     (ranking,) = rankings_of(few)
@@ -81,6 +94,41 @@ def test_threads_are_an_option_and_what_is_no_option_is_another_thing() -> None:
     ]
     (ranking,) = rankings_of(rows)
     assert [way.options["threads"] for way in ranking.ways] == [1, 4]
+
+
+def test_calls_that_do_the_same_are_ranked_together() -> None:
+    """By their options and by their threads; each with as many calls as a thread makes, on as many ranks."""
+    rows = [
+        _row(_times(3000.0)),
+        _row(_times(2000.0), "mpi.rput"),
+        _row(_times(1000.0), "mpi.mt.get", threads=2, target="disjoint", phases="off"),
+        _row(_times(1000.0), "mpi.mt.get", threads=2, target="line", phases="off"),  # laid out otherwise
+        _row(_times(500.0), "mpi.put.bandwidth"),  # another pattern, which one op alone makes
+        _row(_times(900.0), "mpi.accumulate"),
+        _row(_times(901.0), "mpi.raccumulate"),
+        _row(_times(100.0), "mpi.fetch_and_op"),
+    ]
+    moved, summed = choices_of(rows)
+    assert (moved.op, summed.op) == ("put or get", "accumulate")
+    assert [way.options["op"] for way in moved.ways] == ["mpi.mt.get", "mpi.rput", "mpi.put"]
+    assert moved.best is moved.ways[0]
+    assert (summed.alike, summed.best) == (2, None)
+    (sheet,) = choice_sheets([moved, summed])
+    assert sheet.columns[0].name == "pattern"
+    assert [line.cells[1] for line in sheet.lines] == ["mpi.mt.get threads=2", "none: all are alike"]
+    assert choice_sheets(choices_of(rows[:1])) == ()
+
+
+def test_what_an_op_brings_about() -> None:
+    ops = {
+        "mpi.put": "put or get",
+        "mpi.mt.rget.bandwidth": "put or get, bandwidth",
+        "mpi.raccumulate.pattern": "accumulate, pattern",
+        "mpi.get_accumulate": "get_accumulate",
+        "mpi.fetch_and_op": None,
+        "omp.put": None,
+    }
+    assert {op: pattern_of(made_row(op=op)) for op in ops} == ops
 
 
 def test_a_table_of_equals_has_a_false_best_in_few_cases() -> None:

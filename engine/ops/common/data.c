@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+const char *const data_states[] = {
+    [DATA_APART] = "apart", [DATA_SAME] = "same", [DATA_WRITTEN] = "written", NULL};
+
+enum data_state data_state_of(const struct op_env *env)
+{
+    return (enum data_state)(int)param_value(env->op->params, env->params, "buffer", DATA_APART);
+}
+
 int data_align(const struct op_env *env, size_t element)
 {
     const size_t align = env->buffers->align;
@@ -44,6 +52,46 @@ void data_arrived(void *data, size_t bytes, bool planted)
 {
     if (planted && bytes > 0)
         ((unsigned char *)data)[bytes - 1] ^= 1;
+}
+
+/* The compiler does not know that a word is the one that was there. */
+void data_write_again(void *data, size_t bytes)
+{
+    char *p = data;
+    uint64_t word;
+    size_t i = 0;
+    for (; i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        __asm__ volatile("" : "+r"(word));
+        memcpy(p + i, &word, sizeof word);
+    }
+    for (; i < bytes; ++i) {
+        char byte = p[i];
+        __asm__ volatile("" : "+r"(byte));
+        p[i] = byte;
+    }
+    __asm__ volatile("" : : "r"(p) : "memory");
+}
+
+int data_verify(const struct data_round *round, void *state, int rounds)
+{
+    int err = 0, wrong = 0;
+    for (int i = 0; i < rounds && !err; ++i) {
+        round->fill(state);
+        err = round->run(state, 1);
+        if (!err && !wrong)
+            wrong = round->look(state);
+    }
+    return err ? err : wrong;
+}
+
+int data_check_left(const struct data_round *round, void *state)
+{
+    const int wrong = round->look(state);
+    round->fill(state);
+    const int err = round->run(state, 1);
+    round->poison(state);
+    return err ? err : wrong;
 }
 
 int data_check(const void *data, size_t bytes, int from, int to, int block)

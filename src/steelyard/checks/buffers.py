@@ -15,7 +15,8 @@ _STAMPS_AFTER = "each"  # the method whose sender reads its clock after it has w
     "Writing is in the time",
     why="With buffer=written the sender writes each payload before it sends it. This method reads its clock "
     "around whole repetitions, and so the writing is part of the time.",
-    remedy="Measure with --method each, which reads the clock between writing and sending.",
+    remedy="Measure ping-pongs with --method each, which reads the clock between writing and sending. For "
+    "other ops no method does.",
 )
 def write_timed(seen: Evidence) -> str | None:
     """Test cases whose time has the writing of the payload in it."""

@@ -24,7 +24,7 @@ import msgspec
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
-from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds
+from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description
 from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_folder
 from steelyard.system.process import run
@@ -225,8 +225,8 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
 
 
 def _common(kind: Kind, compiler: Sequence[str], environment: dict[str, str], tell: Tell) -> Path | None:
-    """The object that an engine of this kind is linked with; None for one that compiles all."""
-    if kind in ("common", "simgrid"):
+    """The object that an engine of this kind is linked with; None for that object itself."""
+    if kind == "common":
         return None
     beneath = compiler if kind == "solo" else _beneath(_shown(compiler[0], environment))
     return _prebuilt_common(beneath) or _built(
@@ -300,7 +300,9 @@ def _shown(wrapper: str, environment: dict[str, str]) -> list[str]:
 
 def _beneath(words: Sequence[str]) -> list[str]:
     """The C compiler that a wrapper calls, with those of its options that change code which knows no MPI."""
-    return [*(words[:1] or ["cc"]), *(word for word in words[1:] if word.startswith(_CODE_OPTIONS))]
+    ours = read_build(engine_folder()).compile
+    options = (word for word in words[1:] if word.startswith(_CODE_OPTIONS) and word not in ours)
+    return [*(words[:1] or ["cc"]), *options]
 
 
 def _hashed_files(folder: Path) -> list[Path]:

@@ -1,16 +1,17 @@
 """Which options does one choose: ways to call a one-sided op, by what a call takes in each.
 
 A way is how an op synchronises, completes and lays out its windows. Ways are ranked among those that do the
-same under one MPI: the same op, size and operands, completed at the target or at the origin alone.
+same under one MPI: the same op, size and operands, completed at the target or at the origin alone. Ops that
+bring about the same are ranked together, too: a put here is a get there, and both have a form with a request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.models.bests import leaders_of
+from steelyard.models.bests import Best, leaders_of
 from steelyard.models.functionality import is_one_sided
 from steelyard.records.schema import Params
 from steelyard.results.facets import Rate
@@ -22,6 +23,16 @@ _AT_ORIGIN = ("flush_local", "flush_local_all", "request")
 # Parameters that a caller is free to choose; `threads` is one, too.
 OPTIONS = ("sync", "complete", "per", "window", "windows", "info")
 _LEAST_LAUNCHES = 2
+# Calls by what they bring about. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
+# form: `mpi.mt.put.bandwidth`.
+_PREFIXES = ("mpi.mt.", "mpi.")
+_ALIKE = {
+    **dict.fromkeys(("put", "rput", "get", "rget"), "put or get"),
+    **dict.fromkeys(("accumulate", "raccumulate"), "accumulate"),
+    **dict.fromkeys(("get_accumulate", "rget_accumulate"), "get_accumulate"),
+}
+# What several threads choose from, and one has not -> what goes for one.
+_OF_THREADS = {"target": "disjoint", "phases": "off"}
 
 
 class Way(Struct, frozen=True, kw_only=True):
@@ -40,7 +51,8 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """The ways to do one thing, the fastest first; the first `alike` of them are not told apart.
 
     `best` is there where `alike` is 1. `tells`: so many launches could have told them. `done_at`: `target`
-    or `origin`.
+    or `origin`. Where several ops are ranked `op` says what they bring about, and each way has its `op`
+    among its options.
     """
 
     mpi: str
@@ -61,17 +73,50 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 def rankings_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
     """A ranking of each thing that was measured in two ways or more, in two launches or more."""
-    things: dict[tuple[object, ...], dict[str, Row]] = {}
+    return _rankings(rows, lambda row: row.op, _options, len)
+
+
+def choices_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
+    """The same of ops that bring about the same, where two of them or more were measured."""
+    return _rankings(rows, pattern_of, _options_and_op, lambda ways: len({row.op for row in ways.values()}))
+
+
+def pattern_of(row: Row) -> str | None:
+    """What an op brings about: `put or get, bandwidth`; None of calls that nothing else could replace."""
+    prefix = next((one for one in _PREFIXES if row.op.startswith(one)), "")
+    call, _, form = row.op.removeprefix(prefix).partition(".")
+    if not prefix or call not in _ALIKE:
+        return None
+    return ", ".join(word for word in (_ALIKE[call], form) if word)
+
+
+_Ways = Mapping[str, Row]  # by the words of their options
+
+
+def _rankings(
+    rows: Sequence[Row],
+    name: Callable[[Row], str | None],
+    options: Callable[[Row], Params],
+    choices: Callable[[_Ways], int],
+) -> tuple[Ranking, ...]:
+    """Rows that `name` calls the same are ranked by their `options`, where there are two `choices`."""
+    things: dict[tuple[object, ...], tuple[str, dict[str, Row]]] = {}
     for row in rows:
-        if is_one_sided(row) and row.status == "ok" and row.median and row.launch_count >= _LEAST_LAUNCHES:
-            things.setdefault(_thing(row), {}).setdefault(_words(_options(row)), row)
-    several = [ways for ways in things.values() if len(ways) > 1]
-    found = leaders_of([{name: _times(row) for name, row in ways.items()} for ways in several])
-    return tuple(_ranking(ways, best.best, best.tells) for ways, best in zip(several, found, strict=True))
+        what = name(row) if is_one_sided(row) else None
+        if what and row.status == "ok" and row.median and row.launch_count >= _LEAST_LAUNCHES:
+            _, ways = things.setdefault((what, *_thing(row)), (what, {}))
+            ways.setdefault(_words(options(row)), row)
+    several = [(what, ways) for what, ways in things.values() if choices(ways) > 1]
+    found = leaders_of([{name: _times(row) for name, row in ways.items()} for _, ways in several])
+    return tuple(
+        _ranking(what, ways, best, options) for (what, ways), best in zip(several, found, strict=True)
+    )
 
 
 def _thing(row: Row) -> tuple[object, ...]:
-    return row.mpi, row.op, row.bytes, row.ranks, row.method, _done_at(row), _words(_others(row))
+    """What is done, but for the op."""
+    others = {name: value for name, value in _others(row).items() if _OF_THREADS.get(name) != value}
+    return row.mpi, row.bytes, row.ranks, row.method, _done_at(row), _words(others)
 
 
 def _done_at(row: Row) -> str:
@@ -81,6 +126,10 @@ def _done_at(row: Row) -> str:
 def _options(row: Row) -> Params:
     options = {name: row.params[name] for name in OPTIONS if name in row.params}
     return {**options, "threads": row.threads}
+
+
+def _options_and_op(row: Row) -> Params:
+    return {"op": row.op, **_options(row)}
 
 
 def _others(row: Row) -> Params:
@@ -101,25 +150,26 @@ def _times(row: Row) -> dict[int, float]:
     return {one.launch: one.median / calls for one in row.launches if one.status == "ok" and one.median}
 
 
-def _ranking(ways: Mapping[str, Row], alike: Sequence[str], tells: bool) -> Ranking:
+def _ranking(what: str, ways: _Ways, best: Best, options: Callable[[Row], Params]) -> Ranking:
+    alike = best.best
     ranked = sorted(
         ways, key=lambda name: (name not in alike, (ways[name].median or 0.0) / _calls(ways[name]))
     )
     row = ways[ranked[0]]
     return Ranking(
         mpi=row.mpi or "",
-        op=row.op,
+        op=what,
         bytes=row.bytes,
         ranks=row.ranks,
         done_at=_done_at(row),
         params=_others(row),
-        ways=tuple(_way(ways[name]) for name in ranked),
+        ways=tuple(_way(ways[name], options) for name in ranked),
         alike=len(alike),
-        tells=tells,
+        tells=best.tells,
     )
 
 
-def _way(row: Row) -> Way:
+def _way(row: Row, options: Callable[[Row], Params]) -> Way:
     calls = _calls(row)
     low, high = (None if end is None else end / calls for end in (row.ci_low, row.ci_high))
-    return Way(options=_options(row), time=(row.median or 0.0) / calls, low=low, high=high)
+    return Way(options=options(row), time=(row.median or 0.0) / calls, low=low, high=high)

@@ -11,10 +11,12 @@ from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
-from steelyard.models.ranking import rankings_of
+from steelyard.models.ranking import Ranking, choices_of, rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
+    Chart,
+    Key,
     bandwidth_charts,
     exchange_charts,
     latency_charts,
@@ -36,7 +38,7 @@ from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.show.ranking_sheets import all_ways_ranked, ranking_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
 
@@ -98,18 +100,32 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         if sheets:
             title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
             yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
-    curves_over_threads = thread_curves(rows)
-    for sheet in thread_sheets(curves_over_threads):
+    over_threads = thread_curves(rows)
+    for sheet in thread_sheets(over_threads):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
-        whole = Part("All numbers of threads", sheets=(untitled(all_threads_sheet(curves_over_threads)),))
-        drawn = thread_charts(curves_over_threads)
-        yield Section(title, explained, charts=tuple(drawn), sheets=(untitled(sheet),), more=(whole,))
+        whole = replace(all_threads_sheet(over_threads), title="")
+        folded = Part("All numbers of threads", sheets=(whole,))
+        legend, charts = _legend_once(thread_charts(over_threads))
+        yield Section(title, explained, legend, charts, sheets=(untitled(sheet),), more=(folded,))
     for sheet in stream_sheets(streams_of(rows)):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),))
     yield from _functionality_section(rows, folder)
-    ranked = rankings_of(rows)
-    for sheet in ranking_sheets(ranked):
+    ranked, choices = rankings_of(rows), choices_of(rows)
+    yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
+    yield from _ranking_section(choice_sheets(choices), choices, folder)
+
+
+def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:
+    """The legend of several pictures that have the same one, above all of them; nothing where they differ."""
+    if len({chart.legend for chart in charts}) != 1 or len(charts) < 2:
+        return (), tuple(charts)
+    return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
+
+
+def _ranking_section(sheets: Sequence[Sheet], ranked: Sequence[Ranking], folder: str) -> Iterator[Section]:
+    """The best ways; all of them, in their order, are folded."""
+    for sheet in sheets:
         whole = Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),), more=(whole,))

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.ranking import ORIGIN, Ranking, Way
-from steelyard.show.labels import Axis, Fact, Facts, labels_of, param_facts
+from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
 _EXPLAINED = (
-    "the fastest way to call each op, where it is faster than all others (5 % for the table; 2 % or more); "
-    "slower by: the time of the next way that is told from it over that of the fastest"
+    ", where it is faster than all others (5 % for the table; 2 % or more); slower by: the time of the next "
+    "way that is told from it over that of the fastest"
 )
 
 
 def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
-    """A line for each thing that can be done in several ways; none where nothing can."""
+    """A line for each op that can be called in several ways; none where nothing can."""
+    return _best_sheets(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
+
+
+def choice_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """A line for each pattern that several ops can make; none where nothing can."""
+    explained = f"the fastest call and way to call it for each pattern{_EXPLAINED}"
+    return _best_sheets(found, "which call to choose", explained)
+
+
+def _best_sheets(found: Sequence[Ranking], title: str, explained: str) -> tuple[Sheet, ...]:
     if not found:
         return ()
-    things = labels_of([_thing_facts(one) for one in found])
+    things = labels_of(_facts(found))
     names = _WayNames([way for one in found for way in one.ways])
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
     return (
         Sheet(
-            title=f"which options to choose ({common})" if common else "which options to choose",
-            explained=_EXPLAINED,
+            title=title,
+            explained=f"{explained}; {common}" if common else explained,
             columns=(
                 *(axis.column for axis in things.varying),
                 words("best"),
@@ -48,7 +58,7 @@ def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
 
 def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
     """Every way of every thing, the fastest first."""
-    things = labels_of([_thing_facts(one) for one in found])
+    things = labels_of(_facts(found))
     names = _WayNames([way for one in found for way in one.ways])
     return Sheet(
         title="all ways",
@@ -88,22 +98,43 @@ class _WayNames:
 
     def __call__(self, way: Way) -> str:
         """`lock_all flush allocate`; of threads with their name."""
-        facts = (axis.facts[self._places[id(way)]] for axis in self.varying)
+        return self._words(way, self.varying)
+
+    def shared(self, some: Sequence[Way], ways: Sequence[Way]) -> str:
+        """The same of what some ways have in common, and others have not."""
+        told = [
+            axis
+            for axis in self.varying
+            if len(self._values(axis, some)) == 1 < len(self._values(axis, ways))
+        ]
+        return self._words(some[0], told)
+
+    def _values(self, axis: Axis, ways: Sequence[Way]) -> set[str]:
+        return {axis.facts[self._places[id(way)]].value for way in ways}
+
+    def _words(self, way: Way, axes: Sequence[Axis]) -> str:
+        facts = (axis.facts[self._places[id(way)]] for axis in axes)
         return " ".join(
             fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
         )
 
 
-def _thing_facts(one: Ranking) -> Facts:
+def _facts(found: Sequence[Ranking]) -> list[Facts]:
+    told = differing((one.op, one.params) for one in found)
+    return [_thing_facts(one, told) for one in found]
+
+
+def _thing_facts(one: Ranking, told: Collection[str]) -> Facts:
     size = format_bytes(one.bytes)
     return {
         "mpi": Fact("MPI", one.mpi, one.mpi),
-        "op": Fact("op", one.op, one.op),
+        "op": Fact("pattern" if "op" in one.ways[0].options else "op", one.op, one.op),
         "bytes": Fact("bytes", size, size),
         "done": Fact(
             "done at", one.done_at, "done at the origin alone" if one.done_at == ORIGIN else "", True
         ),
-        **param_facts(one.params, is_usual=True),
+        "ranks": count_fact("rank", one.ranks),
+        **param_facts({name: value for name, value in one.params.items() if name in told}, is_usual=True),
     }
 
 
@@ -112,7 +143,10 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
         return names(one.best)
     if not one.tells:
         return "too few launches to tell"
-    return "none: " + ("all" if one.alike == len(one.ways) else f"the first {one.alike}") + " are alike"
+    if one.alike == len(one.ways):
+        return "none: all are alike"
+    shared = names.shared(one.ways[: one.alike], one.ways)
+    return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
 
 
 def _lead_words(one: Ranking) -> str:

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "comm/who.h"
+#include "ops/common/data.h"
 #include "ops/mpi/many/traffic.h"
 #include "team/team_mpi.h"
 
@@ -28,23 +29,23 @@ enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEE
                  64, 1, 65536},                                                                              \
      [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache", 1, 1, 65536},        \
      __VA_ARGS__}
+#define LAST_PARAMS OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}
 
 /* As whole numbers in a double. */
 #define LARGEST_SEED 9007199254740991.0
 
-static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, BUFFERS_PARAMS, {0});
-static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, BUFFERS_PARAMS, {0});
-static const struct param fans[] = PARAMS(TRAFFIC_SEND, BUFFERS_PARAMS, {0});
-static const struct param matchings[] = PARAMS(
-    TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "seed of the matching", 1, 0, LARGEST_SEED}, BUFFERS_PARAMS, {0});
-static const struct param random_rings[] = PARAMS(
-    TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "seed of the order", 1, 0, LARGEST_SEED}, BUFFERS_PARAMS, {0});
-static const struct param shifts[] =
-    PARAMS(TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647},
-           BUFFERS_PARAMS, {0});
+static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, LAST_PARAMS);
+static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, LAST_PARAMS);
+static const struct param fans[] = PARAMS(TRAFFIC_SEND, LAST_PARAMS);
+static const struct param matchings[] =
+    PARAMS(TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "seed of the matching", 1, 0, LARGEST_SEED}, LAST_PARAMS);
+static const struct param random_rings[] =
+    PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "seed of the order", 1, 0, LARGEST_SEED}, LAST_PARAMS);
+static const struct param shifts[] = PARAMS(
+    TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647}, LAST_PARAMS);
 static const struct param pairs[] =
     PARAMS(TRAFFIC_PINGPONG, [A] = {"a", "", "the rank that calls", 0, 0, 2147483647},
-           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, BUFFERS_PARAMS, {0});
+           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, LAST_PARAMS);
 
 static const struct row {
     enum layout_kind layout;
@@ -154,12 +155,32 @@ static int partner(void *state)
     return traffic_partner(((struct pattern *)state)->traffic);
 }
 
+static void fill(void *state)
+{
+    traffic_fill(((struct pattern *)state)->traffic);
+}
+
+static int look(void *state)
+{
+    const struct pattern *p = state;
+    return traffic_check(p->traffic, p->planted);
+}
+
+static void poison(void *state)
+{
+    traffic_poison(((struct pattern *)state)->traffic);
+}
+
+static const struct data_round a_round = {fill, run, look, poison};
+
 static int verify(void *state)
 {
-    struct pattern *p = state;
-    traffic_fill(p->traffic);
-    int err = traffic_run(p->traffic, 1);
-    return err ? err : traffic_check(p->traffic, p->planted);
+    return data_verify(&a_round, state, 1);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 /* For all pairs together. */
@@ -189,6 +210,7 @@ static void op_at(size_t i, struct op *op)
         .turn = turn,
         .partner = partner,
         .verify = verify,
+        .check = check,
         .teardown = teardown,
         .moved = moved,
     };

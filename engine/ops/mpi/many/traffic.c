@@ -56,6 +56,8 @@ struct traffic {
     MPI_Request *requests;
     struct message single[2]; /* of a rank with one call: the message there and the one back */
     int (*run)(struct traffic *t, int64_t reps);
+    int generation; /* of the data: that of one check is not that of another */
+    bool came;      /* something, since what came was poisoned */
 };
 
 double traffic_moved(enum traffic_kind kind, size_t bytes, int window)
@@ -127,6 +129,7 @@ static int run_in_turns(struct traffic *t, int64_t reps)
 
 int traffic_run(struct traffic *t, int64_t reps)
 {
+    t->came = true;
     return t->run(t, reps);
 }
 
@@ -147,6 +150,7 @@ int traffic_turn(struct traffic *t, int64_t message)
         return 0;
     const bool sends = (message % 2 == 0) == (t->rank < t->single[0].peer);
     const struct message m = t->single[sends == (t->run == run_caller) ? 0 : 1];
+    t->came = t->came || !sends;
     return sends
                ? team_mpi_err(MPI_Send(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm), "MPI_Send")
                : team_mpi_err(MPI_Recv(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm, MPI_STATUS_IGNORE),
@@ -285,30 +289,38 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
 }
 
 /* What tells the messages of a rank apart, for data_fill(). */
-static int key(int to, int tag, int b)
+static int key(const struct traffic *t, int to, int tag, int b)
 {
-    return (int)(hash_mix((uint64_t)to << 32 ^ (uint64_t)b << 2 ^ (uint64_t)tag) & INT_MAX);
+    const uint64_t time = hash_mix((uint64_t)t->generation);
+    return (int)(hash_mix(time ^ (uint64_t)to << 32 ^ (uint64_t)b << 2 ^ (uint64_t)tag) & INT_MAX);
+}
+
+void traffic_poison(struct traffic *t)
+{
+    if (t->in.data)
+        data_poison(t->in.data, (size_t)t->in.groups * (size_t)t->buffers * t->stride);
+    t->came = false;
 }
 
 void traffic_fill(struct traffic *t)
 {
+    ++t->generation;
     for (int g = 0; g < t->out.groups && t->bytes > 0; ++g)
         for (int b = 0; b < t->buffers; ++b)
             data_fill(buffer_of(t, &t->out, g, b), t->bytes, t->rank,
-                      key(t->out.peers[g], t->out.tags[g], b));
-    if (t->in.data)
-        data_poison(t->in.data, (size_t)t->in.groups * (size_t)t->buffers * t->stride);
+                      key(t, t->out.peers[g], t->out.tags[g], b));
+    traffic_poison(t);
 }
 
 int traffic_check(struct traffic *t, bool planted)
 {
     int err = 0;
-    if (t->bytes == 0 || t->in.groups == 0)
+    if (t->bytes == 0 || t->in.groups == 0 || !t->came)
         return 0;
     data_arrived(t->in.data, ((size_t)t->in.groups * (size_t)t->buffers - 1) * t->stride + t->bytes, planted);
     for (int g = 0; g < t->in.groups && !err; ++g)
         for (int b = 0; b < t->buffers && !err; ++b)
             err = data_check(buffer_of(t, &t->in, g, b), t->bytes, t->in.peers[g],
-                             key(t->rank, t->in.tags[g], b), b);
+                             key(t, t->rank, t->in.tags[g], b), b);
     return err;
 }

@@ -48,9 +48,10 @@ bool traffic_by_turns(const struct traffic *traffic);
 int traffic_partner(const struct traffic *traffic);
 int traffic_turn(struct traffic *traffic, int64_t message);
 
-/* Before and after a run that is checked: fresh data and poison; flip a bit, where planted, and look at each
- * byte that this rank received. */
+/* Before and after runs that are checked: fresh data and poison, or poison alone; flip a bit, where planted,
+ * and look at each byte that this rank received, if it has received anything since. */
 void traffic_fill(struct traffic *traffic);
+void traffic_poison(struct traffic *traffic);
 int traffic_check(struct traffic *traffic, bool planted);
 
 /* Bytes that one call of a kind moves, both ways. */

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "comm/compat_mpi.h"
+#include "ops/common/data.h"
 #include "team/team_mpi.h"
 
 enum { BY_LOCK_ALL, BY_LOCK_SHARED, BY_LOCK, BY_FENCE, BY_PSCW };
@@ -239,6 +240,24 @@ static int refuse(const struct rma *s, const struct op_env *env, int sync, int c
     return 0;
 }
 
+int rma_choose_state(struct rma *s, const struct op_env *env)
+{
+    const enum data_state state = data_state_of(env);
+    s->loops = state == DATA_WRITTEN ? &s->row->written : &s->row->plain;
+    if (state == DATA_SAME)
+        return err_say(
+            ERR_INPUT,
+            "buffer=same needs messages that come and go in turn; %s moves data one way, or MPI "
+            "forbids to fetch to what is sent (MPI 4.0, section 12.3); give buffer=apart or written",
+            s->row->call);
+    if (state == DATA_WRITTEN && s->row->effect == RMA_GET)
+        return err_say(ERR_INPUT,
+                       "buffer=written needs a sender that writes before each call, and %s fetches from a "
+                       "target that has no part in it; give buffer=apart",
+                       s->row->call);
+    return 0;
+}
+
 int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int complete)
 {
     const struct completion *by = &completions[complete];
@@ -252,7 +271,7 @@ int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int com
     s->close = s->gate ? close_together : side->close;
     s->locks = syncs[sync].locks;
     s->finish = s->role == RMA_TARGET ? no_finish : s->row->requests ? by->of_request : by->plain;
-    s->loop = complete == CLOSE ? s->row->epochs : s->row->within;
+    s->loop = complete == CLOSE ? s->loops->epochs : s->loops->within;
     return 0;
 }
 

@@ -279,7 +279,8 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
                       .planted = env->planted && t == env->threads - 1};
     s->gate = job->shares && env->threads > 1 && s->role != RMA_TARGET ? &job->gate : NULL;
     job->count = t + 1;
-    int err = rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
+    int err = rma_choose_state(s, env);
+    err = err ? err : rma_choose_epochs(s, env, (int)env->params[RMA_SYNC], (int)env->params[RMA_COMPLETE]);
     err = err ? err : rma_choose_stay(s, env, (int)value(env, "target_does", 0), value(env, "away_us", 0));
     err = err ? err : rma_choose_type(s, env);
     err = err ? err : rma_refuse_word(s);

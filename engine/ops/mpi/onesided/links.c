@@ -83,7 +83,8 @@ static int open_end(struct many *m, const struct op_env *env, enum rma_role role
                       .window = &m->whole.own,
                       .bytes = env->bytes,
                       .planted = env->planted};
-    int err = rma_choose_epochs(s, env, sync, is_last ? complete : rma_complete_one(complete));
+    int err = rma_choose_state(s, env);
+    err = err ? err : rma_choose_epochs(s, env, sync, is_last ? complete : rma_complete_one(complete));
     s->places = (int)value(env, "calls", 1);
     s->completions = one_by_one ? s->places : 1;
     s->batch = one_by_one ? 1 : s->places;

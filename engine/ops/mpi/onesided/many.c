@@ -16,7 +16,7 @@ static int batch(struct many *m, int first)
 {
     int rc = MPI_SUCCESS;
     for (struct rma *s = m->links; s < m->links + m->outs && rc == MPI_SUCCESS; ++s)
-        rc = s->row->calls(s, first);
+        rc = s->loops->calls(s, first);
     for (struct rma *s = m->links; s < m->links + m->outs && rc == MPI_SUCCESS; ++s)
         rc = s->finish(s, first);
     return rc;
@@ -46,7 +46,7 @@ static int epochs_of_each(struct many *m, int64_t reps)
             for (struct rma *s = m->links; s < m->links + m->outs && rc == MPI_SUCCESS; ++s) {
                 rc = s->open(s);
                 if (rc == MPI_SUCCESS)
-                    rc = s->row->calls(s, k * whole->batch);
+                    rc = s->loops->calls(s, k * whole->batch);
                 if (rc == MPI_SUCCESS)
                     rc = s->finish(s, k * whole->batch);
                 if (rc == MPI_SUCCESS)
@@ -233,7 +233,7 @@ int rma_many_setup(const struct op_env *env, const struct rma_call *call, void *
         rma_many_teardown(m);
         return err;
     }
-    m->loop = loops[m->whole.loop == call->epochs][rma_sync_is_of_one((int)env->params[RMA_SYNC])];
+    m->loop = loops[m->whole.loop == m->whole.loops->epochs][rma_sync_is_of_one((int)env->params[RMA_SYNC])];
     *state = m;
     return 0;
 }

@@ -39,14 +39,19 @@ typedef int rma_loop(struct rma *s, int64_t reps);
 /* A way to complete: the place of the first call that is to be. MPI's code. */
 typedef int rma_finish(struct rma *s, int first);
 
+/* A call in its loops. */
+struct rma_loops {
+    rma_loop *epochs, *within;
+    rma_finish *calls; /* a batch, not yet complete */
+};
+
 /* A row of the table of calls. */
 struct rma_call {
     const char *name, *call, *summary;
     enum rma_effect effect;
-    bool requests; /* it gives a request */
-    bool single;   /* of one element */
-    rma_loop *epochs, *within;
-    rma_finish *calls; /* a batch, not yet complete */
+    bool requests;                   /* it gives a request */
+    bool single;                     /* of one element */
+    struct rma_loops plain, written; /* written: what is sent is written again before each call */
 };
 
 /* A way to open or close an epoch on this rank's side. MPI's code. */
@@ -55,6 +60,7 @@ typedef int rma_side(struct rma *s);
 /* A thread of a rank: what it calls. */
 struct rma {
     _Alignas(GATE_LINE) const struct rma_call *row;
+    const struct rma_loops *loops; /* the row's, by the word of `buffer` */
     enum rma_role role;
     int rank, peer;
     int thread, threads;   /* which of how many of its rank */
@@ -105,13 +111,16 @@ struct rma {
     int generation; /* of the data: that of one check is not that of another */
 };
 
-/* ---- epochs (epoch.c) ---- */
+/* ---- epochs, and calls in them (epoch.c) ---- */
 
 enum { RMA_SYNCS = 5, RMA_COMPLETIONS = 6 };
 
 /* The words of the parameters `sync` and `complete`. */
 extern const char *const rma_sync_words[RMA_SYNCS + 1], *const rma_complete_words[RMA_COMPLETIONS + 1];
 enum { RMA_BY_FLUSH, RMA_BY_REQUEST = RMA_COMPLETIONS - 1 };
+
+/* What happens to the buffers before each call. ERR_INPUT and the reason for what nobody can do. */
+int rma_choose_state(struct rma *s, const struct op_env *env);
 
 /* The epochs of this rank's role, which thread 0 opens and closes where there is a gate. ERR_INPUT and the
  * reason for a pair that MPI does not define. */

@@ -4,6 +4,7 @@
 #include "ops/families.h"
 
 #include "comm/compat_mpi.h"
+#include "ops/common/data.h"
 #include "ops/mpi/onesided/many.h"
 #include "ops/mpi/threads/threads.h"
 
@@ -19,12 +20,8 @@
 #define TARGET THERE, s->count, s->type
 #define REQUEST &s->requests[i]
 
-/* One call at place i, and the loops around it. */
-#define RMA_CALL(name, ...)                                                                                  \
-    static inline int name##_one(struct rma *s, int i)                                                       \
-    {                                                                                                        \
-        return __VA_ARGS__;                                                                                  \
-    }                                                                                                        \
+/* The loops around one call. */
+#define RMA_LOOPS(name)                                                                                      \
     static int name##_epochs(struct rma *s, int64_t reps)                                                    \
     {                                                                                                        \
         return rma_epochs(s, reps, name##_one);                                                              \
@@ -38,6 +35,20 @@
         return rma_calls(s, first, name##_one);                                                              \
     }
 
+/* One call at place i, as it is and after what it sends was written again. */
+#define RMA_CALL(name, ...)                                                                                  \
+    static inline int name##_one(struct rma *s, int i)                                                       \
+    {                                                                                                        \
+        return __VA_ARGS__;                                                                                  \
+    }                                                                                                        \
+    static inline int name##_written_one(struct rma *s, int i)                                               \
+    {                                                                                                        \
+        data_write_again(AT(send), s->bytes);                                                                \
+        return name##_one(s, i);                                                                             \
+    }                                                                                                        \
+    RMA_LOOPS(name)                                                                                          \
+    RMA_LOOPS(name##_written)
+
 RMA_CALL(put, MPI_Put(SEND, TARGET, s->win))
 RMA_CALL(get, MPI_Get(RECV, TARGET, s->win))
 RMA_CALL(rput, MPI_Rput(SEND, TARGET, s->win, REQUEST))
@@ -50,7 +61,9 @@ RMA_CALL(fetch_and_op, MPI_Fetch_and_op(AT(send), AT(recv), s->type, THERE, s->o
 RMA_CALL(compare_and_swap, MPI_Compare_and_swap(AT(send), AT(compare), AT(recv), s->type, THERE, s->win))
 
 #define CALLED(name, upper) #name, "MPI_" #upper
-#define LOOPS(name) .epochs = name##_epochs, .within = name##_within, .calls = name##_calls
+#define LOOPS(name)                                                                                          \
+    .plain = {name##_epochs, name##_within, name##_calls},                                                   \
+    .written = {name##_written_epochs, name##_written_within, name##_written_calls}
 
 static const struct rma_call calls[] = {
     {CALLED(put, Put), "bytes from rank 0 into rank 1's window", RMA_PUT, LOOPS(put)},
@@ -137,7 +150,7 @@ static const struct param
                            .normal = 6,
                            .least = 1,
                            .most = RMA_NEIGHBOURS}},
-    buffer_params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS};
+    buffer_params[] = {DATA_STATE_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* ---- forms ---- */
 

@@ -47,7 +47,7 @@ static int counted_close(struct rma *s)
 
 int rma_choose_stay(struct rma *s, const struct op_env *env, int word, double away_us)
 {
-    const bool closes = s->loop == s->row->epochs;
+    const bool closes = s->loop == s->loops->epochs;
     s->stay = word;
     s->away_ns = llround(away_us * 1e3);
     s->clock = env->phases;

@@ -13,6 +13,7 @@ enum { MATCH };
 
 static const struct param match_params[] = {
     [MATCH] = PARAM_WORDS("match", "what receives match: exactly, or with wildcards", p2p_matches),
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
@@ -23,6 +24,7 @@ static const char *const self_words[] = {"irecv_send", "isend_recv", "sendrecv",
 
 static const struct param self_params[] = {
     [CALLS] = PARAM_WORDS("calls", "order of calls: receive first, send first, or both at once", self_words),
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
@@ -96,6 +98,7 @@ static int (*const self_calls[])(struct p2p_pair *p, int64_t reps) = {irecv_send
 static int run(void *state, int64_t reps)
 {
     struct both_ways *s = state;
+    s->p.moved += reps;
     return s->all(&s->p, reps);
 }
 
@@ -152,15 +155,40 @@ static int self_setup(const struct op_env *env, void **state)
     return err;
 }
 
-static int verify(void *state)
+static void fill(void *state)
 {
     struct both_ways *s = state;
     p2p_fill(&s->p);
-    p2p_poison(&s->p, 0);
+    p2p_poison_all(&s->p);
     if (s->replaces && s->p.recvs > 0 && s->p.bytes > 0)
         memcpy(s->p.recv, s->p.send, s->p.bytes);
-    int err = run(s, 1);
-    return err ? err : p2p_check(&s->p, s->p.recvs);
+}
+
+static int look(void *state)
+{
+    struct both_ways *s = state;
+    if (s->replaces)
+        p2p_follow(&s->p);
+    return p2p_check(&s->p, s->p.recvs);
+}
+
+static void poison(void *state)
+{
+    struct both_ways *s = state;
+    if (!s->replaces)
+        p2p_poison_all(&s->p);
+}
+
+static const struct data_round a_round = {fill, run, look, poison};
+
+static int verify(void *state)
+{
+    return data_verify(&a_round, state, 1);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 static double moved_both(const struct op_env *env)
@@ -207,6 +235,7 @@ static void op_at(size_t i, struct op *op)
     op->default_bytes = "0,1..4Mi";
     op->run = run;
     op->verify = verify;
+    op->check = check;
     op->teardown = teardown;
 }
 

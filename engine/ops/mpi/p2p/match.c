@@ -22,6 +22,7 @@ static const struct param params[] = {
     [POSTED] = {"posted", "", "receives in each rank's queue that match nothing", 0, 0, MOST},
     [UNEXPECTED] = {"unexpected", "", "empty messages in each rank's queue that match no receive", 0, 0,
                     MOST},
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
@@ -75,15 +76,18 @@ static int nothing(struct p2p_pair *p, int64_t reps)
 static int run(void *state, int64_t reps)
 {
     struct matching *s = state;
+    s->p.moved += reps;
     return s->half(&s->p, reps);
 }
 
 static int turn(void *state, int64_t message)
 {
     struct matching *s = state;
+    const bool sends = message % 2 == s->p.rank;
     if (s->p.rank > 1)
         return 0;
-    return team_mpi_err(message % 2 == s->p.rank ? send_one(&s->p) : recv_one(&s->p), "MPI_Send or MPI_Recv");
+    s->p.moved += !sends;
+    return team_mpi_err(sends ? send_one(&s->p) : recv_one(&s->p), "MPI_Send or MPI_Recv");
 }
 
 /* ---- the queues ---- */
@@ -162,17 +166,39 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
+static void fill(void *state)
+{
+    struct matching *s = state;
+    p2p_fill(&s->p);
+    p2p_poison_all(&s->p);
+}
+
+static int look(void *state)
+{
+    const struct matching *s = state;
+    return s->p.moved > 0 ? p2p_check(&s->p, s->p.recvs) : 0;
+}
+
+static void poison(void *state)
+{
+    p2p_poison_all(&((struct matching *)state)->p);
+}
+
+static const struct data_round a_round = {fill, run, look, poison};
+
 static int verify(void *state)
 {
     struct matching *s = state;
     if (s->p.rank > 1)
         return 0;
-    p2p_fill(&s->p);
-    p2p_poison(&s->p, 0);
     int err = s->laid ? 0 : lay(s);
-    err = err ? err : run(s, 1);
-    err = err ? err : p2p_check(&s->p, 1);
+    err = err ? err : data_verify(&a_round, s, 1);
     return err ? err : check_queues(s);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 static double moved(const struct op_env *env)
@@ -193,6 +219,7 @@ static void op_at(size_t i, struct op *op)
         .run = run,
         .turn = turn,
         .verify = verify,
+        .check = check,
         .teardown = teardown,
         .moved = moved,
     };

@@ -1,17 +1,11 @@
 #include "ops/mpi/p2p/pair.h"
 
 #include "base/err.h"
-#include "ops/common/data.h"
 #include "team/team_mpi.h"
 
 #include <limits.h>
-#include <stdint.h>
-#include <string.h>
 
 const char *const p2p_matches[] = {"exact", "any_tag", "any_source", "any", NULL};
-
-const char *const p2p_states[] = {
-    [P2P_APART] = "apart", [P2P_SAME] = "same", [P2P_WRITTEN] = "written", NULL};
 
 void p2p_match(struct p2p_pair *p, int word)
 {
@@ -34,22 +28,22 @@ int p2p_count(const struct op_env *env, int *count)
 int p2p_open_to(struct p2p_pair *p, const struct op_env *env, int peer, int sends, int recvs)
 {
     enum { LINE = 64, LANE_GENERATIONS = 6 }; /* data of threads differ: so many checks are there of one */
-    *p = (struct p2p_pair){
-        .comm = team_comm(env->team),
-        .rank = env->team->rank,
-        .peer = peer,
-        .bytes = env->bytes,
-        .stride = (env->bytes + LINE - 1) / LINE * LINE,
-        .sends = sends,
-        .recvs = recvs,
-        .label = P2P_TAG + env->lane,
-        .generation = env->lane << LANE_GENERATIONS,
-        .state = (enum p2p_state)(int)param_value(env->op->params, env->params, "buffer", P2P_APART),
-        .planted = env->planted};
+    *p = (struct p2p_pair){.comm = team_comm(env->team),
+                           .rank = env->team->rank,
+                           .peer = peer,
+                           .bytes = env->bytes,
+                           .stride = (env->bytes + LINE - 1) / LINE * LINE,
+                           .sends = sends,
+                           .recvs = recvs,
+                           .label = P2P_TAG + env->lane,
+                           .generation = env->lane << LANE_GENERATIONS,
+                           .state = data_state_of(env),
+                           .planted = env->planted};
     p2p_match(p, 0);
+    p->source = p->state == DATA_SAME && p->rank < peer ? p->rank : peer;
     int err = buffers_take(env->buffers, (size_t)sends, p->stride, (void **)&p->send);
     p->recv = p->send;
-    return err || p->state == P2P_SAME
+    return err || p->state == DATA_SAME
                ? err
                : buffers_take(env->buffers, (size_t)recvs, p->stride, (void **)&p->recv);
 }
@@ -70,25 +64,19 @@ int p2p_open(struct p2p_pair *p, const struct op_env *env, int sends, int recvs)
     return err;
 }
 
-/* What buffer b holds in this generation: for both ranks the same number. */
-static int number(const struct p2p_pair *p, int b)
+int p2p_number(const struct p2p_pair *p, int b)
 {
     return (int)((unsigned)p->generation << 20) + b;
-}
-
-/* Whose data this rank receives: with one buffer, those of the lower rank come back to it. */
-static int source(const struct p2p_pair *p)
-{
-    return p->state == P2P_SAME && p->rank < p->peer ? p->rank : p->peer;
 }
 
 void p2p_fill(struct p2p_pair *p)
 {
     ++p->generation;
-    if (p->state == P2P_SAME && p->rank > p->peer)
+    p->moved = 0;
+    if (p->state == DATA_SAME && p->rank > p->peer)
         return;
     for (int b = 0; b < p->sends && p->bytes > 0; ++b)
-        data_fill(p->send + (size_t)b * p->stride, p->bytes, p->rank, number(p, b));
+        data_fill(p->send + (size_t)b * p->stride, p->bytes, p->rank, p2p_number(p, b));
 }
 
 void p2p_poison(struct p2p_pair *p, int buffer)
@@ -97,27 +85,21 @@ void p2p_poison(struct p2p_pair *p, int buffer)
         data_poison(p->recv + (size_t)buffer * p->stride, p->bytes);
 }
 
-/* The compiler does not know that a word is the one that was there. */
-void p2p_write(const struct p2p_pair *p)
+void p2p_poison_all(struct p2p_pair *p)
 {
-    uint64_t word;
-    size_t i = 0;
-    for (; i + sizeof word <= p->bytes; i += sizeof word) {
-        memcpy(&word, p->send + i, sizeof word);
-        __asm__ volatile("" : "+r"(word));
-        memcpy(p->send + i, &word, sizeof word);
-    }
-    for (; i < p->bytes; ++i) {
-        char byte = p->send[i];
-        __asm__ volatile("" : "+r"(byte));
-        p->send[i] = byte;
-    }
-    __asm__ volatile("" : : "r"(p->send) : "memory");
+    for (int b = 0; b < p->recvs; ++b)
+        p2p_poison(p, b);
+    p->moved = 0;
+}
+
+void p2p_follow(struct p2p_pair *p)
+{
+    p->source = p->moved % 2 == 1 ? p->peer : p->rank;
 }
 
 static int check(const struct p2p_pair *p, int buffer, int sent)
 {
-    return data_check(p->recv + (size_t)buffer * p->stride, p->bytes, source(p), number(p, sent), buffer);
+    return data_check(p->recv + (size_t)buffer * p->stride, p->bytes, p->source, p2p_number(p, sent), buffer);
 }
 
 int p2p_check_one(const struct p2p_pair *p, int buffer, int sent)

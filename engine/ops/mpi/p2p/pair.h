@@ -3,23 +3,11 @@
 #define OPS_MPI_P2P_PAIR_H
 
 #include "core/op.h"
+#include "ops/common/data.h"
 
 #include <mpi.h>
 
 enum { P2P_TAG = 1 }; /* of the messages with data, or the first of theirs */
-
-/* What happens to the buffer of a message from one to the next: the words of the parameter `buffer`. */
-enum p2p_state {
-    P2P_APART,  /* written once; what comes lies in another buffer */
-    P2P_SAME,   /* what came is what is sent */
-    P2P_WRITTEN /* as apart, and the sender writes it again before each send */
-};
-extern const char *const p2p_states[4];
-#define P2P_STATE_PARAM                                                                                      \
-    PARAM_WORDS("buffer",                                                                                    \
-                "what is sent. apart: a buffer written once, another one receives; same: what was received " \
-                "is what is sent; written: the sender writes it again before each send",                     \
-                p2p_states)
 
 struct p2p_pair {
     MPI_Comm comm;
@@ -29,10 +17,12 @@ struct p2p_pair {
     int count;     /* the bytes of a message as MPI's int */
     size_t bytes, stride;
     int sends, recvs;  /* buffers, a stride apart; whole cache lines, so that none is in two of them */
-    char *send, *recv; /* one and the same with P2P_SAME */
-    enum p2p_state state;
+    char *send, *recv; /* one and the same with DATA_SAME */
+    enum data_state state;
     bool planted;
     int generation; /* of the data: that of one check is not that of another */
+    int source;    /* whose data this rank receives: with DATA_SAME those of the lower rank come back to it */
+    int64_t moved; /* repetitions, or messages that came, since data were fresh or what came was poisoned */
 };
 
 /* What a receive asks for: the words of a parameter `match`. */
@@ -52,13 +42,16 @@ int p2p_open(struct p2p_pair *p, const struct op_env *env, int sends, int recvs)
 int p2p_open_large(struct p2p_pair *p, const struct op_env *env, int sends, int recvs);
 
 /* Fresh data for the peer in every buffer; poison where data are to arrive, which no pending receive may
- * have. With P2P_SAME only the lower rank has data, which both send; the other's are to be poisoned. */
+ * have. With DATA_SAME only the lower rank has data, which both send; the other's are to be poisoned. */
 void p2p_fill(struct p2p_pair *p);
 void p2p_poison(struct p2p_pair *p, int buffer);
+void p2p_poison_all(struct p2p_pair *p);
 
-/* Write every byte of the first buffer that is sent, with the value that it has: the lines become this core's
- * own, and what is checked stays what it is. */
-void p2p_write(const struct p2p_pair *p);
+/* Where what was received is what is sent next, at the same time both ways: whose it is after `moved`. */
+void p2p_follow(struct p2p_pair *p);
+
+/* What buffer b holds in this generation, for data_check(): for both ranks the same number. */
+int p2p_number(const struct p2p_pair *p, int b);
 
 /* The first `used` buffers hold what the peer filled in, or one of them does. */
 int p2p_check(const struct p2p_pair *p, int used);

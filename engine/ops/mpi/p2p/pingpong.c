@@ -16,12 +16,13 @@ static const struct param params[] = {
     [SEND] = PARAM_WORDS("send", "the call that sends; start: a persistent request", ways_send_words),
     [RECV] = PARAM_WORDS("recv", "the call that receives; start: a persistent request", ways_recv_words),
     [MATCH] = PARAM_WORDS("match", "what receives and probes match: exactly, or with wildcards", p2p_matches),
-    [STATE] = P2P_STATE_PARAM,
+    [STATE] = DATA_STATE_PARAM,
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
 
-static const struct param params_large[] = {P2P_STATE_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param params_large[] = {DATA_STATE_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
 struct pingpong {
     struct ways w; /* first: a pointer to it is one to the whole */
@@ -133,31 +134,33 @@ static int (*const halves[2][HALVES])(struct ways *s, int64_t reps) = {
 static void choose_half(struct pingpong *s, const struct op_env *env, enum half half)
 {
     const int rank = env->team->rank;
-    const bool written = param_value(env->op->params, env->params, "buffer", P2P_APART) == P2P_WRITTEN;
-    s->half = rank > 1 ? nothing : halves[rank][written ? WRITTEN : half];
+    s->half = rank > 1 ? nothing : halves[rank][data_state_of(env) == DATA_WRITTEN ? WRITTEN : half];
 }
 
 static int run(void *state, int64_t reps)
 {
     struct pingpong *s = state;
+    s->w.p.moved += reps;
     return s->half(&s->w, reps);
 }
 
 static int turn(void *state, int64_t message)
 {
     struct ways *s = state;
+    const bool sends = message % 2 == s->p.rank;
     if (s->p.rank > 1)
         return 0;
-    return team_mpi_err(message % 2 == s->p.rank ? s->send(s) : s->recv(s), s->calls);
+    s->p.moved += !sends;
+    return team_mpi_err(sends ? s->send(s) : s->recv(s), s->calls);
 }
 
 /* Where the method can leave it out of the time. */
 static bool write_payload(void *state)
 {
     struct ways *s = state;
-    const bool writes = s->p.state == P2P_WRITTEN && s->p.rank < 2;
+    const bool writes = s->p.state == DATA_WRITTEN && s->p.rank < 2;
     if (writes)
-        p2p_write(&s->p);
+        data_write_again(s->p.send, s->p.bytes);
     return writes;
 }
 
@@ -199,10 +202,17 @@ static int setup_large(const struct op_env *env, void **state)
     return err;
 }
 
+static const struct data_round a_round = {ways_fill, run, ways_look, ways_poison};
+
 static int verify(void *state)
 {
-    struct pingpong *s = state;
-    return ways_verify(&s->w, s->half);
+    return ways_verify(state, &a_round);
+}
+
+static int check(void *state)
+{
+    const struct ways *s = state;
+    return s->p.rank > 1 ? 0 : data_check_left(&a_round, state);
 }
 
 static double moved(const struct op_env *env)
@@ -233,6 +243,7 @@ static void op_at(size_t i, struct op *op)
     op->turn = turn;
     op->write = write_payload;
     op->verify = verify;
+    op->check = check;
     op->teardown = teardown;
     op->moved = moved;
 }

@@ -4,18 +4,20 @@
  * single: ranks 0 .. P/2-1 send, the others receive, and answer each sender with an empty message when all
  * have arrived. The other forms are on a ring, where a rank sends to the next ones and receives from those
  * before it: pairs, one peer after the other; allstart, all peers at once; preposted, as allstart, but the
- * receives of a repetition are posted at the end of the one before, in a second set of buffers. */
+ * receives of a repetition are posted at the end of the one before, in a second set of buffers. With two sets
+ * a rank on a ring can also send on what it received in the repetition before. */
 #include "ops/families.h"
 
 #include "base/err.h"
 #include "comm/compat_mpi.h"
 #include "ops/common/data.h"
 #include "ops/mpi/p2p/pair.h"
+#include "ops/mpi/p2p/rate.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>
 
-enum { FORM, PEERS, MESSAGES };
+enum { FORM, PEERS, MESSAGES, STATE };
 enum { SINGLE, PAIRS, PREPOSTED, ALLSTART };
 static const char *const forms[] = {"single", "pairs", "preposted", "allstart", NULL};
 
@@ -23,151 +25,16 @@ static const struct param params[] = {
     [FORM] = PARAM_WORDS("form", "who sends to whom, and when receives are posted", forms),
     [PEERS] = {"peers", "", "ranks that each rank sends to", 1, 1, 65536},
     [MESSAGES] = {"messages", "", "messages to each peer in a repetition", 128, 1, 65536},
+    [STATE] = DATA_STATE_PARAM,
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
 
-enum { SETS = 2, ANSWER_TAG = 2 };
-
-struct rate {
-    MPI_Comm comm;
-    int rank, size, peers, messages, count;
-    size_t bytes, stride;
-    int sends, recvs; /* messages of this rank in a repetition */
-    int *to, *from;   /* peers */
-    int (*all)(struct rate *s, int64_t reps);
-    char *send, *recv[SETS]; /* a buffer for each message */
-    MPI_Request *send_requests, *recv_requests[SETS];
-    int sets, set; /* of receives; the one that comes next */
-    bool posted;   /* that one is pending */
-    bool planted;
-    int generation; /* of the data: that of one check is not that of another */
-};
-
-/* ---- parts of a repetition ---- */
-
-static int post_recvs(struct rate *s, int set, int peer)
-{
-    int rc = MPI_SUCCESS;
-    for (int m = peer * s->messages; m < (peer + 1) * s->messages && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Irecv(s->recv[set] + (size_t)m * s->stride, s->count, MPI_BYTE, s->from[peer], P2P_TAG,
-                       s->comm, &s->recv_requests[set][m]);
-    return rc;
-}
-
-static int post_sends(struct rate *s, int peer)
-{
-    int rc = MPI_SUCCESS;
-    for (int m = peer * s->messages; m < (peer + 1) * s->messages && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Isend(s->send + (size_t)m * s->stride, s->count, MPI_BYTE, s->to[peer], P2P_TAG, s->comm,
-                       &s->send_requests[m]);
-    return rc;
-}
-
-static int post_all_recvs(struct rate *s, int set)
-{
-    int rc = MPI_SUCCESS;
-    for (int k = 0; k < s->peers && rc == MPI_SUCCESS; ++k)
-        rc = post_recvs(s, set, k);
-    return rc;
-}
-
-static int post_all_sends(struct rate *s)
-{
-    int rc = MPI_SUCCESS;
-    for (int k = 0; k < s->peers && rc == MPI_SUCCESS; ++k)
-        rc = post_sends(s, k);
-    return rc;
-}
-
-static int wait_both(struct rate *s, int set)
-{
-    int rc = MPI_Waitall(s->recvs, s->recv_requests[set], statuses_ignored());
-    return rc == MPI_SUCCESS ? MPI_Waitall(s->sends, s->send_requests, statuses_ignored()) : rc;
-}
-
-/* ---- the forms ---- */
-
-static int single_send(struct rate *s, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = post_all_sends(s);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(s->sends, s->send_requests, statuses_ignored());
-        for (int k = 0; k < s->peers && rc == MPI_SUCCESS; ++k)
-            rc = MPI_Recv(NULL, 0, MPI_BYTE, s->to[k], ANSWER_TAG, s->comm, MPI_STATUS_IGNORE);
-    }
-    return team_mpi_err(rc, "MPI_Isend, MPI_Waitall or MPI_Recv");
-}
-
-static int single_recv(struct rate *s, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = post_all_recvs(s, 0);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(s->recvs, s->recv_requests[0], statuses_ignored());
-        for (int k = 0; k < s->peers && rc == MPI_SUCCESS; ++k)
-            rc = MPI_Send(NULL, 0, MPI_BYTE, s->from[k], ANSWER_TAG, s->comm);
-    }
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Waitall or MPI_Send");
-}
-
-/* The odd rank out. */
-static int single_idle(struct rate *s, int64_t reps)
-{
-    (void)s, (void)reps;
-    return 0;
-}
-
-static int pairs(struct rate *s, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        for (int k = 0; k < s->peers && rc == MPI_SUCCESS; ++k) {
-            const int first = k * s->messages;
-            rc = post_recvs(s, 0, k);
-            if (rc == MPI_SUCCESS)
-                rc = post_sends(s, k);
-            if (rc == MPI_SUCCESS)
-                rc = MPI_Waitall(s->messages, s->recv_requests[0] + first, statuses_ignored());
-            if (rc == MPI_SUCCESS)
-                rc = MPI_Waitall(s->messages, s->send_requests + first, statuses_ignored());
-        }
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
-}
-
-static int preposted(struct rate *s, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = post_all_sends(s);
-        if (rc == MPI_SUCCESS)
-            rc = wait_both(s, s->set);
-        s->set = 1 - s->set;
-        if (rc == MPI_SUCCESS)
-            rc = post_all_recvs(s, s->set);
-    }
-    return team_mpi_err(rc, "MPI_Isend, MPI_Waitall or MPI_Irecv");
-}
-
-static int allstart(struct rate *s, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = post_all_recvs(s, 0);
-        if (rc == MPI_SUCCESS)
-            rc = post_all_sends(s);
-        if (rc == MPI_SUCCESS)
-            rc = wait_both(s, 0);
-    }
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
-}
-
 static int run(void *state, int64_t reps)
 {
     struct rate *s = state;
+    s->moved += reps;
     return s->all(s, reps);
 }
 
@@ -180,7 +47,7 @@ static void teardown(void *state)
         MPI_Cancel(&s->recv_requests[s->set][m]);
     if (s->posted)
         MPI_Waitall(s->recvs, s->recv_requests[s->set], statuses_ignored());
-    for (int i = 0; i < SETS; ++i) {
+    for (int i = 0; i < RATE_SETS; ++i) {
         free(s->recv_requests[i]);
     }
     free(s->send_requests);
@@ -198,6 +65,10 @@ static int refuse(const struct op_env *env, int form)
         return err_say(ERR_INPUT,
                        "form=%s on %d ranks gives each at most %d peers, not %d; use %d ranks or more",
                        forms[form], size, most, peers, form == SINGLE ? 2 * peers : peers + 1);
+    if (form == SINGLE && data_state_of(env) == DATA_SAME)
+        return err_say(ERR_INPUT,
+                       "form=single sends one way, so nothing comes that could be sent again; give "
+                       "buffer=apart or written, or another form");
     if (env->params[MESSAGES] * peers > 1 << 24)
         return err_say(ERR_INPUT, "%d peers times %g messages are more than 16777216 requests; use fewer",
                        peers, env->params[MESSAGES]);
@@ -216,11 +87,11 @@ static void choose_peers(struct rate *s, int form)
         s->from[k] = form == SINGLE ? (s->rank - half + s->size * half - k) % half
                                     : (s->rank - k - 1 + s->size) % s->size;
     }
-    int (*const all[])(struct rate *, int64_t) = {[SINGLE] = upper ? single_recv : single_send,
-                                                  [PAIRS] = pairs,
-                                                  [PREPOSTED] = preposted,
-                                                  [ALLSTART] = allstart};
-    s->all = idle ? single_idle : all[form];
+    int (*const all[])(struct rate *, int64_t) = {[SINGLE] = upper ? rate_single_recv : rate_single_send,
+                                                  [PAIRS] = rate_pairs,
+                                                  [PREPOSTED] = rate_preposted,
+                                                  [ALLSTART] = rate_allstart};
+    s->all = idle ? rate_idle : all[form];
 }
 
 static int alloc_requests(struct buffers *store, int count, MPI_Request **requests)
@@ -236,11 +107,16 @@ static int alloc_requests(struct buffers *store, int count, MPI_Request **reques
 
 static int alloc(const struct op_env *env, struct rate *s)
 {
-    int err = buffers_take(env->buffers, (size_t)s->sends, s->stride, (void **)&s->send);
-    err = err ? err : alloc_requests(env->buffers, s->sends, &s->send_requests);
+    int err = alloc_requests(env->buffers, s->sends, &s->send_requests);
     for (int i = 0; i < s->sets && !err; ++i) {
         err = buffers_take(env->buffers, (size_t)s->recvs, s->stride, (void **)&s->recv[i]);
         err = err ? err : alloc_requests(env->buffers, s->recvs, &s->recv_requests[i]);
+    }
+    if (!err && !s->same)
+        err = buffers_take(env->buffers, (size_t)s->sends, s->stride, (void **)&s->send[0]);
+    for (int i = 0; i < s->sets && !err; ++i) {
+        s->next[i] = s->sets - 1 - i;
+        s->send[i] = s->same ? s->recv[s->next[i]] : s->send[0];
     }
     return err;
 }
@@ -249,6 +125,7 @@ static int setup(const struct op_env *env, void **state)
 {
     enum { LINE = 64 };
     const int form = (int)env->params[FORM];
+    const enum data_state data = data_state_of(env);
     int count = 0, err = refuse(env, form);
     err = err ? err : p2p_count(env, &count);
     if (err)
@@ -264,7 +141,9 @@ static int setup(const struct op_env *env, void **state)
                        .count = count,
                        .bytes = env->bytes,
                        .stride = (env->bytes + LINE - 1) / LINE * LINE,
-                       .sets = form == PREPOSTED ? SETS : 1,
+                       .sets = form == PREPOSTED || data == DATA_SAME ? RATE_SETS : 1,
+                       .same = data == DATA_SAME,
+                       .post_sends = data == DATA_WRITTEN ? rate_write_and_send : rate_send,
                        .planted = env->planted};
     s->to = calloc((size_t)s->peers, sizeof *s->to);
     s->from = calloc((size_t)s->peers, sizeof *s->from);
@@ -274,7 +153,7 @@ static int setup(const struct op_env *env, void **state)
         choose_peers(s, form);
     err = err ? err : alloc(env, s);
     if (!err && form == PREPOSTED) {
-        err = team_mpi_err(post_all_recvs(s, 0), "MPI_Irecv");
+        err = team_mpi_err(rate_post_recvs(s, 0), "MPI_Irecv");
         s->posted = !err;
     }
     if (err)
@@ -284,7 +163,7 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* ---- verify ---- */
+/* ---- what is checked ---- */
 
 /* What message m is, in this generation, whoever has it. */
 static int number(const struct rate *s, int m)
@@ -292,41 +171,59 @@ static int number(const struct rate *s, int m)
     return (int)((unsigned)s->generation << 24) + m;
 }
 
-static void fill(struct rate *s)
+/* The set that messages came to last; none that is pending, nor what is sent next. */
+static void poison(void *state)
 {
-    ++s->generation;
-    for (int m = 0; m < s->sends && s->bytes > 0; ++m)
-        data_fill(s->send + (size_t)m * s->stride, s->bytes, s->rank, number(s, m));
+    struct rate *s = state;
+    if (s->same)
+        return;
+    data_poison(s->recv[s->next[s->set]], (size_t)s->recvs * s->stride);
+    s->moved = 0;
 }
 
-static int check(const struct rate *s, int set)
+/* A set that is pending was poisoned before it was posted, or holds data of another time. */
+static void fill(void *state)
 {
+    struct rate *s = state;
+    ++s->generation;
+    s->moved = 0;
+    for (int m = 0; m < s->sends && s->bytes > 0; ++m)
+        data_fill(s->send[s->set] + (size_t)m * s->stride, s->bytes, s->rank, number(s, m));
+    poison(s);
+    if (s->same && !s->posted)
+        data_poison(s->recv[s->set], (size_t)s->recvs * s->stride);
+}
+
+/* Whose data peer k has sent: what is sent on has come round the ring. */
+static int source(const struct rate *s, int k)
+{
+    const int64_t steps = (k + 1) * (s->moved % s->size);
+    return s->same ? (int)((s->rank + s->size - steps % s->size) % s->size) : s->from[k];
+}
+
+static int look(void *state)
+{
+    struct rate *s = state;
+    char *came = s->recv[s->next[s->set]];
     int err = 0;
     if (s->recvs == 0 || s->bytes == 0)
         return 0;
-    data_arrived(s->recv[set], (size_t)(s->recvs - 1) * s->stride + s->bytes, s->planted);
+    data_arrived(came, (size_t)(s->recvs - 1) * s->stride + s->bytes, s->planted);
     for (int m = 0; m < s->recvs && !err; ++m)
-        err = data_check(s->recv[set] + (size_t)m * s->stride, s->bytes, s->from[m / s->messages],
-                         number(s, m), m);
+        err = data_check(came + (size_t)m * s->stride, s->bytes, source(s, m / s->messages), number(s, m), m);
     return err;
 }
 
-/* A repetition for each set of receives, the second one after a wrong answer too, for the others wait for it.
- * A set that is pending may not be poisoned, but was before it was posted; and the data are not those of any
- * time before. */
+static const struct data_round a_round = {fill, run, look, poison};
+
 static int verify(void *state)
 {
-    struct rate *s = state;
-    int err = 0, wrong = 0;
-    for (int i = 0; i < s->sets && !err; ++i) {
-        const int set = s->set, idle = s->posted ? 1 - set : set;
-        fill(s);
-        data_poison(s->recv[idle], (size_t)s->recvs * s->stride);
-        err = s->all(s, 1);
-        if (!err && !wrong)
-            wrong = check(s, set);
-    }
-    return err ? err : wrong;
+    return data_verify(&a_round, state, ((struct rate *)state)->sets);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 /* How many are sent by all ranks. */
@@ -358,6 +255,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = run,
         .verify = verify,
+        .check = check,
         .teardown = teardown,
         .moved = moved,
         .work = messages,

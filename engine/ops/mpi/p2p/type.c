@@ -20,6 +20,7 @@ static const struct param pingpong_params[] = {
         "how",
         "type: send the datatype; pack: MPI_Pack, send, MPI_Unpack; copy: copy block by block, send, copy",
         hows),
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
@@ -35,6 +36,7 @@ struct typed {
     char *out, *in;    /* packed */
     int packed, used;  /* bytes of room for packed data; that the last MPI_Pack took */
     bool planted;
+    bool came;      /* something, since what came was poisoned */
     int generation; /* of the data: that of one check is not that of another */
     int (*all)(struct typed *s, int64_t reps);
     int (*send_one)(struct typed *s), (*recv_one)(struct typed *s); /* MPI's codes */
@@ -43,6 +45,7 @@ struct typed {
 static int run(void *state, int64_t reps)
 {
     struct typed *s = state;
+    s->came = true;
     return s->all(s, reps);
 }
 
@@ -180,9 +183,11 @@ static int nothing(struct typed *s, int64_t reps)
 static int pingpong_turn(void *state, int64_t message)
 {
     struct typed *s = state;
+    const bool sends = message % 2 == s->rank;
     if (s->rank > 1)
         return 0;
-    return team_mpi_err(message % 2 == s->rank ? s->send_one(s) : s->recv_one(s),
+    s->came = s->came || !sends;
+    return team_mpi_err(sends ? s->send_one(s) : s->recv_one(s),
                         "MPI_Send, MPI_Recv, MPI_Pack or MPI_Unpack");
 }
 
@@ -200,18 +205,43 @@ static int pingpong_setup(const struct op_env *env, void **state)
     return 0;
 }
 
-static int pingpong_verify(void *state)
+static void pingpong_poison(void *state)
 {
     struct typed *s = state;
-    if (s->rank > 1)
-        return 0;
-    layout_fill(&s->l, s->send, s->rank, ++s->generation);
     data_poison(s->recv, s->l.room);
     data_poison(s->in, (size_t)s->packed);
+    s->came = false;
+}
+
+static void pingpong_fill(void *state)
+{
+    struct typed *s = state;
+    layout_fill(&s->l, s->send, s->rank, ++s->generation);
     data_poison(s->out, (size_t)s->packed);
-    int err = run(s, 1);
+    pingpong_poison(s);
+}
+
+static int pingpong_look(void *state)
+{
+    struct typed *s = state;
+    if (!s->came)
+        return 0;
     data_arrived(s->recv, s->l.span, s->planted);
-    return err ? err : layout_check(&s->l, s->recv, s->peer, s->generation);
+    return layout_check(&s->l, s->recv, s->peer, s->generation);
+}
+
+static const struct data_round a_round = {pingpong_fill, run, pingpong_look, pingpong_poison};
+
+static int pingpong_verify(void *state)
+{
+    const struct typed *s = state;
+    return s->rank > 1 ? 0 : data_verify(&a_round, state, 1);
+}
+
+static int pingpong_check(void *state)
+{
+    const struct typed *s = state;
+    return s->rank > 1 ? 0 : data_check_left(&a_round, state);
 }
 
 /* ---- mpi.pack, mpi.unpack, mpi.type_commit ---- */
@@ -324,6 +354,7 @@ static const struct op rows[] = {
      .setup = pingpong_setup,
      .turn = pingpong_turn,
      .verify = pingpong_verify,
+     .check = pingpong_check,
      .moved = moved_both},
     {.name = "mpi.pack",
      .summary = "MPI_Pack of data with gaps, by each rank for itself",

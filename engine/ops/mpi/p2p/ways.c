@@ -140,7 +140,7 @@ static int recv_start_ahead(struct ways *s)
 
 int ways_send_written(struct ways *s)
 {
-    p2p_write(&s->p);
+    data_write_again(s->p.send, s->p.bytes);
     return s->send(s);
 }
 
@@ -232,7 +232,7 @@ int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int 
                        "send=rsend is right only if the receive is posted before, which recv=%s cannot be; "
                        "use recv=irecv or recv=start",
                        ways_recv_words[recv]);
-    if (ahead && param_value(env->op->params, env->params, "buffer", P2P_APART) == P2P_SAME)
+    if (ahead && data_state_of(env) == DATA_SAME)
         return err_say(
             ERR_INPUT,
             "send=rsend posts the next receive before it sends, and MPI forbids that in the buffer "
@@ -266,56 +266,62 @@ void ways_close(struct ways *s)
     free(s->attached);
 }
 
-/* A repetition for each receive buffer, the second one after a wrong answer too, for the peer waits for it. A
- * buffer with a pending receive may not be poisoned, but was before the receive was posted; and the data are
- * not those of any time before. */
-static int verify_apart(struct ways *s, int (*run)(struct ways *s, int64_t reps))
+/* The buffer that the last message came to: of two that take turns the one that no receive is pending in. */
+static int last(const struct ways *s)
 {
-    int err = 0, wrong = 0;
-    for (int i = 0; i < s->p.recvs && !err; ++i) {
-        const int buffer = s->next;
-        p2p_fill(&s->p);
-        p2p_poison(&s->p, s->ahead ? 1 - buffer : buffer);
-        err = run(s, 1);
-        if (!err && !wrong)
-            wrong = p2p_check_one(&s->p, buffer, 0);
-    }
-    return err ? err : wrong;
+    return s->ahead ? 1 - s->next : s->next;
+}
+
+/* With one buffer for both, only the higher rank has nothing to send. A buffer with a pending receive was
+ * poisoned before that was posted, or holds data of another time. */
+void ways_fill(void *state)
+{
+    struct ways *s = state;
+    p2p_fill(&s->p);
+    if (s->p.state != DATA_SAME || s->p.rank > s->p.peer)
+        p2p_poison(&s->p, last(s));
+}
+
+int ways_look(void *state)
+{
+    struct ways *s = state;
+    return s->p.moved > 0 ? p2p_check_one(&s->p, last(s), 0) : 0;
+}
+
+void ways_poison(void *state)
+{
+    struct ways *s = state;
+    if (s->p.state == DATA_SAME)
+        return;
+    p2p_poison(&s->p, last(s));
+    s->p.moved = 0;
 }
 
 /* A repetition message by message: the lower rank poisons what it has sent before the answer comes, which is
  * to be the same data in the same buffer, and would not be missed otherwise. */
-static int run_poisoned(struct ways *s, int64_t reps)
+static int run_poisoned(void *state, int64_t reps)
 {
-    (void)reps;
+    struct ways *s = state;
     const bool first = s->p.rank < s->p.peer;
     int rc = first ? s->send(s) : s->recv(s);
     if (first && rc == MPI_SUCCESS)
         p2p_poison(&s->p, 0);
     if (rc == MPI_SUCCESS)
         rc = first ? s->recv(s) : s->send(s);
+    s->p.moved += reps;
     return team_mpi_err(rc, s->calls);
 }
 
-/* By the loop that is timed, and then so that nothing can be missed. Both in any case, for the peer waits. */
-static int verify_same(struct ways *s, int (*run)(struct ways *s, int64_t reps))
-{
-    int (*const runs[])(struct ways *, int64_t) = {run, run_poisoned};
-    int err = 0, wrong = 0;
-    for (int i = 0; i < 2 && !err; ++i) {
-        p2p_fill(&s->p);
-        if (s->p.rank > s->p.peer)
-            p2p_poison(&s->p, 0);
-        err = runs[i](s, 1);
-        if (!err && !wrong)
-            wrong = p2p_check_one(&s->p, 0, 0);
-    }
-    return err ? err : wrong;
-}
-
-int ways_verify(struct ways *s, int (*run)(struct ways *s, int64_t reps))
+/* By the loop that is timed, once for each receive buffer; with one buffer for both, then so that nothing can
+ * be missed, in any case, for the peer does so. */
+int ways_verify(struct ways *s, const struct data_round *round)
 {
     if (s->p.rank > 1)
         return 0;
-    return s->p.state == P2P_SAME ? verify_same(s, run) : verify_apart(s, run);
+    const int wrong = data_verify(round, s, s->p.recvs);
+    if (s->p.state != DATA_SAME)
+        return wrong;
+    const int missed =
+        data_verify(&(struct data_round){ways_fill, run_poisoned, ways_look, ways_poison}, s, 1);
+    return wrong ? wrong : missed;
 }

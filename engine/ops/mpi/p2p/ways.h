@@ -26,7 +26,11 @@ void ways_close(struct ways *s);
 /* For buffer=written: written, then sent. */
 int ways_send_written(struct ways *s);
 
-/* Fresh data, a repetition of `run`, in which each of the two ranks receives one message, every byte. */
-int ways_verify(struct ways *s, int (*run)(struct ways *s, int64_t reps));
+/* Rounds of an op whose state begins with this, and in whose repetitions each of the two ranks receives one
+ * message. */
+void ways_fill(void *state);
+int ways_look(void *state);
+void ways_poison(void *state);
+int ways_verify(struct ways *s, const struct data_round *round);
 
 #endif

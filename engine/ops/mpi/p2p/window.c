@@ -1,7 +1,8 @@
 /* mpi.bandwidth, mpi.bibandwidth: a window of messages in flight from rank 0 to rank 1, or both ways at once.
  *
  * One way, an empty answer says that all of a window have arrived. Both ways need none: a rank is done with a
- * window when the other's has arrived. */
+ * window when the other's has arrived. What was received can be what is sent next both ways alone, and then
+ * two sets of buffers take turns, for MPI forbids to receive into what is being sent. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { WINDOW, BUFFERS, SEND, RECV };
+enum { WINDOW, BUFFERS, STATE, SEND, RECV };
 
 static const char *const send_words[] = {"isend", "start", NULL};
 static const char *const recv_words[] = {"irecv", "start", NULL};
@@ -19,26 +20,31 @@ static const char *const recv_words[] = {"irecv", "start", NULL};
 #define WINDOW_PARAMS                                                                                        \
     [WINDOW] = {"window", "", "messages in flight", 64, 1, 65536},                                           \
     [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache, as in OSU and IMB",    \
-                 1,         1,  65536}
+                 1,         1,  65536},                                                                      \
+    [STATE] = DATA_STATE_PARAM
 
 static const struct param params[] = {
     WINDOW_PARAMS,
     [SEND] = PARAM_WORDS("send", "the call that sends; start: persistent requests, MPI_Startall", send_words),
     [RECV] =
         PARAM_WORDS("recv", "the call that receives; start: persistent requests, MPI_Startall", recv_words),
+    OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0},
 };
 
-static const struct param params_large[] = {WINDOW_PARAMS, BUFFERS_PARAMS, {0}};
+static const struct param params_large[] = {WINDOW_PARAMS, OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
 struct window {
     struct p2p_pair p;
     int messages;
     bool persistent_sends, persistent_recvs;
-    MPI_Request *recvs, *sends; /* one array, the sends behind the receives; NULL where this rank has none */
-    int requests;               /* in it */
+    MPI_Request *recvs, *sends; /* the sends behind the receives; NULL where this rank has none */
+    int requests;               /* of both */
+    MPI_Request *all;           /* those of each set of buffers, one after the other */
+    int sets, set;
     int (*post_recvs)(struct window *s), (*post_sends)(struct window *s); /* all of them; MPI's code */
+    int (*post_written)(struct window *s);                                /* what was written */
     int (*half)(struct window *s, int64_t reps);
 };
 
@@ -98,6 +104,15 @@ static int start_recvs(struct window *s)
     return MPI_Startall(s->messages, s->recvs);
 }
 
+/* Before any of the window is under way, for a buffer may be that of several messages. */
+static int write_and_send(struct window *s)
+{
+    const struct p2p_pair *p = &s->p;
+    for (int b = 0; b < p->sends && b < s->messages; ++b)
+        data_write_again(p->send + (size_t)b * p->stride, p->bytes);
+    return s->post_written(s);
+}
+
 /* In the order of the words. */
 static int (*const sends[])(struct window *s) = {isend_all, start_sends};
 static int (*const recvs[])(struct window *s) = {irecv_all, start_recvs};
@@ -143,6 +158,27 @@ static int exchange_windows(struct window *s, int64_t reps)
     return team_mpi_err(rc, "exchanging windows or MPI_Waitall");
 }
 
+/* What was received is sent, and comes into what was sent before. */
+static void take_turns(struct window *s)
+{
+    char *received = s->p.recv;
+    s->p.recv = s->p.send;
+    s->p.send = received;
+    s->set = 1 - s->set;
+    s->recvs = s->all + s->set * s->requests;
+    s->sends = s->recvs + s->messages;
+}
+
+static int exchange_in_turns(struct window *s, int64_t reps)
+{
+    int err = 0;
+    for (int64_t i = 0; i < reps && !err; ++i) {
+        take_turns(s);
+        err = exchange_windows(s, 1);
+    }
+    return err;
+}
+
 static int nothing(struct window *s, int64_t reps)
 {
     (void)s, (void)reps;
@@ -152,38 +188,37 @@ static int nothing(struct window *s, int64_t reps)
 static int run(void *state, int64_t reps)
 {
     struct window *s = state;
+    s->p.moved += reps;
     return s->half(s, reps);
 }
 
 static void teardown(void *state)
 {
     struct window *s = state;
-    MPI_Request *all = s->recvs ? s->recvs : s->sends;
-    for (int i = 0; i < s->requests; ++i)
-        if (all[i] != MPI_REQUEST_NULL)
-            MPI_Request_free(&all[i]);
-    free(all);
+    for (int i = 0; s->all && i < s->sets * s->requests; ++i)
+        if (s->all[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&s->all[i]);
+    free(s->all);
     free(s);
 }
 
 static int alloc_requests(struct window *s)
 {
     const int of_recvs = s->p.recvs > 0 ? s->messages : 0, of_sends = s->p.sends > 0 ? s->messages : 0;
-    const size_t size = (size_t)(of_recvs + of_sends) * sizeof(MPI_Request);
-    if (size == 0)
-        return 0;
-    MPI_Request *all = malloc(size);
-    if (!all)
-        return err_say(ERR_NOMEM, "no memory for a window of %d requests", s->messages);
     s->requests = of_recvs + of_sends;
-    for (int i = 0; i < s->requests; ++i)
-        all[i] = MPI_REQUEST_NULL;
-    s->recvs = of_recvs > 0 ? all : NULL;
-    s->sends = of_sends > 0 ? all + of_recvs : NULL;
+    if (s->requests == 0)
+        return 0;
+    s->all = malloc((size_t)(s->sets * s->requests) * sizeof(MPI_Request));
+    if (!s->all)
+        return err_say(ERR_NOMEM, "no memory for a window of %d requests", s->messages);
+    for (int i = 0; i < s->sets * s->requests; ++i)
+        s->all[i] = MPI_REQUEST_NULL;
+    s->recvs = of_recvs > 0 ? s->all : NULL;
+    s->sends = of_sends > 0 ? s->all + of_recvs : NULL;
     return 0;
 }
 
-static int init_requests(struct window *s)
+static int init_set(struct window *s)
 {
     const struct p2p_pair *p = &s->p;
     int rc = MPI_SUCCESS;
@@ -196,15 +231,46 @@ static int init_requests(struct window *s)
     return team_mpi_err(rc, "MPI_Recv_init or MPI_Send_init");
 }
 
+static int init_requests(struct window *s)
+{
+    int err = init_set(s);
+    for (int i = 1; i < s->sets && !err; ++i) {
+        take_turns(s);
+        err = init_set(s);
+    }
+    return err;
+}
+
 /* What is special about a row. */
 struct kind {
     bool both, large;
 };
 
+/* A window that goes both ways at once needs a second set of buffers to come into. */
+static int choose_state(struct window *s, const struct op_env *env)
+{
+    const enum data_state state = s->p.state;
+    s->sets = state == DATA_SAME ? 2 : 1;
+    if (state == DATA_WRITTEN) {
+        s->post_written = s->post_sends;
+        s->post_sends = write_and_send;
+    }
+    if (state != DATA_SAME || s->p.rank > 1)
+        return 0;
+    s->half = exchange_in_turns;
+    s->p.state = DATA_APART;
+    return buffers_take(env->buffers, (size_t)s->p.recvs, s->p.stride, (void **)&s->p.recv);
+}
+
 static int setup(const struct op_env *env, void **state)
 {
     const struct kind *kind = env->op->row;
     const int rank = env->team->rank, buffers = (int)env->params[BUFFERS];
+    if (!kind->both && data_state_of(env) == DATA_SAME)
+        return err_say(ERR_INPUT,
+                       "%s sends one way, so nothing comes that could be sent again; give buffer=apart or "
+                       "written, or mpi.bibandwidth",
+                       env->op->name);
     struct window *s = calloc(1, sizeof *s);
     if (!s)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
@@ -216,6 +282,7 @@ static int setup(const struct op_env *env, void **state)
     s->post_recvs = kind->large ? irecv_all_large : recvs[(int)env->params[RECV]];
     s->persistent_sends = s->post_sends == start_sends;
     s->persistent_recvs = s->post_recvs == start_recvs;
+    err = err ? err : choose_state(s, env);
     err = err ? err : alloc_requests(s);
     err = err ? err : init_requests(s);
     if (err)
@@ -225,14 +292,40 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-static int verify(void *state)
+static void fill(void *state)
 {
     struct window *s = state;
     p2p_fill(&s->p);
-    for (int b = 0; b < s->p.recvs; ++b)
-        p2p_poison(&s->p, b);
-    int err = run(s, 1);
-    return err ? err : p2p_check(&s->p, s->p.recvs < s->messages ? s->p.recvs : s->messages);
+    p2p_poison_all(&s->p);
+    if (s->half == exchange_in_turns)
+        take_turns(s); /* as the next repetition does again */
+}
+
+static int look(void *state)
+{
+    struct window *s = state;
+    if (s->half == exchange_in_turns)
+        p2p_follow(&s->p);
+    return p2p_check(&s->p, s->p.recvs < s->messages ? s->p.recvs : s->messages);
+}
+
+static void poison(void *state)
+{
+    struct window *s = state;
+    if (s->half != exchange_in_turns)
+        p2p_poison_all(&s->p);
+}
+
+static const struct data_round a_round = {fill, run, look, poison};
+
+static int verify(void *state)
+{
+    return data_verify(&a_round, state, 1);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 static double moved(const struct op_env *env)
@@ -268,6 +361,7 @@ static void op_at(size_t i, struct op *op)
     op->setup = setup;
     op->run = run;
     op->verify = verify;
+    op->check = check;
     op->teardown = teardown;
     op->moved = moved;
 }

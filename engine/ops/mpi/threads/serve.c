@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct param params[] = {BUFFERS_PARAMS, {0}};
+static const struct param params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
 /* A thread of rank 1. */
 struct server {
@@ -63,6 +63,7 @@ static int run(void *state, int64_t reps)
 {
     struct serve *s = state;
     int rc = MPI_SUCCESS;
+    s->p.moved += reps;
     if (s->p.rank == 0)
         rc = ask(&s->p, reps);
     if (s->p.rank == 1) {
@@ -113,49 +114,62 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* One question: rank 0 has back what it sent, and the thread that served has received that. */
-static int check(struct serve *s, int question)
+static void poison(void *state)
+{
+    struct serve *s = state;
+    p2p_poison_all(&s->p);
+    for (int t = 0; t < s->threads; ++t)
+        s->servers[t].served = 0;
+}
+
+static void fill(void *state)
+{
+    struct serve *s = state;
+    p2p_fill(&s->p);
+    poison(s);
+}
+
+/* What somebody received holds what rank 0 asks, and came back so. */
+static int check_buffer(const struct serve *s, char *data, int which)
 {
     const struct p2p_pair *p = &s->p;
+    data_arrived(data, p->bytes, p->planted);
+    return data_check(data, p->bytes, 0, p2p_number(p, 0), which);
+}
+
+/* Each question was answered once. Rank 0 has back what it sent, and the threads that served received that.
+ */
+static int look(void *state)
+{
+    struct serve *s = state;
+    const struct p2p_pair *p = &s->p;
+    int64_t served = 0;
     int err = 0;
-    if (p->bytes > 0 && p->rank == 0) {
-        data_arrived(p->recv, p->bytes, p->planted);
-        err = data_check(p->recv, p->bytes, 0, question, 0);
-    }
-    for (int t = 0; t < s->threads && !err; ++t)
-        if (s->servers[t].served > 0 && p->bytes > 0) {
-            data_arrived(s->servers[t].buffer, p->bytes, p->planted);
-            err = data_check(s->servers[t].buffer, p->bytes, 0, question, t);
-        }
+    for (int t = 0; t < s->threads; ++t)
+        served += s->servers[t].served;
+    if (p->rank == 1 && served != p->moved)
+        return err_say(ERR_WRONG, "%lld questions were answered %lld times", (long long)p->moved,
+                       (long long)served);
+    if (p->rank == 0 && p->moved > 0 && p->bytes > 0)
+        err = check_buffer(s, p->recv, 0);
+    for (int t = 0; t < s->threads && p->bytes > 0 && !err; ++t)
+        if (s->servers[t].served > 0)
+            err = check_buffer(s, s->servers[t].buffer, t);
     return err;
 }
 
-/* Question by question, so that it is known what each thread received. All are asked, for the other rank goes
- * on after a wrong answer too. */
+static const struct data_round a_round = {fill, run, look, poison};
+
+/* Question by question, so that it is known what each thread received. */
 static int verify(void *state)
 {
     enum { QUESTIONS = 16 };
-    struct serve *s = state;
-    struct p2p_pair *p = &s->p;
-    int err = 0, wrong = 0;
-    for (int i = 0; i < QUESTIONS && !err; ++i) {
-        const int question = ++p->generation;
-        int64_t served = 0;
-        if (p->bytes > 0 && p->rank == 0)
-            data_fill(p->send, p->bytes, 0, question);
-        for (int b = 0; b < p->recvs; ++b)
-            p2p_poison(p, b);
-        for (int t = 0; t < s->threads; ++t)
-            s->servers[t].served = 0;
-        err = run(s, 1);
-        for (int t = 0; t < s->threads; ++t)
-            served += s->servers[t].served;
-        if (!err && !wrong && p->rank == 1 && served != 1)
-            wrong = err_say(ERR_WRONG, "one question was answered %lld times", (long long)served);
-        if (!err && !wrong)
-            wrong = check(s, question);
-    }
-    return err ? err : wrong;
+    return data_verify(&a_round, state, QUESTIONS);
+}
+
+static int check(void *state)
+{
+    return data_check_left(&a_round, state);
 }
 
 static double moved(const struct op_env *env)
@@ -179,6 +193,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = run,
         .verify = verify,
+        .check = check,
         .teardown = teardown,
         .moved = moved,
     };

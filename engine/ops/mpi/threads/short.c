@@ -140,20 +140,33 @@ static int check_long(struct shorts *s)
     return err;
 }
 
-/* A short message under long ones, and the last of these; what is measured next is under long ones too. */
+/* Short messages under long ones, and the last of these; what is measured next is under long ones too. */
+static int check_both(struct shorts *s, int (*check_short)(void *state))
+{
+    const int wrong = check_short(s->state);
+    char why[ERR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", wrong ? err_text() : "");
+    int err = flow_end(s);
+    err = err ? err : check_long(s);
+    refill(s);
+    flow_begin(s);
+    return wrong ? err_say((enum err)wrong, "%s", why) : err;
+}
+
 static int verify(void *state)
 {
     struct shorts *s = state;
-    int err = flow_end(s);
-    refill(s);
-    flow_begin(s);
-    const int wrong = s->alone->verify(s->state);
-    char why[ERR_TEXT_MAX];
-    snprintf(why, sizeof why, "%s", wrong ? err_text() : "");
-    err = err ? err : flow_end(s);
-    err = err ? err : check_long(s);
-    flow_begin(s);
-    return wrong ? err_say((enum err)wrong, "%s", why) : err;
+    if (!s->flowing) {
+        refill(s);
+        flow_begin(s);
+    }
+    return check_both(s, s->alone->verify);
+}
+
+static int check(void *state)
+{
+    struct shorts *s = state;
+    return check_both(s, s->alone->check);
 }
 
 static void teardown(void *state)
@@ -233,6 +246,7 @@ static void op_at(size_t i, struct op *op)
     op->turn = turn;
     op->write = write_payload;
     op->verify = verify;
+    op->check = check;
     op->teardown = teardown;
 }
 

@@ -151,6 +151,19 @@ static int verify(void *state)
     return first_error(s);
 }
 
+static void check_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    note(&s->lanes[t], s->alone->check(s->lanes[t].state));
+}
+
+static int check(void *state)
+{
+    struct mt_threads *s = state;
+    pool_run(s->pool, check_one, s);
+    return first_error(s);
+}
+
 static void teardown(void *state)
 {
     struct mt_threads *s = state;
@@ -308,6 +321,7 @@ static void op_at(size_t i, struct op *op)
     op->setup = setup;
     op->run = run;
     op->verify = verify;
+    op->check = base->alone.check ? check : NULL;
     op->teardown = teardown;
     op->flow_at = flow_at;
     op->turn = NULL; /* messages of several threads have no one order */

@@ -1,15 +1,16 @@
 """How often `steelyard compare` calls equals slower or faster, and how often it finds what is slower.
 
     python benchmarks/aa_compare.py OUT [--comparisons 200] [--seconds 60] [--launches 8] [--ops OP,...]
-    python benchmarks/aa_compare.py OUT --slower 10 --launches 12 --comparisons 10
+    python benchmarks/aa_compare.py OUT --slower 10 --launches 12 --ops mpi.allreduce,mpi.bcast
 
 Each comparison is a real campaign of two arms that differ in an environment variable that nobody reads. With
 `--slower` they differ in a preloaded library: in the second arm each MPI_Allreduce and MPI_Bcast takes so
 many per cent longer. Folders and verdicts stay in OUT, so that the same command goes on where it was;
 `--seconds` ends a slice. Prints the comparisons with an alarm, for each op how often which verdict was given,
-with Clopper's and Pearson's interval of 95 %, and its ratios, and how often "same" was said of what was made
-5 % slower or more. At most 1 % of comparisons of equals may have an alarm, whatever else the machine does
-meanwhile, and in at most 10 % of them the least p of all test cases may be 10 % or less.
+with Clopper's and Pearson's interval of 95 %, its ratios and how its launches scatter, and how often "same"
+was said of what was made 5 % slower or more. At most 1 % of comparisons of equals may have an alarm, whatever
+else the machine does, and in at most 10 % of them the least p of all test cases may be 10 % or less. What was
+made slower should be found as often as in simulated launches that scatter as much: it is printed beside.
 
 All campaigns run in this process: what each `steelyard run` would do again (imports, looking for engines and
 asking them, tables, a report) is done once, or not at all.
@@ -18,6 +19,7 @@ asking them, tables, a report) is done once, or not at all.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -32,16 +34,22 @@ from steelyard.campaign.folder import open_folder
 from steelyard.campaign.jobs import Setup, setup_for
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.run import RunOptions, planned
-from steelyard.compare.answer import FASTER, MARGIN, SAME, SLOWER, Question
+from steelyard.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
 from steelyard.compare.arms import rivals_by
 from steelyard.compare.verdicts import Verdicts, compare
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve
+from steelyard.results.row import Row, has_time
 from steelyard.results.rows import results
+from steelyard.stats.swaps import compare_arms
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
+# Few samples make many comparisons of equals. A slow-down is looked for in longer launches: 50 samples are
+# over in some ms, in which a rank may be without its core, and their medians scatter more than they must.
+EQUAL_SAMPLES, SLOWED_SAMPLES = 50, 2000
+SIMULATED = 200  # comparisons, of launches that scatter as the real ones
 LEVELS = (0.5, 0.2, 0.1, 0.05)  # of equals so many have such a p, or fewer: more of them than alarms tell
 SLOW = """
 #include <mpi.h>
@@ -71,6 +79,13 @@ int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c)
 """
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """A comparison, and the logarithms of the ratios of its pairs, by test case."""
+
+    verdicts: Verdicts
+    pairs: dict[str, list[float]]
+
+
 def main() -> None:
     """Measure until there are so many comparisons, or the time is over; print what all of them say."""
     parser = argparse.ArgumentParser(
@@ -85,7 +100,9 @@ def main() -> None:
     parser.add_argument("--slower", type=float, default=0.0, help="per cent")
     parser.add_argument("--mpi", default="openmpi")
     parser.add_argument("--method", help="default: the op's own")
-    parser.add_argument("--samples", type=int, default=50, help="of a launch and test case")
+    parser.add_argument(
+        "--samples", type=int, help="of a launch and test case; default: 50, with --slower 2000"
+    )
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
     options.out.mkdir(parents=True, exist_ok=True)
@@ -98,7 +115,7 @@ def main() -> None:
         bytes_=options.bytes,
         method=options.method,
         rule="fixed",
-        param=[f"count={options.samples}"],
+        param=[f"count={options.samples or (SLOWED_SAMPLES if options.slower else EQUAL_SAMPLES)}"],
         mpi=[options.mpi],
         arms=f"{factor}={','.join(values)}",
         launches=options.launches,
@@ -113,7 +130,7 @@ def main() -> None:
             found = measure(options.out / f"{number:04}", msgspec.structs.replace(plan, seed=number), setup)
             write_whole(kept, msgspec.json.encode(found))
     kept_ones = sorted(options.out.glob("*.json"))
-    report([msgspec.json.decode(kept.read_bytes(), type=Verdicts) for kept in kept_ones], options.slower)
+    report([msgspec.json.decode(kept.read_bytes(), type=Kept) for kept in kept_ones], options.slower)
 
 
 def library(folder: Path, mpi: str, per_cent: float) -> str:
@@ -128,28 +145,52 @@ def library(folder: Path, mpi: str, per_cent: float) -> str:
     return str(built)
 
 
-def measure(folder: Path, plan: Plan, setup: Setup) -> Verdicts:
+def measure(folder: Path, plan: Plan, setup: Setup) -> Kept:
     """Run one campaign, or the rest of it, and compare its arms."""
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(setup.machine.cores))
     campaign = open_folder(folder, plan, points, setup.machine)
     run_campaign(folder, plan, campaign, setup, lambda _: None)
     (factor,) = plan.arms
-    return compare(rivals_by(results(folder), factor), True, Question(), campaign.seed)
+    rivals = rivals_by(results(folder), factor)
+    pairs = {f"{case[0].op} {case[0].bytes} B": _log_ratios(*case) for case in rivals.cases}
+    return Kept(compare(rivals, True, Question(), campaign.seed), pairs)
 
 
-def report(found: Sequence[Verdicts], slower: float) -> None:
+def _log_ratios(first: Row, second: Row) -> list[float]:
+    """Of the launches that both arms have, in their order."""
+    times = [{one.launch: one.median for one in row.launches if has_time(one)} for row in (first, second)]
+    return [math.log((times[1][k] or 0) / (times[0][k] or 0)) for k in times[0] if k in times[1]]
+
+
+def scatter_of(pairs: Sequence[float]) -> float:
+    """How launches scatter, as a fraction: from the median deviation of pairs, which are of two launches."""
+    return 1.4826 * float(np.median(np.abs(np.array(pairs) - np.median(pairs)))) / math.sqrt(2)
+
+
+def simulated_power(scatter: Sequence[float], slower: float, launches: int) -> float:
+    """The fraction of test cases found, in normal launches that scatter so, a scatter for each test case."""
+    found = 0
+    for seed in range(SIMULATED):
+        both = np.random.default_rng(seed).standard_normal((2, launches, len(scatter))) * np.array(scatter)
+        said = compare_arms(both[0], both[1] + math.log1p(slower), seed=seed)
+        found += int((said.p <= FALSE_ALARM).sum())
+    return found / SIMULATED / len(scatter)
+
+
+def report(kept: Sequence[Kept], slower: float) -> None:
     """A line for each alarm and for each verdict of an op, and the rate of comparisons with an alarm.
 
     Where the second arm was made slower by so many per cent, an alarm is what is hoped for.
     """
-    if not found:
+    if not kept:
         sys.exit("no comparison was made")
+    found = [one.verdicts for one in kept]
     alarms = 0
     for number, verdicts in enumerate(found, 1):
-        said = [one for one in (*verdicts.points, *verdicts.ops) if one.verdict in (SLOWER, FASTER)]
-        alarms += bool(said)
-        for one in said:
+        different = [one for one in (*verdicts.points, *verdicts.ops) if one.verdict in (SLOWER, FASTER)]
+        alarms += bool(different)
+        for one in different:
             print(f"{number:04}: {one.op} {one.verdict}, ratio {one.ratio:.3f}, p {one.p:.4f}")
     points = [one for verdicts in found for one in verdicts.points]
     for op in dict.fromkeys(one.op for one in points):
@@ -160,10 +201,22 @@ def report(found: Sequence[Verdicts], slower: float) -> None:
         if ratios:
             low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
             print(f"{op} ratio: median {middle:.3f}, 90 % of them from {low:.3f} to {high:.3f}")
+    each = {
+        name: [scatter_of(one.pairs[name]) for one in kept if len(one.pairs.get(name, ())) > 1]
+        for name in kept[0].pairs
+    }
+    scatters = {name: float(np.median(own)) for name, own in each.items() if own}
+    for name, scatter in scatters.items():
+        print(f"{name}: launches scatter by {100 * scatter:.1f} %, median over comparisons")
+    if slower:
+        pairs = max(one.launches for one in found)
+        power = simulated_power(list(scatters.values()), slower / 100, pairs)
+        slowed = sum(one.verdict == SLOWER for one in points)
+        print(f"found slower: {_rate(slowed, len(points))}; simulated with this scatter {100 * power:.0f} %")
     if slower >= 100 * MARGIN:
         print(f"called the same: {_rate(sum(one.verdict == SAME for one in points), len(points))}")
     least = [
-        min((one.p for one in (*each.points, *each.ops) if one.p is not None), default=1.0) for each in found
+        min((one.p for one in (*said.points, *said.ops) if one.p is not None), default=1.0) for said in found
     ]
     for level in LEVELS:
         below = sum(p <= level for p in least)

@@ -19,6 +19,7 @@ from scipy.signal import lfilter
 
 from steelyard.models.overlap import overlap_of
 from steelyard.models.scaling import ScalingCurve, scaling_curves
+from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Rate
 from steelyard.results.load import Look
 from steelyard.results.mode_cause import blame
@@ -132,6 +133,7 @@ def _scaling_row(ranks: int, times: Floats) -> Row:
     return Row(
         point=ranks,
         op="npb.ep",
+        role=KERNEL,
         method="each",
         bytes=0,
         ranks=ranks,

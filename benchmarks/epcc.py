@@ -45,7 +45,7 @@ from steelyard.engines.build import describe, solo_engine
 from steelyard.engines.description import ops_of
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.plan.other_suites import find_like
+from steelyard.plan.like import find_like
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.plan.resolve import resolve
 from steelyard.results.load import load

@@ -22,12 +22,22 @@ from make_records import FakePoint, steady, write_folder
 
 LAUNCHES, EACH = 10, 20_000  # launches, and samples of a test case in each
 SAMPLES = 10_000_000
+CHUNK_NS = (
+    1_000_000_000  # from one chunk to the next: timestamps have ten digits and more, as in a real launch
+)
 
 
 def write(folder: Path, samples: int) -> None:
     """Test cases of ping-pong whose samples are so many together."""
     points = [
-        FakePoint("mpi.pingpong", steady(200.0 + size, count=EACH), bytes=size, report="message", parts=2)
+        FakePoint(
+            "mpi.pingpong",
+            steady(200.0 + size, count=EACH),
+            bytes=size,
+            report="message",
+            parts=2,
+            at_ns=CHUNK_NS,
+        )
         for size in range(1, 1 + samples // (LAUNCHES * EACH))
     ]
     write_folder(folder, points, launches=LAUNCHES)

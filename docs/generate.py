@@ -12,7 +12,7 @@ import msgspec
 
 from steelyard.cli.page import with_options
 from steelyard.engines.description import Description, Method, Op, Param, Rule
-from steelyard.plan.other_suites import like_page
+from steelyard.plan.like import like_page
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
 HEAD = """# Ops, methods, stop rules, clocks

@@ -42,8 +42,10 @@ extern const char *const kernel_on_off[3];
 #define KERNEL_COMMS                                                                                         \
     PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover", kernel_one_thread)
 extern const char *const kernel_one_thread[3];
-/* The list of a kernel whose plans are exchanges. */
+/* The list of a kernel whose plans are exchanges, and all rows that it shares with others. */
 extern const char *const kernel_exchanges[COMM_COLLECTIVE + 1];
+#define KERNEL_EXCHANGES                                                                                     \
+    KERNEL_BACKEND(kernel_exchanges), KERNEL_MOVERS, KERNEL_WINDOWS, KERNEL_COMMS, KERNEL_PHASES
 
 struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */

@@ -12,7 +12,8 @@ from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.arguments import asked_plan
-from steelyard.plan.other_suites import SUITES, find_like, like_page
+from steelyard.plan.like import find_like, like_page
+from steelyard.plan.other_suites import SUITES
 from steelyard.plan.resolve import resolve
 
 _CORES = 8

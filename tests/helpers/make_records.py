@@ -46,7 +46,8 @@ class FakePoint:
     tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
     are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
     `counts` names what the op counts: a few in each observation. `answers` maps a launch to what it answered.
-    `params` are those that the plan sets, `usual` all others, which the engine alone knows.
+    `params` are those that the plan sets, `usual` all others, which the engine alone knows. `at_ns` is when
+    its first sample began, since its launch did; chunks follow each other by as much.
     """
 
     op: str
@@ -79,6 +80,7 @@ class FakePoint:
     rejected: int = 0
     placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
+    at_ns: int = 0
     answers: dict[int, Answer] = field(default_factory=dict)
 
 
@@ -320,7 +322,9 @@ def _obs(
         shown = shown + point.path.late_ns + point.path.observer_ns
     if point.low is not None:  # the two kinds take turns
         shown = np.stack([shown, np.full(shown.size, point.low * LOW_REPS)], axis=1).ravel()
-    start, stop = stamps(rng, shown, point.ranks, point.pace, point.skew)
+    start, stop = (
+        own + point.at_ns * (number + 1) for own in stamps(rng, shown, point.ranks, point.pace, point.skew)
+    )
     if point.report == "root":
         start, stop = start[::-1], stop[::-1]
     if point.report == "message":  # an instant on each rank: the sender's is the first

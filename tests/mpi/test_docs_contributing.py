@@ -101,6 +101,7 @@ def test_the_page_has_a_method_and_a_rule_in_full() -> None:
     assert {Path(name).parent.name for name in _files()} == {"methods", "rules"}
 
 
+@pytest.mark.further  # an engine takes half a minute; that the page is compiled is in test_docs_snippets.py
 def test_a_method_and_a_rule_of_the_page_measure(copy: Path) -> None:
     """By the command of the page, under the first MPI; for less time, and with the rule that it adds."""
     try:

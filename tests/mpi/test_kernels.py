@@ -198,3 +198,51 @@ def test_a_bit_that_a_message_of_atoms_lost_is_missed(tmp_path: Path) -> None:
     (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
     assert (end.status, end.verified) == ("failed", False)
     assert "atoms is not what rank 0 has sent" in (end.why or "")
+
+
+# How often rank 0 makes a window, or a persistent request, into the file OPENED.
+_COUNTS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int seen;
+int MPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    ++seen;
+    return PMPI_Win_create(base, size, unit, info, comm, win);
+}
+int MPI_Send_init(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    ++seen;
+    return PMPI_Send_init(data, n, type, to, tag, comm, request);
+}
+int MPI_Finalize(void)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    FILE *file = rank == 0 ? fopen(getenv("OPENED"), "w") : NULL;
+    if (file) {
+        fprintf(file, "%d", seen);
+        fclose(file);
+    }
+    return PMPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("backend", ["fence", "persistent"])
+def test_timed_runs_of_atoms_open_no_plans(tmp_path: Path, backend: str) -> None:
+    """The first run, which is not timed, may have to: a crystal melts. Later ones have as many atoms."""
+    engine = engine_of(choose_mpi("openmpi"))
+    source = tmp_path / "counts.c"
+    source.write_text(_COUNTS)
+    library, opened = build_preloaded(engine, source, tmp_path), {}
+    for count in (1, 4):
+        told = tmp_path / f"opened{count}"
+        before = ("env", f"OPENED={told}", f"LD_PRELOAD={library}")
+        line = f"op=app.minimd nx=4 ny=4 nz=4 steps=45 backend={backend} rule=fixed count={count}"
+        (end,) = ends_of(measure(engine, 2, 1, [line], tmp_path / f"{count}.jsonl", before))
+        assert (end.status, end.count) == ("ok", count)
+        opened[count] = int(told.read_text())
+    assert opened[1] == opened[4] > 0

@@ -84,3 +84,13 @@ def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
     compared = _load("coverage_compare")
     assert compared.arms_held(compared.FOLDERS["an hour adds 3 %"], 12, 30, by_turns=False) >= 0.9
     assert compared.arms_held(compared.FOLDERS["an hour adds 10 %"], 12, 30, by_turns=False) < 0.5
+
+
+def test_a_confirmation_keeps_its_promise_whatever_nights_are(derived: ModuleType) -> None:
+    """A walk misleads the history alone; launches by turns tonight know nothing of it: 1 % of 6 rounds."""
+    assert derived
+    nights = _load("coverage_nights")
+    walk = nights.WORLDS["a walk of 1 % a night"]
+    assert nights.nothing_changed(walk, 12, 6)["after the confirmation"] <= 1 / 6
+    independent = nights.WORLDS["independent"]
+    assert nights.tonight_slower(independent, 12, 4)["10 % slower: confirmed"] >= 0.75

@@ -1,6 +1,24 @@
 #include "kernels/app/app.h"
 
+#include "base/err.h"
 #include "kernels/families.h"
+
+#include <stdlib.h>
+
+int app_open(const struct app_parts *parts, struct kernel_env *env, void **state)
+{
+    void *s = calloc(1, parts->size);
+    bool stop = false;
+    int err = s ? parts->make(env, s) : err_say(ERR_NOMEM, "no memory for the state of a kernel");
+    err = kernel_agree(env, err, &stop);
+    if (!stop)
+        err = kernel_agree(env, parts->connect(s), &stop);
+    if (!stop)
+        *state = s;
+    else if (s)
+        parts->close(s);
+    return err;
+}
 
 static const struct kernel *const kernels[] = {&app_hpccg, &app_minife, &app_minimd};
 

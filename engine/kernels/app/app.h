@@ -8,6 +8,16 @@
 /* By how much, relative, sums in another order may change what an app answers: that of threads, of ranks. */
 #define APP_ALIKE 1e-9
 
+/* What opening an app is made of. make() is each rank's own part, whose errors are agreed on before
+ * connect(), which all ranks do together. close() takes any state, also one that is {0}, and frees it. */
+struct app_parts {
+    size_t size; /* of the state, which is {0} at first */
+    int (*make)(struct kernel_env *env, void *state);
+    int (*connect)(void *state);
+    void (*close)(void *state);
+};
+int app_open(const struct app_parts *parts, struct kernel_env *env, void **state);
+
 extern const struct kernel app_hpccg, app_minife, app_minimd;
 
 #endif

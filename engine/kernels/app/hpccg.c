@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS };
 enum { GRID_LINE = 0 };
 
 struct hpccg {
@@ -166,12 +166,26 @@ static void make_right_side(struct hpccg *s)
                 s->b[i++] = right_side_at(&s->brick, at);
 }
 
-static int alloc(struct hpccg *s)
+static int make(struct kernel_env *env, void *state)
 {
-    int err = kernel_alloc(s->env, (size_t)s->brick.own, sizeof *s->b, &s->b);
+    struct hpccg *s = state;
+    s->env = env;
+    s->brick = brick_of(env);
+    s->iterations = (int64_t)env->params[ITERATIONS];
+    int err = kernel_alloc(env, (size_t)s->brick.own, sizeof *s->b, &s->b);
     if (!err)
-        err = cg_alloc(s->env, &s->brick, &s->a, 0, &s->cg);
-    return err ? err : hpccg_matrix_make(s->env, &s->brick, &s->a);
+        err = cg_alloc(env, &s->brick, &s->a, 0, &s->cg);
+    if (!err)
+        err = hpccg_matrix_make(env, &s->brick, &s->a);
+    if (!err)
+        make_right_side(s);
+    return err;
+}
+
+static int connect(void *state)
+{
+    struct hpccg *s = state;
+    return cg_open(&s->cg, &s->brick, 0);
 }
 
 static void close_hpccg(void *state)
@@ -185,26 +199,8 @@ static void close_hpccg(void *state)
 
 static int open_hpccg(struct kernel_env *env, void **state)
 {
-    struct hpccg *s = calloc(1, sizeof *s);
-    bool stop = false;
-    int err = s ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
-    if (!err) {
-        s->env = env;
-        s->brick = brick_of(env);
-        s->iterations = (int64_t)env->params[ITERATIONS];
-        err = alloc(s);
-    }
-    err = kernel_agree(env, err, &stop);
-    if (!stop) {
-        make_right_side(s);
-        err = cg_open(&s->cg, &s->brick, 0);
-    }
-    if (err || stop) {
-        if (s)
-            close_hpccg(s);
-    } else
-        *state = s;
-    return err;
+    static const struct app_parts parts = {sizeof(struct hpccg), make, connect, close_hpccg};
+    return app_open(&parts, env, state);
 }
 
 /* As the original counts, for each row: two operations for each of 27 points, of each element of two dot
@@ -234,11 +230,7 @@ static const struct param params[] = {
     [NZ] = {"nz", "", "cells of a rank along z", 64, 1, 1e5},
     [GRID] = PARAM_WORDS("grid", "how bricks are stacked: a line along z, or a box", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 149, 1, 1e6},
-    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
-    [MOVERS] = KERNEL_MOVERS,
-    [WINDOWS] = KERNEL_WINDOWS,
-    [COMMS] = KERNEL_COMMS,
-    [PHASES] = KERNEL_PHASES,
+    KERNEL_EXCHANGES,
     {0}};
 
 const struct kernel app_hpccg = {

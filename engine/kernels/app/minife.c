@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, TIMED, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
+enum { NX, NY, NZ, GRID, ITERATIONS, IMBALANCE, TIMED };
 enum { TIMED_WHOLE };
 
 struct minife {
@@ -217,27 +217,37 @@ static double memory(const struct kernel_env *env)
 }
 
 /* The planted error is in the mesh: the last node is not where it should be. */
-static int make(struct minife *s)
+static int make(struct kernel_env *env, void *state)
 {
+    struct minife *s = state;
     struct brick brick;
-    int err = cut(s->env, &brick);
+    s->env = env;
+    s->iterations = (int64_t)env->params[ITERATIONS];
+    s->whole = (int)env->params[TIMED] == TIMED_WHOLE;
+    int err = cut(env, &brick);
     if (!err)
-        err = minife_mesh_make(s->env, &brick, &s->mesh);
+        err = minife_mesh_make(env, &brick, &s->mesh);
     if (!err)
-        err = minife_system_alloc(s->env, &brick, &s->system);
+        err = minife_system_alloc(env, &brick, &s->system);
     if (!err)
-        err = cg_alloc(s->env, &s->mesh.brick, &s->system.a, PHASE_CG, &s->cg);
+        err = cg_alloc(env, &s->mesh.brick, &s->system.a, PHASE_CG, &s->cg);
     if (!err)
-        err = kernel_alloc(s->env, (size_t)brick.own, sizeof *s->exact, &s->exact);
+        err = kernel_alloc(env, (size_t)brick.own, sizeof *s->exact, &s->exact);
     if (!err)
-        err = kernel_alloc(s->env, (size_t)brick.own, sizeof *s->body, &s->body);
+        err = kernel_alloc(env, (size_t)brick.own, sizeof *s->body, &s->body);
     if (!err)
         err = minife_exact(&brick, MINIFE_MESH, s->exact);
     if (!err)
         err = minife_exact(&brick, MINIFE_BODY, s->body);
     if (!err)
-        kernel_spoil(s->env, &s->mesh.at[brick.own - 1][0]);
+        kernel_spoil(env, &s->mesh.at[brick.own - 1][0]);
     return err;
+}
+
+static int connect(void *state)
+{
+    struct minife *s = state;
+    return cg_open(&s->cg, &s->mesh.brick, 0);
 }
 
 static void close_minife(void *state)
@@ -253,24 +263,8 @@ static void close_minife(void *state)
 
 static int open_minife(struct kernel_env *env, void **state)
 {
-    struct minife *s = calloc(1, sizeof *s);
-    bool stop = false;
-    int err = s ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
-    if (!err) {
-        s->env = env;
-        s->iterations = (int64_t)env->params[ITERATIONS];
-        s->whole = (int)env->params[TIMED] == TIMED_WHOLE;
-        err = make(s);
-    }
-    err = kernel_agree(env, err, &stop);
-    if (!stop)
-        err = cg_open(&s->cg, &s->mesh.brick, err);
-    if (err || stop) {
-        if (s)
-            close_minife(s);
-    } else
-        *state = s;
-    return err;
+    static const struct app_parts parts = {sizeof(struct minife), make, connect, close_minife};
+    return app_open(&parts, env, state);
 }
 
 /* As the original counts, and only what the solver does: two operations for each entry of the matrix in each
@@ -315,11 +309,7 @@ static const struct param params[] = {
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 200, 1, 1e6},
     [IMBALANCE] = {"imbalance", "%", "how much more nodes than the mean the fullest rank has", 0, 0, 1000},
     [TIMED] = PARAM_WORDS("timed", "all from the mesh on, or conjugate gradients alone", timed),
-    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
-    [MOVERS] = KERNEL_MOVERS,
-    [WINDOWS] = KERNEL_WINDOWS,
-    [COMMS] = KERNEL_COMMS,
-    [PHASES] = KERNEL_PHASES,
+    KERNEL_EXCHANGES,
     {0}};
 
 const struct kernel app_minife = {

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POTENTIAL, NX, NY, NZ, STEPS, EVERY, LISTS, BACKEND, MOVERS, WINDOWS, COMMS, PHASES };
+enum { POTENTIAL, NX, NY, NZ, STEPS, EVERY, LISTS };
 enum { HALF = 0 };
 
 enum { PHASE_FORCE, PHASE_LISTS, PHASE_MOTION, PHASE_GHOSTS, PHASE_MIGRATION };
@@ -304,34 +304,31 @@ static void close_minimd(void *state)
     free(s);
 }
 
-static int open_minimd(struct kernel_env *env, void **state)
+static int make(struct kernel_env *env, void *state)
 {
+    struct minimd *s = state;
     const bool half = (int)env->params[LISTS] == HALF;
-    struct minimd *s = calloc(1, sizeof *s);
-    bool stop = false;
-    int err = s ? 0 : err_say(ERR_NOMEM, "no memory for the state of a kernel");
-    if (!err) {
-        s->env = env;
-        s->law = laws[(int)env->params[POTENTIAL]];
-        s->steps = (int64_t)env->params[STEPS];
-        s->every = (int64_t)env->params[EVERY];
-        box_of(env, &s->box);
-        err = alloc_atoms(s);
-    }
+    s->env = env;
+    s->law = laws[(int)env->params[POTENTIAL]];
+    s->steps = (int64_t)env->params[STEPS];
+    s->every = (int64_t)env->params[EVERY];
+    box_of(env, &s->box);
+    int err = alloc_atoms(s);
     if (!err)
         err = minimd_lists_open(env, &s->box, s->law, half, &s->lists);
-    if (!err)
-        err = minimd_force_open(env, &s->box, s->law, half, &s->atoms, &s->force);
-    err = kernel_agree(env, err, &stop);
-    if (!stop)
-        err = minimd_ghosts_open(env, &s->box, half, s->law->embedded, 0, &s->ghosts);
-    err = stop ? err : kernel_agree(env, err, &stop);
-    if (stop) {
-        if (s)
-            close_minimd(s);
-    } else
-        *state = s;
-    return err;
+    return err ? err : minimd_force_open(env, &s->box, s->law, half, &s->atoms, &s->force);
+}
+
+static int connect(void *state)
+{
+    struct minimd *s = state;
+    return minimd_ghosts_open(s->env, &s->box, s->lists.half, s->law->embedded, 0, &s->ghosts);
+}
+
+static int open_minimd(struct kernel_env *env, void **state)
+{
+    static const struct app_parts parts = {sizeof(struct minimd), make, connect, close_minimd};
+    return app_open(&parts, env, state);
 }
 
 /* Atoms times steps. */
@@ -351,11 +348,7 @@ static const struct param params[] = {
     [STEPS] = {"steps", "", "time steps", 100, 1, 1e9},
     [EVERY] = {"every", "", "steps after which lists are made anew", 20, 1, 1e9},
     [LISTS] = PARAM_WORDS("lists", "each pair once, or with both of its atoms", kinds_of_lists),
-    [BACKEND] = KERNEL_BACKEND(kernel_exchanges),
-    [MOVERS] = KERNEL_MOVERS,
-    [WINDOWS] = KERNEL_WINDOWS,
-    [COMMS] = KERNEL_COMMS,
-    [PHASES] = KERNEL_PHASES,
+    KERNEL_EXCHANGES,
     {0}};
 
 const struct kernel app_minimd = {

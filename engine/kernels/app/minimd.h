@@ -5,7 +5,8 @@
  *     minimd_lists.c    cells, and from them lists of who is near whom
  *     minimd_force.c    forces
  *     minimd.c          velocity Verlet, and the kernel's row
- *     minimd_ghosts.c   communication: atoms that move to another rank, copies of atoms that are near
+ *     minimd_ghosts.c   communication: copies of atoms that are near another rank
+ *     minimd_migrate.c  and atoms that move to another one
  *     minimd_seal.c     messages that show that they are whole
  *     minimd_answer.c   temperature, energy, pressure, and what they must be
  *
@@ -177,11 +178,13 @@ int minimd_ghosts_choose(struct minimd_ghosts *ghosts, struct minimd_atoms *atom
 enum minimd_carry { MINIMD_POSITIONS, MINIMD_SLOPES, MINIMD_FORCES, MINIMD_DENSITIES, MINIMD_CARRIES };
 int minimd_carry(struct minimd_ghosts *ghosts, enum minimd_carry what, struct minimd_atoms *atoms);
 
-/* `wide` numbers for each atom that is counted, and a seal, for each of `links` messages one after the other:
- * seals them, or is ERR_WRONG where one is not what a rank, from[] of its link, has sealed. */
-void minimd_seal(double *data, const int64_t *counts, int links, int wide, uint64_t turn);
-int minimd_check_seals(const double *data, const int64_t *counts, const int *from, int links, int wide,
-                       uint64_t turn);
+/* `wide` numbers for each atom that is counted, and a seal, for each of `links` messages with room for so
+ * many atoms and a seal: seals them, or is ERR_WRONG where one is not what a rank, from[] of its link, has
+ * sealed. */
+void minimd_seal(double *data, const int64_t *counts, const int64_t *slots, int links, int wide,
+                 uint64_t turn);
+int minimd_check_seals(const double *data, const int64_t *counts, const int64_t *slots, const int *from,
+                       int links, int wide, uint64_t turn);
 
 /* ---- all of it -------------------------------------------------------------------------------------------
  */

@@ -8,36 +8,18 @@
  * them. It finds the force of both, and sends home what is not its own (K. Bowers, R. Dror and D. Shaw, J.
  * Comp. Phys. 221, 2007, section 2: the half-shell method).
  *
- * All messages are those of plans. Since the number of ghosts changes when lists are made anew, so do plans.
- * Each message ends with a seal. */
-#include "kernels/app/minimd.h"
+ * All messages are those of plans. The number of ghosts changes when lists are made anew. So each message has
+ * a slot with some atoms to spare, which goes out whole; plans are opened anew when a slot is too small.
+ * Behind the atoms of each message is a seal. */
+#include "kernels/app/minimd_ghosts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VECTOR = 3, MIGRANT = 2 * VECTOR + 1 }; /* numbers in a message: position, velocity, number */
-
-/* Link i is the shift to step i: out to the rank there, in from the opposite one. */
-struct minimd_ghosts {
-    struct kernel_env *env;
-    const struct minimd_box *box;
-    bool half, embedded;
-    int links; /* that carry ghosts: those to lower steps, or all */
-    int steps[GRID_STEPS][GRID_DIMS];
-    int to[GRID_STEPS], from[GRID_STEPS];
-    double shift[GRID_STEPS][GRID_DIMS]; /* of copies that go there */
-    int64_t out_count[GRID_STEPS], in_count[GRID_STEPS];
-    struct comm_plan *count, *carry[MINIMD_CARRIES];
-    int32_t *chosen;  /* own atoms that have copies, link by link */
-    double *out, *in; /* what goes to copies, and what comes; home it is the other way */
-    int64_t room;     /* numbers in each */
-    uint64_t turn;    /* messages so far that were sealed, on all ranks alike */
-};
-
 /* ---- plans -----------------------------------------------------------------------------------------------
  */
 
-static int64_t sum_of(const int64_t *counts, int links)
+int64_t minimd_sum(const int64_t *counts, int links)
 {
     int64_t sum = 0;
     for (int i = 0; i < links; ++i)
@@ -45,14 +27,13 @@ static int64_t sum_of(const int64_t *counts, int links)
     return sum;
 }
 
-/* `wide` numbers for each atom that is counted and a seal, out to in, or home again. */
-static int open_plan(struct minimd_ghosts *g, int links, int wide, bool home, int failed,
-                     struct comm_plan **plan)
+int minimd_slots_plan(struct minimd_ghosts *g, const struct slots *slots, int links, int wide, bool home,
+                      int failed, struct comm_plan **plan)
 {
     struct comm_link all[GRID_STEPS];
     double *send = g->out, *recv = g->in;
     for (int i = 0; i < links; ++i) {
-        const int64_t out = wide * g->out_count[i] + 1, in = wide * g->in_count[i] + 1;
+        const int64_t out = wide * slots->out[i] + 1, in = wide * slots->in[i] + 1;
         const size_t out_bytes = (size_t)out * sizeof *send, in_bytes = (size_t)in * sizeof *recv;
         all[i] = home ? (struct comm_link){g->from[i], g->to[i], i, recv, send, in_bytes, out_bytes}
                       : (struct comm_link){g->to[i], g->from[i], i, send, recv, out_bytes, in_bytes};
@@ -95,8 +76,33 @@ static int open_carries(struct minimd_ghosts *g, int failed)
     int err = failed;
     for (int i = 0; i < MINIMD_CARRIES; ++i)
         if ((g->half || !carries[i].half) && (g->embedded || !carries[i].embedded))
-            err = open_plan(g, g->links, carries[i].wide, carries[i].home, err, &g->carry[i]);
+            err = minimd_slots_plan(g, &g->copies, g->links, carries[i].wide, carries[i].home, err,
+                                    &g->carry[i]);
     return err;
+}
+
+int minimd_no_room(const char *what, int64_t count)
+{
+    return err_say(ERR_WRONG, "app.minimd: a rank has %lld %s, more than atoms of this density can be",
+                   (long long)count, what);
+}
+
+int minimd_slots_fit(struct minimd_ghosts *g, struct slots *slots, int links, int spare, int failed,
+                     bool *anew, bool *stop)
+{
+    enum { FITS, SMALL, FAILED };
+    int64_t worst = failed ? FAILED : FITS;
+    for (int i = 0; i < links && !failed; ++i)
+        if (g->out_count[i] > slots->out[i] || g->in_count[i] > slots->in[i])
+            worst = SMALL;
+    const int broken = team_max(g->env->comm.team, &worst);
+    *stop = broken || worst == FAILED;
+    *anew = !*stop && worst == SMALL;
+    for (int i = 0; i < links && *anew; ++i) {
+        slots->out[i] = g->out_count[i] + g->out_count[i] / SPARE_SHARE + spare;
+        slots->in[i] = g->in_count[i] + g->in_count[i] / SPARE_SHARE + spare;
+    }
+    return failed ? failed : broken;
 }
 
 /* ---- room ------------------------------------------------------------------------------------------------
@@ -105,7 +111,8 @@ static int open_carries(struct minimd_ghosts *g, int failed)
 /* Numbers, and seals. A migrant takes more than a copy; there are far fewer, but where atoms are few. */
 static int64_t room_of(const struct minimd_box *box)
 {
-    return VECTOR * box->ghost_room + MIGRANT + GRID_STEPS;
+    const int64_t copies = box->ghost_room + box->ghost_room / SPARE_SHARE;
+    return VECTOR * copies + GRID_STEPS * (MIGRANT * SPARE_MIGRANTS + 1);
 }
 
 double minimd_ghosts_memory(const struct minimd_box *box)
@@ -154,111 +161,12 @@ void minimd_ghosts_close(struct minimd_ghosts *g)
     if (!g)
         return;
     close_carries(g);
+    comm_plan_close(g->migrate);
     comm_plan_close(g->count);
     free(g->chosen);
     free(g->out);
     free(g->in);
     free(g);
-}
-
-/* ---- atoms that move -------------------------------------------------------------------------------------
- */
-
-static int no_room(const char *what, int64_t count)
-{
-    return err_say(ERR_WRONG, "app.minimd: a rank has %lld %s, more than atoms of this density can be",
-                   (long long)count, what);
-}
-
-/* Steps are in the order of their digits -1, 0, 1, without the one that stays, which is -1 here. */
-static int row_of(const int step[GRID_DIMS])
-{
-    const int all = ((step[X] + 1) * 3 + step[Y] + 1) * 3 + step[Z] + 1, stay = GRID_STEPS / 2;
-    return all == stay ? -1 : all < stay ? all : all - 1;
-}
-
-/* Back into the box, and which step leads to the brick that it is in now; GRID_STEPS where none does. */
-static int step_of(const struct minimd_box *box, double *x)
-{
-    int step[GRID_DIMS];
-    for (int d = 0; d < GRID_DIMS; ++d) {
-        const int extent = box->ranks.extent[d];
-        x[d] += x[d] < 0 ? box->length[d] : x[d] >= box->length[d] ? -box->length[d] : 0;
-        if (!(x[d] >= 0 && x[d] <= box->length[d]))
-            return GRID_STEPS;
-        step[d] = minimd_brick(box, d, x[d]) - box->at[d];
-        if (extent > 1 && (step[d] == extent - 1 || step[d] == 1 - extent))
-            step[d] = step[d] > 0 ? -1 : 1;
-        if (step[d] < -1 || step[d] > 1)
-            return GRID_STEPS;
-    }
-    return row_of(step);
-}
-
-static void put_migrant(double *to, const struct minimd_atoms *a, int64_t i)
-{
-    memcpy(to, a->x + WIDE * i, VECTOR * sizeof *to);
-    memcpy(to + VECTOR, a->v + WIDE * i, VECTOR * sizeof *to);
-    to[2 * VECTOR] = a->number[i];
-}
-
-static void take_migrant(const double *from, const struct minimd_atoms *a, int64_t i)
-{
-    memcpy(a->x + WIDE * i, from, VECTOR * sizeof *from);
-    memcpy(a->v + WIDE * i, from + VECTOR, VECTOR * sizeof *from);
-    a->x[WIDE * i + VECTOR] = a->v[WIDE * i + VECTOR] = 0;
-    a->number[i] = from[2 * VECTOR];
-}
-
-/* Those that leave, sorted by links into `out`, are taken out of the atoms. Their links are in `slope`, which
- * nobody needs now. */
-static int pack_migrants(struct minimd_ghosts *g, struct minimd_atoms *a)
-{
-    int64_t next[GRID_STEPS], at = 0, kept = 0;
-    int32_t *const link = (int32_t *)a->slope;
-    memset(g->out_count, 0, sizeof g->out_count);
-    for (int64_t i = 0; i < a->own; ++i) {
-        link[i] = step_of(g->box, a->x + WIDE * i);
-        if (link[i] == GRID_STEPS)
-            return err_say(ERR_WRONG, "app.minimd: atom %.0f has moved further than to the next rank's brick",
-                           a->number[i]);
-        if (link[i] >= 0)
-            ++g->out_count[link[i]];
-    }
-    for (int i = 0; i < GRID_STEPS; at += g->out_count[i++])
-        next[i] = at;
-    if (MIGRANT * at + GRID_STEPS > g->room)
-        return no_room("atoms that leave it at once", at);
-    for (int64_t i = 0; i < a->own; ++i)
-        if (link[i] >= 0)
-            put_migrant(g->out + MIGRANT * next[link[i]]++ + link[i], a, i);
-        else {
-            memmove(a->x + WIDE * kept, a->x + WIDE * i, WIDE * sizeof *a->x);
-            memmove(a->v + WIDE * kept, a->v + WIDE * i, WIDE * sizeof *a->v);
-            a->number[kept++] = a->number[i];
-        }
-    a->own = kept;
-    return 0;
-}
-
-int minimd_migrate(struct minimd_ghosts *g, struct minimd_atoms *a)
-{
-    struct comm_plan *plan = NULL;
-    int err = pack_migrants(g, a), carried = comm_run(g->count);
-    const int64_t come = sum_of(g->in_count, GRID_STEPS);
-    if (!err && (MIGRANT * come + GRID_STEPS > g->room || a->own + come > g->box->own_room))
-        err = no_room("atoms after others have come", a->own + come);
-    err = open_plan(g, GRID_STEPS, MIGRANT, false, err ? err : carried, &plan);
-    if (!plan)
-        return err;
-    minimd_seal(g->out, g->out_count, GRID_STEPS, MIGRANT, ++g->turn);
-    err = comm_run(plan);
-    comm_plan_close(plan);
-    const double *from = g->in;
-    for (int i = 0; i < GRID_STEPS && !err; ++i, ++from)
-        for (int64_t k = 0; k < g->in_count[i]; ++k, from += MIGRANT)
-            take_migrant(from, a, a->own++);
-    return err ? err : minimd_check_seals(g->in, g->in_count, g->from, GRID_STEPS, MIGRANT, g->turn);
 }
 
 /* ---- copies ----------------------------------------------------------------------------------------------
@@ -284,19 +192,33 @@ static int64_t choose(const struct minimd_ghosts *g, const struct minimd_atoms *
     return n;
 }
 
+/* The plans of copies, with slots that have room for them; none where a rank has an error. */
+static int fit_carries(struct minimd_ghosts *g, int failed)
+{
+    bool anew, stop;
+    int err = minimd_slots_fit(g, &g->copies, g->links, SPARE_COPIES, failed, &anew, &stop);
+    if (!anew && !stop)
+        return err;
+    close_carries(g);
+    if (!stop)
+        err = open_carries(g, err);
+    if (!g->carry[MINIMD_POSITIONS])
+        g->copies = (struct slots){0};
+    return err;
+}
+
 int minimd_ghosts_choose(struct minimd_ghosts *g, struct minimd_atoms *a)
 {
     int64_t at = 0;
     memset(g->out_count, 0, sizeof g->out_count);
-    close_carries(g);
     for (int i = 0; i < g->links; at += g->out_count[i++])
         g->out_count[i] = choose(g, a, g->steps[i], g->chosen + at, g->box->ghost_room - at);
-    int err = at < g->box->ghost_room ? 0 : no_room("copies of its atoms elsewhere", at);
+    int err = at < g->box->ghost_room ? 0 : minimd_no_room("copies of its atoms elsewhere", at);
     const int carried = comm_run(g->count);
-    a->ghosts = sum_of(g->in_count, g->links);
+    a->ghosts = minimd_sum(g->in_count, g->links);
     if (!err && a->ghosts > g->box->ghost_room)
-        err = no_room("copies of others' atoms", a->ghosts);
-    err = open_carries(g, err ? err : carried);
+        err = minimd_no_room("copies of others' atoms", a->ghosts);
+    err = fit_carries(g, err ? err : carried);
     if (!g->carry[MINIMD_POSITIONS])
         a->ghosts = 0; /* on all ranks: one of them knows why */
     return err ? err : minimd_carry(g, MINIMD_POSITIONS, a);
@@ -320,34 +242,34 @@ static struct place place_of(const struct minimd_atoms *a, enum minimd_carry wha
 static void pack_out(const struct minimd_ghosts *g, struct place p, int wide, bool moved)
 {
     static const double still[GRID_DIMS] = {0};
-    double *to = g->out;
+    double *slot = g->out;
     const int32_t *atom = g->chosen;
-    for (int i = 0; i < g->links; ++i, ++to) {
+    for (int i = 0; i < g->links; slot += wide * g->copies.out[i++] + 1) {
         const double *shift = moved ? g->shift[i] : still;
-        for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom, to += wide)
+        for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom)
             for (int w = 0; w < wide; ++w)
-                to[w] = p.data[p.stride * (int64_t)*atom + w] + shift[w];
+                slot[wide * k + w] = p.data[p.stride * (int64_t)*atom + w] + shift[w];
     }
 }
 
 static void add_home(const struct minimd_ghosts *g, struct place p, int wide)
 {
-    const double *from = g->out;
+    const double *slot = g->out;
     const int32_t *atom = g->chosen;
-    for (int i = 0; i < g->links; ++i, ++from)
-        for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom, from += wide)
+    for (int i = 0; i < g->links; slot += wide * g->copies.out[i++] + 1)
+        for (int64_t k = 0; k < g->out_count[i]; ++k, ++atom)
             for (int w = 0; w < wide; ++w)
-                p.data[p.stride * (int64_t)*atom + w] += from[w];
+                p.data[p.stride * (int64_t)*atom + w] += slot[wide * k + w];
 }
 
 /* Between the ghosts of an array and the messages that bring them, or take them home. */
 static void copy_ghosts(const struct minimd_ghosts *g, double *ghosts, int stride, int wide, bool home)
 {
     const size_t bytes = (size_t)wide * sizeof *ghosts;
-    double *in = g->in;
-    for (int i = 0; i < g->links; ++i, ++in)
-        for (int64_t k = 0; k < g->in_count[i]; ++k, in += wide, ghosts += stride)
-            memcpy(home ? in : ghosts, home ? ghosts : in, bytes);
+    double *slot = g->in;
+    for (int i = 0; i < g->links; slot += wide * g->copies.in[i++] + 1)
+        for (int64_t k = 0; k < g->in_count[i]; ++k, ghosts += stride)
+            memcpy(home ? slot + wide * k : ghosts, home ? ghosts : slot + wide * k, bytes);
 }
 
 int minimd_carry(struct minimd_ghosts *g, enum minimd_carry what, struct minimd_atoms *a)
@@ -362,11 +284,15 @@ int minimd_carry(struct minimd_ghosts *g, enum minimd_carry what, struct minimd_
         copy_ghosts(g, ghosts, p.stride, wide, true);
     else
         pack_out(g, p, wide, what == MINIMD_POSITIONS);
-    minimd_seal(home ? g->in : g->out, home ? g->in_count : g->out_count, g->links, wide, ++g->turn);
+    const struct slots *const room = &g->copies;
+    if (home)
+        minimd_seal(g->in, g->in_count, room->in, g->links, wide, ++g->turn);
+    else
+        minimd_seal(g->out, g->out_count, room->out, g->links, wide, ++g->turn);
     int err = comm_run(g->carry[what]);
     if (!err)
-        err = home ? minimd_check_seals(g->out, g->out_count, g->to, g->links, wide, g->turn)
-                   : minimd_check_seals(g->in, g->in_count, g->from, g->links, wide, g->turn);
+        err = home ? minimd_check_seals(g->out, g->out_count, room->out, g->to, g->links, wide, g->turn)
+                   : minimd_check_seals(g->in, g->in_count, room->in, g->from, g->links, wide, g->turn);
     if (home)
         add_home(g, p, wide);
     else

@@ -17,18 +17,19 @@ static uint64_t seal_of(const double *data, int64_t count, uint64_t turn)
     return sum ^ (sums << 1 | sums >> 63);
 }
 
-void minimd_seal(double *data, const int64_t *counts, int links, int wide, uint64_t turn)
+void minimd_seal(double *data, const int64_t *counts, const int64_t *slots, int links, int wide,
+                 uint64_t turn)
 {
-    for (int i = 0; i < links; data += wide * counts[i++] + 1) {
+    for (int i = 0; i < links; data += wide * slots[i++] + 1) {
         const uint64_t made = seal_of(data, wide * counts[i], turn);
         memcpy(data + wide * counts[i], &made, sizeof made);
     }
 }
 
-int minimd_check_seals(const double *data, const int64_t *counts, const int *from, int links, int wide,
-                       uint64_t turn)
+int minimd_check_seals(const double *data, const int64_t *counts, const int64_t *slots, const int *from,
+                       int links, int wide, uint64_t turn)
 {
-    for (int i = 0; i < links; data += wide * counts[i++] + 1) {
+    for (int i = 0; i < links; data += wide * slots[i++] + 1) {
         const uint64_t made = seal_of(data, wide * counts[i], turn);
         if (memcmp(data + wide * counts[i], &made, sizeof made) != 0)
             return err_say(ERR_WRONG, "app.minimd: a message of %lld atoms is not what rank %d has sent",

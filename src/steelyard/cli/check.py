@@ -13,9 +13,9 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
-from steelyard.cli.compare import exit_code, percentage, write_junit
+from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag
+from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
 
 if TYPE_CHECKING:
     from steelyard.nights.store import Night, Pool
@@ -70,31 +70,25 @@ class CheckOptions:
     any_host: Annotated[
         bool, typer.Option("--any-host", help="pool nights of hosts of other names, as containers have")
     ] = False
-    least: Annotated[float, typer.Option(help="the least difference that matters, in per cent")] = 2.0
-    margin: Annotated[float, typer.Option(help="the difference that may be ignored, in per cent")] = 5.0
+    least: LeastPercent = 2.0
+    margin: MarginPercent = 5.0
     false_alarm: Annotated[
-        float, typer.Option(help="equal nights that may say slower or faster, in per cent")
+        float,
+        typer.Option(metavar="PERCENT", help="equal nights that may say slower or faster, in per cent"),
     ] = 1.0
-    strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
+    strict: StrictFlag = False
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="write the history as pictures, one HTML file")
     ] = None
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")
-    ] = None
+    junit: JunitFile = None
     json: JsonFlag = False
 
 
 def check(options: CheckOptions) -> None:
     """Hold tonight against the nights before, and date what changed."""
-    from steelyard.compare.answer import Question
     from steelyard.nights.verdicts import check_tonight
 
-    asked = Question(
-        percentage("--false-alarm", options.false_alarm, most=0.5),
-        percentage("--least", options.least),
-        percentage("--margin", options.margin),
-    )
+    asked = question(options.false_alarm, options.least, options.margin)
     pooled = _pool(options)
     found, series = check_tonight(pooled, asked)
     found = _confirm(options, pooled, found) if options.baseline else _with_command(found, pooled)

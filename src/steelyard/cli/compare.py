@@ -12,11 +12,12 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
-from steelyard.cli.options import JsonFlag
+from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from steelyard.compare.answer import Question
     from steelyard.compare.arms import Rivals
     from steelyard.compare.verdicts import CaseVerdict
 
@@ -46,36 +47,25 @@ class CompareOptions:
             help="compare arms that differ in it, too: placement, clock, transport, yields",
         ),
     ] = None
-    least: Annotated[
-        float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
-    ] = 2.0
-    margin: Annotated[
-        float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
-    ] = 5.0
+    least: LeastPercent = 2.0
+    margin: MarginPercent = 5.0
     false_alarm: Annotated[
         float,
         typer.Option(
             metavar="PERCENT", help="comparisons of equals that may say slower or faster, in per cent"
         ),
     ] = 1.0
-    strict: Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")] = False
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")
-    ] = None
+    strict: StrictFlag = False
+    junit: JunitFile = None
     json: JsonFlag = False
 
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
-    from steelyard.compare.answer import Question
     from steelyard.compare.verdicts import compare as compare_rivals
 
     rivals, by_turns = _rivals(options)
-    asked = Question(
-        percentage("--false-alarm", options.false_alarm, most=0.5),
-        percentage("--least", options.least),
-        percentage("--margin", options.margin),
-    )
+    asked = question(options.false_alarm, options.least, options.margin)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}"
@@ -95,7 +85,18 @@ def compare(options: CompareOptions) -> None:
         raise typer.Exit(code)
 
 
-def percentage(option: str, percent: float, most: float = 10.0) -> float:
+def question(false_alarm: float, least: float, margin: float) -> Question:
+    """What options ask, each in per cent. Raises InputError."""
+    from steelyard.compare.answer import Question
+
+    return Question(
+        _percentage("--false-alarm", false_alarm, most=0.5),
+        _percentage("--least", least),
+        _percentage("--margin", margin),
+    )
+
+
+def _percentage(option: str, percent: float, most: float = 10.0) -> float:
     """The percentage that an option was given, as a fraction. Raises InputError."""
     if not 0 < percent / 100 < most:
         raise InputError(f"{option} is a percentage above 0 and below {100 * most:g}, not {percent:g}")

@@ -13,7 +13,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.cli.console import say_bytes, tell
 from steelyard.cli.show import exported, read_all, their_tests
-from steelyard.plan.other_suites import find_like
+from steelyard.plan.like import find_like
 
 if TYPE_CHECKING:
     from steelyard.export.exported import Export

@@ -20,7 +20,8 @@ from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.plan.arguments import shipped_plans
-from steelyard.plan.other_suites import SUITES, Like, known_as
+from steelyard.plan.like import known_as
+from steelyard.plan.other_suites import SUITES, Like
 from steelyard.plan.plan import nearest, read_plan
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -20,6 +21,16 @@ from steelyard.cli.start import stopped_by_exception
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
 ]
+
+# What a comparison is asked for, of arms or of nights.
+LeastPercent = Annotated[
+    float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
+]
+MarginPercent = Annotated[
+    float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
+]
+StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if nothing can be told")]
+JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 
 
 class _Options(Protocol):

@@ -11,7 +11,8 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
 from steelyard.cli.options import JsonFlag, listed
-from steelyard.plan.other_suites import SUITES, find_like
+from steelyard.plan.like import find_like
+from steelyard.plan.other_suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

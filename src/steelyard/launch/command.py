@@ -111,7 +111,7 @@ def plan_launch(
         restricted=machine.restricted,
     )
     if shares:
-        settings = launcher.oversubscribed
+        settings = launcher.oversubscribed or launcher.free
         environment |= library.sharing
         notes += library.sharing_notes
     else:

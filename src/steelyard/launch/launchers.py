@@ -43,19 +43,19 @@ class LauncherWords(Struct, frozen=True):
 class Launcher(Struct, frozen=True):
     """How one launcher is told what is the same for all.
 
-    `counted` says how many ranks and where, `bound` binds them; `oversubscribed` lets ranks share cores and
-    `free` leaves them alone, up to one for each hardware thread. `program` is None for the library's own
-    mpiexec, else a program on PATH, which is known by what it says (`known_by`: arguments and a text).
-    `within` is the batch system in whose allocations it is the default. `local_rank` are the variables that
-    tell a rank its number on its host, those of ENGINE_READS alone.
+    `counted` says how many ranks and where, `bound` binds them; `free` leaves them alone, up to one for each
+    hardware thread, and `oversubscribed` lets more of them share cores (None: `free` does). `program` is None
+    for the library's own mpiexec, else a program on PATH, which is known by what it says (`known_by`:
+    arguments and a text). `within` is the batch system in whose allocations it is the default. `local_rank`
+    are the variables that tell a rank its number on its host, those of ENGINE_READS alone.
     """
 
     name: str
     starts: tuple[str, ...]  # families of libraries
     counted: Callable[[Start], tuple[str, ...]]
     bound: Callable[[Start], LauncherWords]
-    oversubscribed: LauncherWords
     free: LauncherWords
+    oversubscribed: LauncherWords | None = None
     program: str | None = None
     verb: tuple[str, ...] = ()
     known_by: tuple[tuple[str, ...], str] | None = None
@@ -174,9 +174,6 @@ def _bind_aprun(start: Start) -> LauncherWords:
 # PMIX_, of the launch, which is the same on one host.
 ENGINE_READS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "PMIX_RANK", "SLURM_LOCALID")
 
-# By the variable and not by `-bind-to none`, after which Hydra aborts when ranks spawn others.
-_HYDRA_FREE = LauncherWords(environment={"HYDRA_BINDING": "none"})
-_INTEL_FREE = LauncherWords(environment={"I_MPI_PIN": "0"})
 _OPENMPI_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -191,8 +188,8 @@ def _srun(pmi: str, family: str, variable: str) -> Launcher:
         starts=(family,),
         counted=_count_srun,
         bound=_bind_srun,
-        oversubscribed=LauncherWords(argv=("--overcommit", "--cpu-bind=none")),
         free=LauncherWords(argv=("--cpu-bind=none",)),
+        oversubscribed=LauncherWords(argv=("--overcommit", "--cpu-bind=none")),
         local_rank=("SLURM_LOCALID", variable),
     )
 
@@ -203,8 +200,8 @@ LAUNCHERS = (
         starts=("mpich",),
         counted=_count_hydra,
         bound=_bind_hydra,
-        oversubscribed=_HYDRA_FREE,
-        free=_HYDRA_FREE,
+        # not by `-bind-to none`, after which Hydra aborts when ranks spawn others
+        free=LauncherWords(environment={"HYDRA_BINDING": "none"}),
         local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
     ),
     Launcher(
@@ -212,8 +209,8 @@ LAUNCHERS = (
         starts=("openmpi",),
         counted=_count_openmpi,
         bound=_bind_openmpi,
-        oversubscribed=LauncherWords(("--oversubscribe", "--bind-to", "none")),
         free=LauncherWords(("--use-hwthread-cpus", "--bind-to", "none")),
+        oversubscribed=LauncherWords(("--oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
         as_root=_OPENMPI_ROOT,
     ),
@@ -222,8 +219,8 @@ LAUNCHERS = (
         starts=("openmpi",),
         counted=_count_openmpi,
         bound=_bind_openmpi,
-        oversubscribed=LauncherWords(("--map-by", ":oversubscribe", "--bind-to", "none")),
         free=LauncherWords(("--map-by", ":hwtcpus", "--bind-to", "none")),
+        oversubscribed=LauncherWords(("--map-by", ":oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK"),
         as_root=_OPENMPI_ROOT,
     ),
@@ -232,8 +229,7 @@ LAUNCHERS = (
         starts=("intel",),
         counted=_count_hydra,
         bound=_bind_intel,
-        oversubscribed=_INTEL_FREE,
-        free=_INTEL_FREE,
+        free=LauncherWords(environment={"I_MPI_PIN": "0"}),
         local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
     ),
     _srun("pmi2", "mpich", "PMI_RANK"),
@@ -246,7 +242,6 @@ LAUNCHERS = (
         starts=("mpich", "openmpi"),
         counted=_count_flux,
         bound=_bind_flux,
-        oversubscribed=LauncherWords(argv=("-o", "cpu-affinity=off")),
         free=LauncherWords(argv=("-o", "cpu-affinity=off")),
         local_rank=("FLUX_TASK_LOCAL_ID", "PMI_RANK"),
         tried=False,
@@ -258,7 +253,6 @@ LAUNCHERS = (
         starts=("openmpi",),
         counted=_count_jsrun,
         bound=_bind_jsrun,
-        oversubscribed=LauncherWords(argv=("--cpu_per_rs", "1", "--bind", "none")),
         free=LauncherWords(argv=("--cpu_per_rs", "1", "--bind", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
         tried=False,
@@ -271,7 +265,6 @@ LAUNCHERS = (
         starts=("mpich",),
         counted=_count_pals,
         bound=_bind_pals,
-        oversubscribed=LauncherWords(argv=("--cpu-bind", "none")),
         free=LauncherWords(argv=("--cpu-bind", "none")),
         local_rank=("PALS_LOCAL_RANKID", "PMI_RANK"),
         tried=False,
@@ -283,7 +276,6 @@ LAUNCHERS = (
         starts=("mpich",),
         counted=_count_aprun,
         bound=_bind_aprun,
-        oversubscribed=LauncherWords(argv=("-cc", "none")),
         free=LauncherWords(argv=("-cc", "none")),
         local_rank=("ALPS_APP_PE",),
         tried=False,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.units import parse_counts, parse_value
-from steelyard.plan.other_suites import find_like, known_as
+from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.teams import with_hosts
 from steelyard.system.openmp import read_omp_words

@@ -1,4 +1,4 @@
-"""What other suites call our ops: `steelyard run --like osu_latency`, and the table docs/reference/like.md.
+"""The table of what other suites call our ops; like.py looks in it.
 
 Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
 MPI Benchmarks 2021, SKaMPI 5, ReproMPI, MPICH's test/mpi, EPCC's OpenMP micro-benchmarks 4.0, and the suites
@@ -9,13 +9,8 @@ tests/data/peers.toml has every test of theirs for MPI.
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-
-from steelyard.base.errors import InputError
-from steelyard.base.units import format_values
 
 Value = float | str
 
@@ -428,55 +423,3 @@ SUITES: Mapping[str, tuple[Like, ...]] = {
     "MPICH's own": tuple(_mpich()),
     "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(_others()),
 }
-
-
-# Tests of other suites that have no op here, by what stands in their names.
-_NOT_YET = (
-    (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations of another kind"),
-    (r"oshm|upc|shmem", "OpenSHMEM or UPC"),
-    (r"^[scp]_(i?read|i?write)|^(open_close|mpi_?io)", "files"),
-)
-
-
-def known_as(word: str) -> Like | None:
-    """The row whose name a word is, in whatever case."""
-    rows = (row for suite in SUITES.values() for row in suite)
-    return next((row for row in rows if row.name.lower() == word.lower()), None)
-
-
-def find_like(name: str) -> Like:
-    """The row of that name, in whatever case. Raises InputError with the nearest names."""
-    if (row := known_as(name)) is not None:
-        return row
-    rows = [row for suite in SUITES.values() for row in suite]
-    for pattern, subject in _NOT_YET:
-        if re.search(pattern, name.lower()):
-            raise InputError(f"'{name}' is a test of {subject}, and there are no such ops yet")
-    close = _near(name, (row.name for row in rows))
-    hint = f"; did you mean {close}?" if close else ""
-    raise InputError(f"no test of another suite is called '{name}'{hint} See docs/reference/like.md")
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    lower = {word.lower(): word for word in known}
-    return " or ".join(lower[word] for word in difflib.get_close_matches(name.lower(), lower, n=2))
-
-
-def like_page() -> str:
-    """docs/reference/like.md."""
-    lines = ["# What other suites call it", "", _INTRODUCTION, ""]
-    for suite, rows in SUITES.items():
-        lines += [f"## {suite}", "", "| test | op here | sizes | difference |", "| --- | --- | --- | --- |"]
-        for row in rows:
-            given = f" `{format_values(row.params)}`" if row.params else ""
-            given += f" `--threads {row.threads}`" if row.threads > 1 else ""
-            sizes = f"`{row.bytes}`" if row.bytes else "none"
-            lines.append(f"| {row.name} | `{row.op}`{given} | {sizes} | {row.differs} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-_INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/other_suites.py`.
-`steelyard run --like NAME` runs the op with the sizes of that suite; other options may be given with it. The
-*measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed (`osu`
-and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md)."""

@@ -17,7 +17,12 @@ from steelyard.show.thread_sheets import LAYOUT, thread_labels
 
 _OWN = ("thread", "comms")  # words of a layout in which threads share nothing: dashed
 _DASH = "7 4"
-_PICTURE = ("mpi", "bytes", "ranks", "method")  # facts that curves of a picture have in common
+_PICTURE: tuple[str, ...] = (
+    "mpi",
+    "bytes",
+    "ranks",
+    "method",
+)  # what curves of a picture share
 
 
 def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
@@ -29,13 +34,15 @@ def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
     if not found:
         return []
     labels = thread_labels(found)
-    panels = _panels(found, labels, _PICTURE)
+    keys = _PICTURE
+    panels = _panels(found, labels, keys)
     if any(len({_way(labels, i) for i in panel}) > MOST_COLOURS for panel in panels.values()):
-        panels = _panels(found, labels, (*_PICTURE, "op"))
+        keys = (*_PICTURE, "op")
+        panels = _panels(found, labels, keys)
     width = HALF if len(panels) > 1 else FULL
     left_out = list(panels)[MOST_PANELS:]
     charts = [
-        _chart(title, [(i, found[i]) for i in panel], labels, width)
+        _chart(title, [(i, found[i]) for i in panel], labels, keys, width)
         for title, panel in list(panels.items())[:MOST_PANELS]
     ]
     if left_out:
@@ -57,11 +64,18 @@ def _way(labels: Labels, i: int) -> str:
     return _said(labels, i, (*_PICTURE, *(f"param {name}" for name in LAYOUT)))
 
 
-def _chart(title: str, members: Sequence[tuple[int, ThreadCurve]], labels: Labels, width: int) -> Chart:
+def _chart(
+    title: str,
+    members: Sequence[tuple[int, ThreadCurve]],
+    labels: Labels,
+    keys: Collection[str],
+    width: int,
+) -> Chart:
+    """A picture of curves that have the facts `keys` in common."""
     ways = list(dict.fromkeys(_way(labels, i) for i, _ in members))
     shown = [(i, curve) for i, curve in members if ways.index(_way(labels, i)) < MOST_COLOURS]
     styles = [_style(ways.index(_way(labels, i)), curve) for i, curve in shown]
-    names = [_name(labels, i) or curve.op for i, curve in shown]
+    names = [_said(labels, i, keys) or curve.op for i, curve in shown]
     counts = sorted({point.threads for _, curve in shown for point in curve.points})
     first, last = counts[0], counts[-1]
     ends = [end for _, curve in shown for point in curve.points for end in _ends(point)]
@@ -82,13 +96,8 @@ def _chart(title: str, members: Sequence[tuple[int, ThreadCurve]], labels: Label
         height=320,
         width=width,
         legend=tuple(Key(name, style) for name, style in zip(names, styles, strict=True)),
-        note=left_out_words([_name(labels, i) for i, one in members if (i, one) not in shown], "curve"),
+        note=left_out_words([_said(labels, i, keys) for i, one in members if (i, one) not in shown], "curve"),
     )
-
-
-def _name(labels: Labels, i: int) -> str:
-    """What tells a curve from the others of its picture."""
-    return _said(labels, i, _PICTURE)
 
 
 def _said(labels: Labels, i: int, without: Collection[str]) -> str:

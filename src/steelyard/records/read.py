@@ -35,6 +35,9 @@ class _Head(Struct):
     schema: int = SCHEMA
 
 
+_CHUNK = b'{"record":"obs"'
+_LONG = 4096  # bytes of a line, from which numpy reads its timestamps quicker
+
 _decoder = msgspec.json.Decoder(Record)
 _head_decoder = msgspec.json.Decoder(_Head)
 
@@ -100,10 +103,14 @@ def decode_record(line: bytes) -> Record:
 
     Raises msgspec.DecodeError, and RecursionError for what is nested too deep.
     """
-    record: Record
+    record: Record | None = None
     try:
         if is_plain(line):
-            record = _decoder.decode(line)
+            if len(line) >= _LONG and line.startswith(_CHUNK):
+                from steelyard.records.stamps import decode_chunk
+
+                record = decode_chunk(line)
+            record = record or _decoder.decode(line)
         else:
             record = msgspec.convert(all_visible(msgspec.json.decode(line)), Record)
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ History of the format (`SCHEMA`):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -30,7 +31,7 @@ Several = Annotated[int, Meta(ge=1, le=_MOST)]
 Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
 Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Timestamps = list[list[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
+Timestamps = Sequence[Sequence[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
 
 
 class _Part(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from steelyard.models.ranking import Ranking, choices_of, rankings_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
+    Chart,
+    Key,
     bandwidth_charts,
     exchange_charts,
     latency_charts,
@@ -102,8 +104,9 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     for sheet in thread_sheets(over_threads):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         whole = replace(all_threads_sheet(over_threads), title="")
-        folded, drawn = Part("All numbers of threads", sheets=(whole,)), thread_charts(over_threads)
-        yield Section(title, explained, charts=tuple(drawn), sheets=(untitled(sheet),), more=(folded,))
+        folded = Part("All numbers of threads", sheets=(whole,))
+        legend, charts = _legend_once(thread_charts(over_threads))
+        yield Section(title, explained, legend, charts, sheets=(untitled(sheet),), more=(folded,))
     for sheet in stream_sheets(streams_of(rows)):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         yield Section(title, explained, sheets=(untitled(sheet),))
@@ -111,6 +114,13 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     ranked, choices = rankings_of(rows), choices_of(rows)
     yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
     yield from _ranking_section(choice_sheets(choices), choices, folder)
+
+
+def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:
+    """The legend of several pictures that have the same one, above all of them; nothing where they differ."""
+    if len({chart.legend for chart in charts}) != 1 or len(charts) < 2:
+        return (), tuple(charts)
+    return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
 
 
 def _ranking_section(sheets: Sequence[Sheet], ranked: Sequence[Ranking], folder: str) -> Iterator[Section]:

@@ -30,14 +30,19 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
     order statistics. Never outside the range of the values. Raises ValueError without values, or for a
     probability outside 0..1.
     """
-    data = np.sort(np.asarray(values, dtype=np.float64), axis=None)
+    data = np.asarray(values, dtype=np.float64).ravel()
     if data.size == 0:
         raise ValueError("a quantile needs at least one value")
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
     if tick <= 0.0:
         return tuple(float(value) for value in np.quantile(data, probabilities))
-    return tuple(_grouped(data, p, tick) for p in probabilities)
+    cells = [_cell(p, data.size) for p in probabilities]
+    ordered = np.partition(data, [place for cell in cells for place in cell[1:]])  # as far as is needed
+    return tuple(
+        float(_grouped(data[None], target, (ordered[lower : lower + 1] + ordered[upper]) / 2, tick)[0])
+        for target, lower, upper in cells
+    )
 
 
 def pooled_quantile(
@@ -83,27 +88,19 @@ def _cell(p: float, size: int) -> tuple[float, int, int]:
     return target, min(max(math.ceil(target) - 1, 0), size - 1), min(math.floor(target), size - 1)
 
 
-def _grouped(data: FloatArray, p: float, tick: float) -> float:
-    """One grouped quantile of sorted data; the sample quantile where the cell is empty."""
-    target, lower, upper = _cell(p, data.size)
-    middle = (data[lower] + data[upper]) / 2
-    below = int(np.searchsorted(data, middle - tick / 2, side="left"))
-    inside = int(np.searchsorted(data, middle + tick / 2, side="right")) - below
-    if inside == 0:
-        return float(middle)
-    value = middle - tick / 2 + (target - below) / inside * tick
-    return float(min(max(value, data[0]), data[-1]))
-
-
 def row_quantiles(rows: FloatArray, p: float, tick: float = 0.0) -> FloatArray:
     """`quantile` of each row of a matrix of shape (count, size), as shape (count,)."""
     if tick <= 0.0:
         return np.asarray(np.quantile(rows, p, axis=1), dtype=np.float64)
-    data = np.sort(rows, axis=1)
-    size = data.shape[1]
-    target, lower, upper = _cell(p, size)
-    middle = (data[:, lower] + data[:, upper]) / 2
-    below = np.count_nonzero(data < (middle - tick / 2)[:, None], axis=1)
-    inside = np.count_nonzero(data <= (middle + tick / 2)[:, None], axis=1) - below
+    target, lower, upper = _cell(p, rows.shape[1])
+    ordered = np.partition(rows, (lower, upper), axis=1)
+    return _grouped(rows, target, (ordered[:, lower] + ordered[:, upper]) / 2, tick)
+
+
+def _grouped(rows: FloatArray, target: float, middle: FloatArray, tick: float) -> FloatArray:
+    """Grouped quantiles of rows with these sample quantiles, which stand where the cell is empty."""
+    below = np.count_nonzero(rows < (middle - tick / 2)[:, None], axis=1)
+    inside = np.count_nonzero(rows <= (middle + tick / 2)[:, None], axis=1) - below
     value = middle - tick / 2 + (target - below) / np.maximum(inside, 1) * tick
-    return np.asarray(np.where(inside > 0, np.clip(value, data[:, 0], data[:, -1]), middle), dtype=np.float64)
+    clipped = np.clip(value, rows.min(axis=1), rows.max(axis=1))
+    return np.asarray(np.where(inside > 0, clipped, middle), dtype=np.float64)

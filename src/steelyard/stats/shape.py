@@ -15,6 +15,8 @@ LEAST_TICK = 1e-3  # of the narrowest bin: a smaller tick moves nothing, and its
 def _weighted(series: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """All values sorted, and what share of the whole each is."""
     pooled = np.concatenate(series)
+    if len({values.size for values in series}) == 1:  # all weigh alike, and need not be told apart
+        return np.sort(pooled), np.full(pooled.size, 1.0 / series[0].size / len(series))
     weights = np.concatenate([np.full(values.size, 1.0 / values.size / len(series)) for values in series])
     order = np.argsort(pooled)
     return np.asarray(pooled[order]), np.asarray(weights[order])

@@ -220,6 +220,31 @@ def _made(folder: Path, op: str = "mpi.bcast", launches: int = 3, size: int = 8)
     return write_folder(folder, [FakePoint(op, steady(100.0, count=60), bytes=size)], launches)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "common"),
+    [
+        ({"type": "byte"}, {"type": "byte", "check": "chunk"}, (), 1),
+        ({"type": "byte", "check": "chunk"}, {"type": "byte"}, (), 1),
+        ({"type": "byte"}, {"type": "byte", "check": "sample"}, ("check",), 0),
+        ({"type": "byte"}, {"type": "int", "check": "chunk"}, (), 0),
+        ({"check": "chunk"}, {"check": "sample"}, (), 0),
+    ],
+)
+def test_a_parameter_that_an_older_engine_does_not_have_parts_nothing(
+    old: dict[str, str], new: dict[str, str], asked: tuple[str, ...], common: int
+) -> None:
+    """Unless a plan asks for it: what it is otherwise is what the op did before."""
+    folders = {
+        "old": [_row("a-1", 8, [1.0, 2.0], params=old)],
+        "new": [_row("a-1", 8, [1.0, 2.0], params=new, asked=asked)],
+    }
+    if common:
+        assert len(rivals_of(folders).cases) == common
+    else:
+        with pytest.raises(InputError, match="no test case in common"):
+            rivals_of(folders)
+
+
 def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
     good = _made(tmp_path / "good")
     (tmp_path / "empty").mkdir()

@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_bytes
 from steelyard.compare.conditions import consequences
-from steelyard.results.key import RowKey, key_of
+from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
 
 FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
@@ -82,9 +82,10 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
 
 def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
     by_key: dict[RowKey, dict[str, Row]] = {}
+    later = later_params(arms.values())
     for name, rows in arms.items():
         for row in rows:
-            namesake = by_key.setdefault(key_of(row, without), {}).setdefault(name, row)
+            namesake = by_key.setdefault(key_of(row, without, later), {}).setdefault(name, row)
             if namesake.placed != row.placed:
                 raise InputError(
                     f"{name} holds several placements; compare folders of one, or '{name}' --by placement"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.models.efficiency import ratio_interval
-from steelyard.results.key import key_of
+from steelyard.results.key import key_of, later_params
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
 
@@ -76,12 +76,13 @@ def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: b
     if len(arms) < 2:
         return ()
     base_name, *others = arms
-    bases = {key_of(row, without): row for row in arms[base_name]}
+    later = later_params(arms.values())
+    bases = {key_of(row, without, later): row for row in arms[base_name]}
     found = (
         ratio_of(row, base, name, base_name, paired)
         for name in others
         for row in arms[name]
-        if (base := bases.get(key_of(row, without))) is not None
+        if (base := bases.get(key_of(row, without, later))) is not None
     )
     return tuple(ratio for ratio in found if ratio is not None)
 

@@ -15,7 +15,7 @@ from steelyard.compare.verdicts import launches_without_time
 from steelyard.nights.settings import Settings, settings_of
 from steelyard.records.job_file import JobFile
 from steelyard.results.key import RowKey as Key
-from steelyard.results.key import key_of
+from steelyard.results.key import key_of, later_params
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
@@ -133,11 +133,12 @@ def pool(
     """
     left_out, kept = list(unread), []
     single = all(len(_mpis(night)) <= 1 for night in (tonight, *others))
-    mine = _by_case(tonight, single)
+    later = later_params((tonight.rows, *(night.rows for night in others)))
+    mine = _by_case(tonight, single, later)
     known: set[Key] = set()
     for night in sorted(others, key=lambda one: one.began):
         why = _refusal(tonight, night, any_host, since)
-        cases = _by_case(night, single)
+        cases = _by_case(night, single, later)
         if why is None and not mine.keys() & cases.keys():
             why = "it has no test case of tonight's: other ops, sizes, ranks or methods"
         if why is not None:
@@ -167,14 +168,14 @@ def _mpis(night: Night) -> set[str]:
     return {row.mpi for row in night.rows if row.mpi}
 
 
-def _by_case(night: Night, single: bool) -> dict[Key, Row]:
+def _by_case(night: Night, single: bool, later: Mapping[str, frozenset[str]]) -> dict[Key, Row]:
     """The rows by what makes a test case the same: another version of an MPI is the same one."""
     names = _mpis(night)
     families = {name: name.partition("@")[0].rpartition("-")[0] for name in names}
     if len(set(families.values())) < len(names):
         families = {name: name for name in names}
     return {
-        (*key_of(row, ("mpi",)), None if single or row.mpi is None else families[row.mpi]): row
+        (*key_of(row, ("mpi",), later), None if single or row.mpi is None else families[row.mpi]): row
         for row in night.rows
     }
 

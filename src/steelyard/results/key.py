@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from steelyard.results.row import Row
 
 RowKey = tuple[object, ...]
 
 
-def key_of(row: Row, without: Collection[str] = ()) -> RowKey:
-    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ..."""
+def later_params(sets: Iterable[Sequence[Row]]) -> dict[str, frozenset[str]]:
+    """Op -> those of its parameters that it does not have in all sets of rows: an engine got them later."""
+    names: dict[str, list[frozenset[str]]] = {}
+    for rows in sets:
+        known: dict[str, set[str]] = {}
+        for row in rows:
+            if row.params:
+                known.setdefault(row.op, set()).update(row.params)
+        for op, found in known.items():
+            names.setdefault(op, []).append(frozenset(found))
+    return {
+        op: frozenset.union(*found) - frozenset.intersection(*found)
+        for op, found in names.items()
+        if len(set(found)) > 1
+    }
+
+
+def key_of(
+    row: Row, without: Collection[str] = (), later: Mapping[str, frozenset[str]] | None = None
+) -> RowKey:
+    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ...
+
+    later: see `later_params`; where the plan asks for none of them, the op does what it did without them.
+    """
+    if later and row.op in later:
+        without = {*without, *(f"param.{name}" for name in later[row.op].difference(row.asked))}
     parts: dict[str, object] = {
         "op": row.op,
         "bytes": row.bytes,

@@ -87,6 +87,7 @@ def test_a_point_is_clean(folder: Path, words: str) -> None:
     assert (records[-1]["record"], records[-1]["status"]) == ("end", status)
 
 
+@pytest.mark.further  # it takes an engine of its own; races are looked for before a release
 @pytest.mark.parametrize(
     "words",
     [

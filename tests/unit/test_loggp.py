@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs
 from steelyard.models.loggp import communication_ns, log_models, rounds_of
 from steelyard.records.schema import Phase, Phases
@@ -36,7 +37,7 @@ def test_one_line_stays_one() -> None:
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.05, 0.1])
-@pytest.mark.parametrize("launches", [1, 3, 10])
+@pytest.mark.parametrize("launches", [1, further(3), 10])
 def test_noise_seldom_makes_a_change_of_protocol(launches: int, spread: float) -> None:
     """Launches differ by as much again in all their sizes; one line is the truth."""
     found = []

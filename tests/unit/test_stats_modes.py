@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from further import further
 from samples import FloatArray, generator
 from steelyard.stats import block_interval, drifts, find_modes, mode_interval, share_interval, typical_mode
 
@@ -50,7 +51,7 @@ def _count(logs: FloatArray) -> int:
 
 
 @pytest.mark.parametrize(("scatter", "most"), [(0.03, 0.005), (0.3, 0.025)])
-@pytest.mark.parametrize("launches", [6, 10, 20])
+@pytest.mark.parametrize("launches", [6, 10, further(20)])
 def test_launches_that_scatter_seldom_have_modes(scatter: float, most: float, launches: int) -> None:
     draws = generator(51).standard_normal((400, launches))
     assert np.mean([_count(scatter * row) > 1 for row in draws]) <= most

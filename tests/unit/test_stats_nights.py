@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from further import further
 from steelyard.stats.change_points import LEAST_SIDE, find_changes, scale_of
 from steelyard.stats.night import nights_needed, screen_tonight
 
@@ -33,7 +34,7 @@ def test_nights_that_are_like_the_one_before_are_not_taken_for_changes() -> None
     assert alarms < 6
 
 
-@pytest.mark.parametrize("effect", [0.05, -0.05, 1.0])
+@pytest.mark.parametrize("effect", [0.05, further(-0.05), further(1.0)])
 def test_a_change_is_dated(effect: float) -> None:
     found, exact, dated, inside, others, runs = 0, 0, 0, 0, 0, 10
     truth, at = np.log1p(effect), 20

@@ -198,6 +198,7 @@ def test_memory_that_may_not_be_read_is_a_reason(tmp_path: Path, liar: Path) -> 
 # ---- between hosts -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.ours
 def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) -> None:
     """Two hosts of the test bed, which have networks and processes of their own."""
     if why := testbed.why_not():

@@ -97,6 +97,9 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=8)
     parser.add_argument("--ops", default="mpi.pingpong,mpi.bcast")
     parser.add_argument("--bytes", default="8")
+    parser.add_argument(
+        "--ranks", default="2", help="1: what no other core, nor what is between them, can move"
+    )
     parser.add_argument("--slower", type=float, default=0.0, help="per cent")
     parser.add_argument("--mpi", default="openmpi")
     parser.add_argument("--method", help="default: the op's own")
@@ -113,6 +116,7 @@ def main() -> None:
     asked = RunOptions(
         what=options.ops.split(","),
         bytes_=options.bytes,
+        ranks=options.ranks,
         method=options.method,
         rule="fixed",
         param=[f"count={options.samples or (SLOWED_SAMPLES if options.slower else EQUAL_SAMPLES)}"],

@@ -2,7 +2,7 @@
 #   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
 #   make test    the tests; as root on Debian it first installs the further MPIs that tests like to have
-#   make test-all  and the same on further numbers of ranks and further MPIs, in twice the time; before a release
+#   make test-all  and the same on further numbers of ranks and further MPIs; before a release
 #   make build   the engines and their C tests with warnings as errors, without Python (build/dev)
 
 SHELL = /bin/sh

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.models.efficiency import ratio_interval
+from steelyard.results.facets import Modes
 from steelyard.results.key import key_of, later_params
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
@@ -63,9 +64,13 @@ def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Rati
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
     """The ratio of the times of two rows; `paired`: their launches took turns. None without positive times.
 
-    Where rows have modes it is that of the modes that they are headed by.
+    Where rows have modes it is that of the modes that they are headed by. None where that is the fast one of
+    one row and the slow one of the other: their quotient would be that of modes, not of rivals.
     """
     if not row.time or not base.time or min(row.time, base.time) <= 0:
+        return None
+    mine, theirs = row.get(Modes), base.get(Modes)
+    if len(mine.modes) == len(theirs.modes) and mine.typical_mode != theirs.typical_mode:
         return None
     ends = _paired(row, base) if paired else None
     low, high = ends or ratio_interval(row, base) or (None, None)

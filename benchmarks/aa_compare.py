@@ -162,7 +162,7 @@ def measure(folder: Path, plan: Plan, setup: Setup) -> Kept:
 
 
 def _log_ratios(first: Row, second: Row) -> list[float]:
-    """Of the launches that both arms have, in their order."""
+    """Pairs of the launches that both arms have, in their order."""
     times = [{one.launch: one.median for one in row.launches if has_time(one)} for row in (first, second)]
     return [math.log((times[1][k] or 0) / (times[0][k] or 0)) for k in times[0] if k in times[1]]
 

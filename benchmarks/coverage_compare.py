@@ -101,7 +101,7 @@ def tonight_held(count: int, rounds: int, phi: float = 0.0) -> float:
 
 
 def changes_held(count: int, rounds: int, phi: float = 0.0) -> tuple[float, float, float]:
-    """Of changes by 10 %, a third of the nights ago: found, dated by the range, ratio inside the interval."""
+    """Changes by 10 %, a third of the nights ago: found, dated by the range, ratio inside the interval."""
     found, dated, inside = 0, 0, 0
     at = count - count // 3
     for seed in range(rounds):

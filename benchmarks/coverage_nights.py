@@ -180,7 +180,7 @@ def _row(case: int, launches: Floats) -> Row:
 
 
 def nothing_changed(world: World, nights: int, rounds: int) -> dict[str, float]:
-    """Of histories in which nothing was changed: what fractions alarm, and of test cases are suspected."""
+    """What fractions of histories without a change alarm, and what fraction of test cases is suspected."""
     seen = [outcome(world, nights, seed) for seed in range(rounds)]
     return {
         "slower or faster tonight": float(np.mean([one.called.any() for one in seen])),
@@ -191,7 +191,7 @@ def nothing_changed(world: World, nights: int, rounds: int) -> dict[str, float]:
 
 
 def tonight_slower(world: World, nights: int, rounds: int) -> dict[str, float]:
-    """Of slow-downs of tonight, what fractions are found, alone and with the confirmation."""
+    """What fractions of tonight's slow-downs are found, alone and with the confirmation."""
     seen = [outcome(world, nights, seed, SLOWED) for seed in range(rounds)]
     found = {}
     for case, factor in enumerate(SLOWED):

@@ -12,12 +12,12 @@ from steelyard.results.rows import results
 
 
 def rows(folder: Path, *points: FakePoint, launches: int = 5, **options: Any) -> tuple[Row, ...]:
-    """Of made-up test cases; `options` are those of `write_folder`."""
+    """Results of made-up test cases; `options` are those of `write_folder`."""
     return results(write_folder(folder / "out", points, launches=launches, **options))
 
 
 def recorded(folder: Path, lines: list[dict[str, Any]]) -> tuple[Row, ...]:
-    """Of the lines of one file of records, without a plan."""
+    """Results of the lines of one file of records, without a plan."""
     (folder / "records").mkdir(parents=True)
     (folder / "records" / f"{lines[0]['job']}.jsonl").write_text(text_of(lines))
     return results(folder)

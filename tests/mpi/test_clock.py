@@ -199,7 +199,7 @@ def _numbered(points: list[str]) -> str:
 
 
 def test_the_certain_bound_holds_the_truth(one_mpi: Mpi, tmp_path: Path) -> None:
-    """Of clocks that are made to go wrong; in simulation, tests/sim/test_sync.py asks for more."""
+    """Clocks are made to go wrong; in simulation, tests/sim/test_sync.py asks for more."""
     points = epochs("mpi.bcast bytes=8", "mpi.allreduce bytes=1024", "mpi.barrier")
     read = _two_ranks(one_mpi, tmp_path, _numbered(points), "--skew", "3")
     syncs = [record for record in read if isinstance(record, Sync)]

@@ -136,7 +136,7 @@ def _spoiled(tmp_path: Path, line: str, call: str, at: int) -> End:
 
 @pytest.mark.parametrize("line", list(_TIMED))
 def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Path, line: str) -> None:
-    """Of the repetitions from one timed one to the next, that one is seen."""
+    """A fault is tried in each repetition from one timed one to the next; that of the timed one is seen."""
     call, calls, period = _TIMED[line]
     at = [1 + calls * repetition for repetition in range(_BEFORE + 4, _BEFORE + 4 + period)]
     seen = [_spoiled(tmp_path, line, call, one) for one in at]

@@ -65,7 +65,7 @@ def _group(family: str) -> str:
 
 
 def test_a_rank_with_nothing_to_do_does_not_say_how_long_a_call_takes(tmp_path: Path) -> None:
-    """Of three ranks two talk: rank 0 is one of them or idle, and a sample has as many repetitions."""
+    """Two of three ranks talk: rank 0 is one of them or idle, and a sample has as many repetitions."""
     if shutil.which("smpicc") is None:
         pytest.skip("no SimGrid: there is no smpicc")
     lines = [f"op=mpi.pattern.pair method=batch rule=fixed count=1 bytes=8 a={a} b=2" for a in (0, 1)]

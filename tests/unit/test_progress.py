@@ -25,7 +25,7 @@ def _row(tmp_path: Path, counts: tuple[str, ...], launches: int) -> Row:
 
 
 def _shares(folder: Path) -> list[float]:
-    """Of each launch, from its records."""
+    """The fraction of early calls in each launch, from its records."""
     found = []
     for file in sorted((folder / "records").glob("*.jsonl")):
         sums = {"begun": 0, "early": 0}

@@ -161,7 +161,7 @@ def test_what_makes_no_curve() -> None:
 
 
 def test_curves_have_names_of_their_own() -> None:
-    """Of a kernel that was measured with two values of a parameter, and of one that has no such parameter."""
+    """A kernel was measured with two values of a parameter, and another has no such parameter."""
     rows = [
         kernel(ranks, [1e9 / ranks], params={"class": "S", "movers": movers})
         for movers in (1, 2)

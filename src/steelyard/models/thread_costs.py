@@ -1,6 +1,6 @@
 """What threads cost: the rate of calls over the threads of a rank, and what is left of it for each thread.
 
-A curve has all but the threads in common. Of T threads, b of them the fewest that were measured,
+A curve has all but the threads in common. For T threads, and b the fewest that were measured,
 
     rate(T) = calls of all threads / time        kept(T) = (rate(T) / T) / (rate(b) / b)
 

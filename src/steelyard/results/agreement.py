@@ -5,8 +5,8 @@ ranks and threads of the same hosts under one MPI they add the same numbers in t
 have the same bits, unless a transfer was wrong. Those of other threads, ranks, hosts or MPIs may differ by
 what the engine says that rounding in another order makes of them.
 
-Of bits, those of most launches are taken for right; of as many, those that come first in the plan. Of
-values, it is their median; two that are too far apart are both wrong.
+The bits of most launches are taken for right; where as many have others, those that come first in the plan.
+A value is held against the median; two that are too far apart are both wrong.
 """
 
 from __future__ import annotations

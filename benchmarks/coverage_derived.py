@@ -110,15 +110,15 @@ COUNTS = (1, 2, 4, 8)  # ranks of a strong scaling
 SERIAL = 0.05  # fraction of the time of one rank, by Amdahl's law
 
 
-def _scaling_row(ranks: int, times: Floats) -> Row:
-    """A kernel of 10^9 operations, with launches of these times in ns."""
-    launches = tuple(
+def launches_of(times: Floats, count: int = 10) -> tuple[RowLaunch, ...]:
+    """Launches of these medians in ns, of `count` samples each, as a row has them."""
+    return tuple(
         RowLaunch(
             launch=number,
             status="ok",
             why=None,
             flag="SETTLED",
-            count=10,
+            count=count,
             rejected=0,
             reps=1,
             median=time,
@@ -129,6 +129,10 @@ def _scaling_row(ranks: int, times: Floats) -> Row:
         )
         for number, time in enumerate(times.tolist(), 1)
     )
+
+
+def _scaling_row(ranks: int, times: Floats) -> Row:
+    """A kernel of 10^9 operations, with launches of these times in ns."""
     median = float(np.median(times))
     return Row(
         point=ranks,
@@ -146,7 +150,7 @@ def _scaling_row(ranks: int, times: Floats) -> Row:
         rejected=0,
         median=median,
         facets=(Rate(mops=1e9 / median),),
-        launches=launches,
+        launches=launches_of(times),
     )
 
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from coverage_derived import Floats, alike, table
+from coverage_derived import Floats, alike, launches_of, table
 
 from steelyard.compare.answer import FASTER, SLOWER, Question
 from steelyard.compare.arms import Rivals
 from steelyard.compare.verdicts import CaseVerdict, compare
 from steelyard.nights.store import Night, Pool
 from steelyard.nights.verdicts import Checked, check_tonight, with_confirmed
-from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row import Row
 
 CASES, LAUNCHES = 20, 5
 SLOWED = (1.05, 1.10)  # the first two test cases of tonight, where anything is slower
@@ -159,23 +159,7 @@ def _row(case: int, launches: Floats) -> Row:
         count=len(medians),
         rejected=0,
         median=float(np.median(medians)),
-        launches=tuple(
-            RowLaunch(
-                launch=number,
-                status="ok",
-                why=None,
-                flag="SETTLED",
-                count=1,
-                rejected=0,
-                reps=1,
-                median=median,
-                ci_low=None,
-                ci_high=None,
-                lag1=None,
-                drift=False,
-            )
-            for number, median in enumerate(medians, 1)
-        ),
+        launches=launches_of(np.asarray(medians), 1),
     )
 
 

@@ -278,7 +278,7 @@ static int reserve(struct exchange *x, const struct exchange_ask *ask, const str
     return err;
 }
 
-static bool is_one_sided(enum exchange_back back)
+bool exchange_is_one_sided(enum exchange_back back)
 {
     return back >= EXCHANGE_FENCE;
 }
@@ -286,7 +286,7 @@ static bool is_one_sided(enum exchange_back back)
 static int connect_exchange(struct exchange *x, const struct exchange_ask *ask)
 {
     int rc = MPI_SUCCESS;
-    if (ask->apart && !is_one_sided(ask->back)) {
+    if (ask->apart && !exchange_is_one_sided(ask->back)) {
         rc = MPI_Comm_dup(x->comm, &x->comm);
         x->own_comm = rc == MPI_SUCCESS;
     }
@@ -326,7 +326,7 @@ int exchange_open(const struct exchange_ask *ask, const struct exchange_link *li
             err = team_threads_allowed(ask->op, ask->movers);
         err = err ? err : reserve(x, ask, links);
     }
-    if (ask->movers > 1 && (ask->apart || !is_one_sided(ask->back)))
+    if (ask->movers > 1 && (ask->apart || !exchange_is_one_sided(ask->back)))
         return finish_movers(x, movers_open(x, ask, links, count, err), ask->movers, exchange);
     if (!err && back->prepare)
         err = back->prepare(x);

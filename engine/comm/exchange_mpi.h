@@ -37,6 +37,7 @@ enum exchange_back {
 };
 
 extern const char *const exchange_backs[EXCHANGE_BACKS + 1]; /* by name, up to NULL */
+bool exchange_is_one_sided(enum exchange_back back);         /* does it put into windows? */
 
 struct exchange_ask {
     const struct team *team;

@@ -54,7 +54,14 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Parts of what comes in, as this rank chooses. */
+static int compare_links(const void *a, const void *b)
+{
+    const struct exchange_link *x = ((const struct in *)a)->link, *y = ((const struct in *)b)->link;
+    return (x > y) - (x < y);
+}
+
+/* Parts of what comes in, as this rank chooses, in the order of links: in which a neighbourhood collective
+ * matches those of two ranks. */
 static int choose_ins(int movers, const struct exchange_link *links, size_t count, struct in *ins)
 {
     int messages = 0;
@@ -64,6 +71,7 @@ static int choose_ins(int movers, const struct exchange_link *links, size_t coun
     qsort(ins, (size_t)messages, sizeof *ins, compare_places);
     for (int k = 0; k < messages; ++k)
         ins[k].part = movers_of(movers, messages, k, ins[k].link->recv_bytes);
+    qsort(ins, (size_t)messages, sizeof *ins, compare_links);
     return messages;
 }
 

@@ -13,7 +13,6 @@
 #include <string.h>
 
 const char *const kernel_on_off[] = {"on", "off", NULL};
-const char *const kernel_one_thread[] = {"one", "thread", NULL};
 const char *const kernel_exchanges[] = {"nonblocking", "blocking", "persistent", "neighbour", "partitioned",
                                         "fence",       "pscw",     "lock",       "flush",     NULL};
 
@@ -128,28 +127,16 @@ static int check_memory(const struct kernel_env *env)
     return 0;
 }
 
-/* The value of a parameter, by name; `absent` where the kernel has none of that name. */
-static double value_of(const struct op_env *env, const char *name, double absent)
-{
-    const int row = param_find(env->op->params, name);
-    return row < 0 ? absent : env->params[row];
-}
-
-/* Who moves the messages of exchanges: `movers`, `windows`, `comms`. */
+/* Who moves the messages of exchanges. */
 static int choose_movers(const struct op_env *from, struct kernel_env *env)
 {
-    const bool windows = value_of(from, "windows", 0) != 0, comms = value_of(from, "comms", 0) != 0;
-    const bool one_sided = env->back >= COMM_FENCE && env->back <= COMM_FLUSH;
-    env->comm.movers = (int)value_of(from, "movers", 1);
-    env->comm.apart = one_sided ? windows : comms;
-    if (one_sided ? comms : windows)
-        return err_say(ERR_INPUT, "%s=thread is not for backend=%s, which has no such thing; give %s=thread",
-                       comms ? "comms" : "windows", comm_backs[env->back], comms ? "windows" : "comms");
-    if (env->comm.movers > env->threads)
-        return err_say(ERR_INPUT,
-                       "movers=%d needs as many threads in each rank, which has %d; give --threads %d",
-                       env->comm.movers, env->threads, env->comm.movers);
-    return 0;
+    const struct movers_back back = {"backend", comm_backs[env->back],
+                                     env->back >= COMM_FENCE && env->back <= COMM_FLUSH};
+    struct movers movers;
+    int err = movers_choose(from->op->params, from->params, env->threads, &back, &movers);
+    env->comm.movers = movers.count;
+    env->comm.apart = movers.apart;
+    return err;
 }
 
 /* The word that a parameter has, which every kernel has. */

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "comm/comm.h"
+#include "comm/movers.h"
 #include "core/op.h"
 #include "core/phase.h"
 
@@ -34,18 +35,11 @@ struct kernel_env {
 #define KERNEL_PHASES PARAM_WORDS("phases", "record where the time goes inside", kernel_on_off)
 #define KERNEL_BACKEND(list) PARAM_WORDS("backend", "the calls that carry messages", list)
 extern const char *const kernel_on_off[3];
-/* For a kernel whose exchanges several threads may move: all three, or none. */
-#define KERNEL_MOVERS                                                                                        \
-    {"movers", "", "threads that move messages, each those of its own neighbours", 1, 1, 1024}
-#define KERNEL_WINDOWS                                                                                       \
-    PARAM_WORDS("windows", "of one-sided back ends: one window, or one for each mover", kernel_one_thread)
-#define KERNEL_COMMS                                                                                         \
-    PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover", kernel_one_thread)
-extern const char *const kernel_one_thread[3];
-/* The list of a kernel whose plans are exchanges, and all rows that it shares with others. */
+/* The list of a kernel whose plans are exchanges, which several threads may move, and all rows that it shares
+ * with others. */
 extern const char *const kernel_exchanges[COMM_COLLECTIVE + 1];
 #define KERNEL_EXCHANGES                                                                                     \
-    KERNEL_BACKEND(kernel_exchanges), KERNEL_MOVERS, KERNEL_WINDOWS, KERNEL_COMMS, KERNEL_PHASES
+    KERNEL_BACKEND(kernel_exchanges), MOVERS_PARAMS, KERNEL_PHASES
 
 struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from further import further
 from points import engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End
@@ -74,7 +75,50 @@ def test_a_flipped_bit_is_found_on_a_corner_by_every_back(tmp_path: Path, mpi: M
             assert f"of block {block} from rank" in (end.why or "") or "2d5" in line, line
 
 
+def _moved(ranks: int) -> list[str]:
+    """Each back end by two threads and by three, together and apart; every second combination at a time.
+
+    A neighbourhood collective is a call of a whole communicator, so its threads need one each.
+    """
+    lines = []
+    for i, back in enumerate(_BACKS):
+        share = "windows" if back in _ONE_SIDED else "comms"
+        for movers, own in ((2, "one"), (2, "thread"), (3, "one"), (3, "thread")):
+            if (i + movers + ranks) % 2 == 0 and not (own == "one" and back.startswith("neighbor")):
+                geometry = _GEOMETRIES[(i + movers) % len(_GEOMETRIES)]
+                lines.append(
+                    f"op=mpi.halo.{geometry} {_FIXED} back={back} bytes=1000 partitions=5 threads=3 "
+                    f"movers={movers} {share}={own}"
+                )
+    return lines
+
+
+@pytest.mark.parametrize("ranks", [2, further(1), further(3), further(4), further(7), further(8)])
+def test_every_byte_arrives_that_several_threads_move(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
+    """A message is cut where there are more threads than neighbours."""
+    lines = points_of(mpi, ranks, _moved(ranks))
+    records = measure(engine_of(mpi), ranks, 3, lines, tmp_path / "out.jsonl")
+    ends = [record for record in records if isinstance(record, End)]
+    for line, end in zip(lines, ends, strict=True):
+        if not _lacks(mpi, line) and not _fails(mpi, ranks, line):
+            assert (end.status, end.why, end.verified) == ("ok", None, True), line
+
+
+@pytest.mark.ours
+def test_a_flipped_bit_is_found_that_one_of_several_threads_moved(tmp_path: Path, one_mpi: Mpi) -> None:
+    lines = [f"{line} plant=1" for line in _moved(2)]
+    records = measure(engine_of(one_mpi), 2, 3, lines, tmp_path / "out.jsonl")
+    ends = [record for record in records if isinstance(record, End)]
+    for line, end in zip(lines, ends, strict=True):
+        if not _lacks(one_mpi, line):
+            assert (end.status, end.verified) == ("failed", False), line
+            assert (end.why or "").startswith("wrong: rank 1: byte "), line
+
+
 _REFUSED = {
+    "op=mpi.halo.2d5 bytes=8 movers=2": "movers=2 needs as many threads in each rank, which has 1",
+    "op=mpi.halo.2d5 bytes=8 windows=thread": "windows=thread is not for back=nonblocking",
+    "op=mpi.halo.2d5 bytes=8 back=fence comms=thread": "comms=thread is not for back=fence",
     "op=mpi.halo.3d7 bytes=8 px=2": "px=2 x py=0 x pz=0 is no grid of 3 ranks; choose numbers whose product",
     "op=mpi.halo.2d5 bytes=8 px=3 py=3": "px=3 x py=3 is no grid of 3 ranks",
     "op=mpi.halo.2d5 bytes=8 px=1 py=1": "px=1 x py=1 is no grid of 3 ranks",

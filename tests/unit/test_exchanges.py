@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from macro_rows import counts, row
 from made_plans import made_plan
@@ -12,7 +13,9 @@ from steelyard.models.exchanges import Exchanges, exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.plots import exchange_charts
+from steelyard.plots.chart import Boxes
 from steelyard.report import write_report
+from steelyard.results.phases import RowPhase
 from steelyard.results.row import Row
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
@@ -34,16 +37,22 @@ _FACTORS = [
 ]  # of launches: the same for all that take turns
 _PLAIN = {"backend": "nonblocking", "movers": 1.0, "windows": "one", "comms": "one", "nx": 64.0}
 
+_PHASES = tuple(
+    RowPhase(name, name == "ghosts", 1.0, 1.0, 1.0, 1.0, share, 1.0)
+    for name, share in (("force", 0.7), ("ghosts", 0.3))
+)
+
 
 def _app(ns: float, op: str = "app.hpccg", threads: int = 1, **params: float | str) -> Row:
     times = [ns * factor for factor in _FACTORS]
-    talks = counts(messages=10, sent=10 * 30000.0)
+    talks = structs.replace(counts(messages=10, sent=10 * 30000.0), phases=_PHASES)
     return row(op, "a", times, params={**_PLAIN, **params}, threads=threads, phases=talks)
 
 
-def _halo(back: str, ns: float, size: int = 32768) -> Row:
+def _halo(back: str, ns: float, size: int = 32768, threads: int = 1, **params: float | str) -> Row:
     times = [ns * factor for factor in _FACTORS]
-    return row("mpi.halo.3d7", "a", times, bytes=size, params={"back": back, "periodic": "no"})
+    words = {"back": back, "periodic": "no", "movers": 1.0, "windows": "one", "comms": "one", **params}
+    return row("mpi.halo.3d7", "a", times, bytes=size, threads=threads, params=words)
 
 
 def _one(*rows: Row) -> Exchanges:
@@ -88,8 +97,7 @@ def test_a_halo_agrees_where_it_names_the_same_exchange(
     app = [_app(1e6, backend="fence"), _app(2e6), _app(3e6, backend="pscw")]
     micro = [_halo("fence", 1e3 * fence), _halo("nonblocking", 2e3), _halo("pscw", 1e3 * pscw)]
     other = [_halo("fence", 9e3, 8), _halo("nonblocking", 2e3, 8), _halo("pscw", 1e3, 8)]
-    order = _one(*app, *other, *micro).order
-    assert order is not None
+    (order,) = _one(*app, *other, *micro).orders
     assert (order.op, order.bytes) == ("mpi.halo.3d7", 32768)  # nearest to its messages
     assert order.macro == ("fence", "nonblocking", "pscw")
     assert order.macro_best == ("fence",)
@@ -100,10 +108,32 @@ def test_a_halo_agrees_where_it_names_the_same_exchange(
 def test_names_of_halos_are_those_of_applications_and_two_are_too_few() -> None:
     app = [_app(1e6, backend="neighbour"), _app(2e6), _app(3e6, backend="blocking")]
     halos = [_halo("neighborw", 1e3), _halo("nonblocking", 2e3), _halo("sendrecv", 3e3)]
-    order = _one(*app, *halos).order
-    assert order is not None
+    (order,) = _one(*app, *halos).orders
     assert order.micro == ("neighbour", "nonblocking", "blocking")
-    assert _one(*app, *halos[:2]).order is None
+    assert _one(*app, *halos[:2]).orders == ()
+
+
+def test_ways_of_several_threads_are_held_against_halos_of_as_many() -> None:
+    """Movers in the halo, too: each number of threads has an order of its own."""
+    apart = {"movers": 2.0, "windows": "thread"}
+    app = [
+        _app(9e6),
+        _app(3e6, threads=2),
+        _app(2e6, threads=2, backend="fence", movers=2.0),
+        _app(1e6, threads=2, backend="fence", **apart),
+    ]
+    halos = [
+        _halo("fence", 1e3, threads=2, **apart),
+        _halo("nonblocking", 2e3, threads=2),
+        _halo("fence", 3e3, threads=2, movers=2.0),
+        _halo("nonblocking", 1e3),
+    ]
+    found = _one(*app, *halos)
+    (order,) = found.orders
+    assert order.threads == 2
+    assert order.macro == ("fence, 2 movers apart", "fence, 2 movers", "nonblocking")
+    assert order.micro == ("fence, 2 movers apart", "nonblocking", "fence, 2 movers")
+    assert exchange_sheets([found])[-1].lines[0].cells[0] == "app.hpccg, 2 threads"
 
 
 def test_tables_and_pictures_say_it_in_80_columns() -> None:
@@ -111,7 +141,7 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
     rows += [_app(4e6, backend="pscw"), _app(1e6, op="app.minimd"), _app(1e6, op="app.minimd", movers=2.0)]
     rows += [_halo("fence", 1e3), _halo("nonblocking", 2e3), _halo("pscw", 4e3)]
     found = exchanges_of(rows)
-    ways, orders = exchange_sheets(found)
+    ways, *phases, orders = exchange_sheets(found)
     assert [line.cells[:2] for line in ways.lines][:2] == [
         ("app.hpccg", "fence"),
         ("app.hpccg", "nonblocking"),
@@ -119,19 +149,34 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
     assert ways.lines[2].cells[1] == "persistent, 2 movers"
     assert orders.lines[0].cells == ("app.hpccg", "1", "fence *", "fence *")
     assert orders.notes[0].startswith("app.hpccg: the micro-benchmark would have told. Best in mpi.halo.3d7")
-    for sheet in (ways, orders):
+    assert [sheet.title for sheet in phases] == [
+        "phases by exchange: app.hpccg",
+        "phases by exchange: app.minimd",
+    ]
+    assert phases[0].lines[1].cells == ("nonblocking", "70", "30")
+    for sheet in (ways, *phases, orders):
         assert max(map(len, sheet_text(sheet, Paper(width=80, is_pipe=False)).splitlines())) <= 80
     charts = exchange_charts(found, exchange_names(found))
-    assert [chart.title for chart in charts] == ["app.hpccg", "app.minimd"]
+    assert [chart.title for chart in charts] == [
+        *("app.hpccg", "app.hpccg: where the time goes"),
+        *("app.minimd", "app.minimd: where the time goes"),
+    ]
+    force, ghosts = charts[1].marks_of(Boxes)  # one behind the other, up to the time of each way
+    assert list(force.x1) == list(ghosts.x0)
+    assert list(ghosts.x1) == pytest.approx(
+        [way.time for way in sorted(found[0].ways, key=lambda one: one.time)]
+    )
 
 
-def test_applications_have_a_matrix_of_their_own() -> None:
+def test_applications_and_halos_have_a_matrix_of_their_own() -> None:
     rows = [_app(1e6), _app(1e6, backend="fence", movers=2.0, threads=2, windows="thread")]
+    rows += [_halo("fence", 1e3)]
     (matrix,) = functionality_sheets(functionality_of(rows))
-    assert [column.name for column in matrix.columns] == ["application", "backend", "1", "2 apart"]
+    assert [column.name for column in matrix.columns] == ["op", "backend", "1", "2 apart"]
     assert [line.cells for line in matrix.lines] == [
         ("app.hpccg", "nonblocking", "12/12", "-"),
         ("app.hpccg", "fence", "-", "12/12"),
+        ("mpi.halo.3d7", "fence", "12/12", "-"),
     ]
 
 

@@ -99,6 +99,7 @@ static int find_forces(struct minimd *s)
 {
     int err = s->law->embedded ? embed(s) : 0;
     (s->law->embedded ? minimd_force_embedded : minimd_force_pairs)(&s->force, &s->lists, &s->atoms);
+    phase_moves(s->env->phases, PHASE_FORCE, minimd_force_moves(&s->force, &s->lists, &s->atoms));
     phase_end(s->env->phases, PHASE_FORCE);
     return err ? err : s->lists.half ? carry(s, MINIMD_FORCES) : 0;
 }

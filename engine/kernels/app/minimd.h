@@ -121,6 +121,7 @@ struct minimd_lists {
     int64_t *start, *end;
     int32_t *entry;
     int64_t lane_room; /* entries of a lane */
+    int64_t entries;   /* in all lists */
 };
 double minimd_lists_memory(const struct minimd_box *box, const struct minimd_law *law, bool half, int lanes);
 int minimd_lists_open(struct kernel_env *env, const struct minimd_box *box, const struct minimd_law *law,
@@ -158,6 +159,11 @@ void minimd_force_density(struct minimd_force *force, const struct minimd_lists 
 void minimd_force_slopes(struct minimd_force *force, struct minimd_atoms *atoms);
 void minimd_force_embedded(struct minimd_force *force, const struct minimd_lists *lists,
                            struct minimd_atoms *atoms);
+
+/* Bytes that the forces of a step take, of lists and of the arrays of atoms: each of them once for each loop
+ * over all pairs, and once more where it is added to. */
+int64_t minimd_force_moves(const struct minimd_force *force, const struct minimd_lists *lists,
+                           const struct minimd_atoms *atoms);
 
 /* ---- other ranks -----------------------------------------------------------------------------------------
  */

@@ -198,6 +198,16 @@ HOT static bool make_lists(struct minimd_lists *l, const double *x, double reach
     return true;
 }
 
+static int64_t count_entries(const struct minimd_lists *l, int64_t own)
+{
+    int64_t entries = 0;
+    for (int lane = 0; lane < l->lanes; ++lane) {
+        const struct share share = share_of(own, l->lanes, lane);
+        entries += share.count > 0 ? l->end[share.first + share.count - 1] - lane * l->lane_room : 0;
+    }
+    return entries;
+}
+
 int minimd_lists_make(struct minimd_lists *l, const struct minimd_box *box, const struct minimd_atoms *a)
 {
     const int64_t all = a->own + a->ghosts;
@@ -212,6 +222,7 @@ int minimd_lists_make(struct minimd_lists *l, const struct minimd_box *box, cons
     for (int lane = 0; lane < lanes; ++lane)
         full += !make_lists(l, a->x, box->reach, share_of(a->own, lanes, lane), lane * l->lane_room,
                             (lane + 1) * l->lane_room);
+    l->entries = full ? 0 : count_entries(l, a->own);
     return full ? err_say(ERR_WRONG,
                           "app.minimd: the lists of %lld atoms take more than the %lld entries that atoms of "
                           "this density can have: they have come too close",

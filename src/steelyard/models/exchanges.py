@@ -18,7 +18,7 @@ from steelyard.models.bests import leaders_of
 from steelyard.models.loggp import launch_medians, span_of
 from steelyard.models.micro_macro import is_kernel, verdict_of
 from steelyard.records.schema import Params
-from steelyard.results.agreement import problem_of
+from steelyard.results.agreement import HOW, problem_of
 from steelyard.results.facets import Inside
 from steelyard.results.row import Row
 from steelyard.stats import Interval, kendall
@@ -32,8 +32,8 @@ _LEAST_WAYS = 3  # two orders of two agree by chance half of the time
 
 class ExchangeWay(Struct, frozen=True, kw_only=True):
     """A way: its time in ns, the ratio to `BASE` with its interval over launches, and the share of the phases
-    that communicate, waiting included; None where no phases were recorded. `apart`: each mover has a window
-    or communicator of its own.
+    that communicate, waiting included; None where no phases were recorded. `shares` are those of all phases.
+    `apart`: each mover has a window or communicator of its own.
     """
 
     backend: str
@@ -43,17 +43,20 @@ class ExchangeWay(Struct, frozen=True, kw_only=True):
     time: float
     ratio: Interval
     communication: float | None
+    shares: dict[str, float] = {}
 
 
 class MicroOrder(Struct, frozen=True, kw_only=True):
     """A halo of about the size of the application's messages, and the ways in its order and in the other's.
 
-    Both are of one thread, the fastest first. `tau` is Kendall's of the two, with its exact p. `verdict` as
-    of `Agreement`: whether the micro-benchmark names the exchange that is best in the application.
+    Both are of ranks of so many threads, the fastest first; names of ways are those of `way_name`. `tau` is
+    Kendall's of the two, with its exact p. `verdict` as of `Agreement`: whether the micro-benchmark names the
+    exchange that is best in the application.
     """
 
     op: str
     bytes: int
+    threads: int
     micro: tuple[str, ...]
     micro_best: tuple[str, ...]
     macro: tuple[str, ...]
@@ -64,7 +67,10 @@ class MicroOrder(Struct, frozen=True, kw_only=True):
 
 
 class Exchanges(Struct, frozen=True, kw_only=True):
-    """An application's ways under one MPI, as they were measured; `base` is the one that ratios are to."""
+    """An application's ways under one MPI, as they were measured; `base` is the one that ratios are to.
+
+    `orders` has one for each number of threads that a halo was measured with, too.
+    """
 
     op: str
     mpi: str
@@ -72,18 +78,35 @@ class Exchanges(Struct, frozen=True, kw_only=True):
     params: Params
     base: ExchangeWay
     ways: tuple[ExchangeWay, ...]
-    order: MicroOrder | None = None
+    orders: tuple[MicroOrder, ...] = ()
 
 
 def exchanges_of(rows: Sequence[Row]) -> tuple[Exchanges, ...]:
     """Each application that was measured with `BASE` by one thread and with another way, in their order."""
+    return tuple(_exchanges(own, base, rows) for own, base in _applications(rows))
+
+
+def other_ways(rows: Sequence[Row]) -> frozenset[int]:
+    """By `id`: the rows of these applications but for their bases."""
+    return frozenset(id(row) for own, base in _applications(rows) for row in own if row is not base)
+
+
+def _is_good(row: Row) -> bool:
+    return row.status == "ok" and row.mpi is not None and bool(launch_medians(row))
+
+
+def _applications(rows: Sequence[Row]) -> Iterator[tuple[Sequence[Row], Row]]:
+    """The rows of each application's problem, and the base among them; none without it or of it alone."""
     problems: dict[tuple[object, ...], list[Row]] = {}
-    good = [row for row in rows if row.status == "ok" and row.mpi is not None and launch_medians(row)]
-    for row in good:
-        if is_kernel(row) and _BACKEND in row.params:
+    for row in rows:
+        if is_kernel(row) and _BACKEND in row.params and _is_good(row):
             problems.setdefault(_problem(row), []).append(row)
-    found = (_exchanges(own, good) for own in problems.values())
-    return tuple(one for one in found if one is not None)
+    for own in problems.values():
+        least = min(row.threads for row in own)
+        single = (row for row in own if row.threads == least and _movers(row) == 1)
+        base = next((row for row in single if row.params[_BACKEND] == BASE), None)
+        if base is not None and len(own) > 1:
+            yield own, base
 
 
 def _problem(row: Row) -> tuple[object, ...]:
@@ -94,21 +117,15 @@ def _movers(row: Row) -> int:
     return int(row.params.get("movers", 1))
 
 
-def _exchanges(own: Sequence[Row], rows: Sequence[Row]) -> Exchanges | None:
-    """None without the base, or with nothing beside it."""
-    single = [row for row in own if row.threads == min(one.threads for one in own) and _movers(row) == 1]
-    base = next((row for row in single if row.params[_BACKEND] == BASE), None)
-    if base is None or len(own) < 2:
-        return None
-    ways = {id(row): _way(row, base) for row in own}
+def _exchanges(own: Sequence[Row], base: Row, rows: Sequence[Row]) -> Exchanges:
     return Exchanges(
         op=base.op,
         mpi=base.mpi or "",
         ranks=base.ranks,
         params=problem_of(base.params),
-        base=ways[id(base)],
-        ways=tuple(ways.values()),
-        order=_order(single, base, rows),
+        base=_way(base, base),
+        ways=tuple(_way(row, base) for row in own),
+        orders=tuple(_orders(own, base, [row for row in rows if _is_good(row)])),
     )
 
 
@@ -119,21 +136,40 @@ def _way(row: Row, base: Row) -> ExchangeWay:
     return ExchangeWay(
         backend=str(row.params[_BACKEND]),
         movers=_movers(row),
-        apart="thread" in (row.params.get("windows"), row.params.get("comms")),
+        apart=_is_apart(row),
         threads=row.threads,
         time=float(np.median(list(own.values()))),
         ratio=span_of(ratios) if ratios else Interval(math.nan),
         communication=None if inside is None else inside.communication,
+        shares={} if inside is None else {phase.name: phase.share for phase in inside.phases},
     )
 
 
-def _order(single: Sequence[Row], base: Row, rows: Sequence[Row]) -> MicroOrder | None:
+def _is_apart(row: Row) -> bool:
+    return "thread" in (row.params.get("windows"), row.params.get("comms"))
+
+
+def way_name(backend: str, movers: int, apart: bool) -> str:
+    """`fence`, `fence, 2 movers`, `fence, 2 movers apart`."""
+    return backend if movers == 1 else f"{backend}, {movers} movers" + (" apart" if apart else "")
+
+
+def _orders(own: Sequence[Row], base: Row, rows: Sequence[Row]) -> Iterator[MicroOrder]:
+    for threads in sorted({row.threads for row in own}):
+        macro = {
+            way_name(str(row.params[_BACKEND]), _movers(row), _is_apart(row)): row
+            for row in own
+            if row.threads == threads
+        }
+        if (order := _order(macro, base, rows, threads)) is not None:
+            yield order
+
+
+def _order(macro: Mapping[str, Row], base: Row, rows: Sequence[Row], threads: int) -> MicroOrder | None:
     """The application's order beside that of the halo whose messages are most like its own."""
-    macro = {str(row.params[_BACKEND]): row for row in single}
-    halos = list(_halos(rows, base))
     inside = base.get(Inside).phases
     size = inside.bytes / inside.messages if inside is not None and inside.messages else 0.0
-    halos = [halo for halo in halos if len(halo.keys() & macro.keys()) >= _LEAST_WAYS]
+    halos = [halo for halo in _halos(rows, base, threads) if len(halo.keys() & macro.keys()) >= _LEAST_WAYS]
     if not halos:
         return None
     halo = min(halos, key=lambda one: abs(math.log2(_any(one).bytes + 1) - math.log2(size + 1)))
@@ -146,6 +182,7 @@ def _order(single: Sequence[Row], base: Row, rows: Sequence[Row]) -> MicroOrder 
     return MicroOrder(
         op=_any(halo).op,
         bytes=_any(halo).bytes,
+        threads=threads,
         micro=orders[0],
         micro_best=micro_best.best,
         macro=orders[1],
@@ -160,13 +197,14 @@ def _any(halo: Mapping[str, Row]) -> Row:
     return next(iter(halo.values()))
 
 
-def _halos(rows: Sequence[Row], base: Row) -> Iterator[dict[str, Row]]:
+def _halos(rows: Sequence[Row], base: Row, threads: int) -> Iterator[dict[str, Row]]:
     """For each halo under the same MPI on as many ranks: its rows by the names that applications use."""
     found: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in rows:
-        if _BACK in row.params and (row.mpi, row.ranks) == (base.mpi, base.ranks):
-            params = {name: value for name, value in row.params.items() if name != _BACK}
+        if _BACK in row.params and (row.mpi, row.ranks, row.threads) == (base.mpi, base.ranks, threads):
+            params = {name: value for name, value in row.params.items() if name not in (_BACK, *HOW)}
             key = (row.op, row.bytes, row.method, tuple(sorted(params.items(), key=str)))
-            name = str(row.params[_BACK])
-            found.setdefault(key, {}).setdefault(_NAMES.get(name, name), row)
+            back = str(row.params[_BACK])
+            name = way_name(_NAMES.get(back, back), _movers(row), _is_apart(row))
+            found.setdefault(key, {}).setdefault(name, row)
     yield from found.values()

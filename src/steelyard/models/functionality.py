@@ -1,8 +1,9 @@
 """Does it work: what became of each one-sided test case in each launch, counted by what it was.
 
 A one-sided op is known by its parameters: it has epochs, which `sync` opens and closes, and `complete` says
-what completes a call in them. An application whose halos can be moved in several ways is held beside them:
-its `backend` stands where `sync` does, and its own verification says whether the data were right.
+what completes a call in them. An application whose halos can be moved in several ways is held beside them,
+and so is a halo alone: the back end stands where `sync` does, and their own verification says whether the
+data were right.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ BROKEN = (WRONG, SIGNAL, ABORT, HANG)
 _EPOCHS = ("sync", "complete")  # parameters of one-sided ops
 # Parameters that tell ways apart -> what goes for an op that has not the parameter.
 _WORDS = {"sync": "", "complete": "", "window": "", "windows": "one"}
-_APP = ("backend", "movers")  # parameters of an application whose threads may move halos
+_MOVERS = "movers"  # the parameter of an op whose threads may move halos
+_BACKS = ("backend", "back")  # how an application and a halo call what such an op has, too
 _Way = tuple[str, str, str, str, str, str, int]  # MPI, op, the words, threads
 _START_UP = "start-up: "  # before what ended a launch that never measured
 # How the reason of a failed or skipped test case begins -> what became of it. Others say nothing of the MPI:
@@ -47,7 +49,7 @@ class Functionality(Struct, frozen=True, kw_only=True):
     A run is a test case in a launch; sizes and other parameters are counted together. `runs` is the sum of
     all others: `passed` with each check of the data; `wrong`: data were; `signal`, `abort`, `hang`: what
     ended it, or a call returned an error; `unsupported`: MPI does not define it, or the library lacks it.
-    Of an application `threads` are those that move, and `windows` goes for communicators, too.
+    Of an exchange `threads` are those that move, and `windows` goes for communicators, too.
     """
 
     mpi: str
@@ -66,8 +68,8 @@ class Functionality(Struct, frozen=True, kw_only=True):
     unsupported: int = 0
 
     @property
-    def is_application(self) -> bool:
-        """Is it an application, which has no calls of its own to complete?"""
+    def is_exchange(self) -> bool:
+        """Is it an application or a halo, which has no calls of its own to complete?"""
         return not self.complete
 
     @property
@@ -81,16 +83,16 @@ def is_one_sided(row: Row) -> bool:
     return row.mpi is not None and all(name in row.params for name in _EPOCHS)
 
 
-def is_application(row: Row) -> bool:
-    """Is a row one of an application whose halos can be moved in several ways?"""
-    return row.mpi is not None and all(name in row.params for name in _APP)
+def is_exchange(row: Row) -> bool:
+    """Is a row one of an application, or a halo, which can be moved in several ways?"""
+    return row.mpi is not None and _MOVERS in row.params and any(name in row.params for name in _BACKS)
 
 
 def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
     """A line for each op and way under each MPI, in the order of the rows; nothing without such ops."""
     ways: dict[_Way, list[str]] = {}
     for row in rows:
-        if is_one_sided(row) or is_application(row):
+        if is_one_sided(row) or is_exchange(row):
             ways.setdefault(_way(row), []).extend(_outcomes(row))
     return tuple(
         Functionality(
@@ -110,10 +112,10 @@ def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
 
 
 def _way(row: Row) -> _Way:
-    if is_application(row):
+    if is_exchange(row):
         apart = "thread" if "thread" in (row.params.get("windows"), row.params.get("comms")) else "one"
-        movers = int(row.params["movers"])
-        return row.mpi or "", row.op, str(row.params["backend"]), "", "", apart, movers
+        back = next(str(row.params[name]) for name in _BACKS if name in row.params)
+        return row.mpi or "", row.op, back, "", "", apart, int(row.params[_MOVERS])
     sync, complete, window, windows = (str(row.params.get(name, usual)) for name, usual in _WORDS.items())
     return row.mpi or "", row.op, sync, complete, window, windows, row.threads
 

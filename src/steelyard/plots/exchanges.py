@@ -1,23 +1,33 @@
-"""Pictures of the exchanges of an application: the ratio of each way to messages of one thread."""
+"""Pictures of the exchanges of an application: the ratio of each way to messages of one thread; phases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.models.exchanges import Exchanges
-from steelyard.plots.axes import drawn_ends, log_axis, names_axis, style_of
-from steelyard.plots.chart import FULL, Bars, Chart, Dots, Key, Mark
+from steelyard.base.units import format_time
+from steelyard.models.exchanges import Exchanges, ExchangeWay
+from steelyard.plots.axes import PALETTE, drawn_ends, linear_axis, log_axis, names_axis, style_of
+from steelyard.plots.chart import FULL, Bars, Boxes, Chart, Dots, Key, Mark, Style
 from steelyard.plots.ratios import LEAST_SHOWN
 from steelyard.plots.svg import RULE
 from steelyard.show.exchange_sheets import way_words
 
+_HEIGHT, _LINE = 48, 24  # of a picture without rows, and of a row, in CSS pixels
+_HALF_BAR = 0.35  # of the distance of two rows
+
 
 def exchange_charts(found: Sequence[Exchanges], names: Sequence[str]) -> list[Chart]:
-    """A picture for each application, a row for each way, the fastest on top; 1 is a grey line.
+    """Two pictures for each application, with a row for each way, the fastest on top.
 
-    Hollow marks are ratios whose interval holds 1. `names` are those of the applications.
+    The first has the ratios to the base; 1 is a grey line, and hollow marks are ratios whose interval holds
+    it. The second, where phases were recorded, has the time as a bar that is made of them. `names` are those
+    of the applications.
     """
-    return [_chart(one, name) for one, name in zip(found, names, strict=True)]
+    return [
+        chart
+        for one, name in zip(found, names, strict=True)
+        for chart in (_chart(one, name), *([_phase_chart(one, name)] if one.base.shares else []))
+    ]
 
 
 def _chart(one: Exchanges, name: str) -> Chart:
@@ -39,7 +49,7 @@ def _chart(one: Exchanges, name: str) -> Chart:
         x=log_axis("time / time of nonblocking messages of one thread", shown, "{:g}".format),
         y=names_axis("", [way_words(way) for way in ways], most=len(ways), is_down=True),
         marks=tuple(marks),
-        height=48 + 24 * len(ways),
+        height=_HEIGHT + _LINE * len(ways),
         width=FULL,
         legend=tuple(
             Key("1 mover" if count == 1 else f"{count} movers", style_of(i)) for i, count in enumerate(movers)
@@ -47,3 +57,40 @@ def _chart(one: Exchanges, name: str) -> Chart:
         if len(movers) > 1
         else (),
     )
+
+
+def _phase_chart(one: Exchanges, name: str) -> Chart:
+    ways = sorted(one.ways, key=lambda way: way.time)
+    phases = list(one.base.shares)
+    marks = [_phase_boxes(i, phase, phases[:i], ways) for i, phase in enumerate(phases)]
+    return Chart(
+        title=f"{name}: where the time goes",
+        x=linear_axis("time", 0.0, max(way.time for way in ways), format_time),
+        y=names_axis("", [way_words(way) for way in ways], most=len(ways), is_down=True),
+        marks=tuple(marks),
+        height=_HEIGHT + _LINE * len(ways),
+        width=FULL,
+        legend=tuple(Key(phase, Style(_colour(i), marker="square")) for i, phase in enumerate(phases)),
+    )
+
+
+def _phase_boxes(i: int, phase: str, before: Sequence[str], ways: Sequence[ExchangeWay]) -> Boxes:
+    """The part of each bar that phase `i` has, behind those of the phases before it."""
+    starts = [way.time * sum(way.shares.get(one, 0.0) for one in before) for way in ways]
+    lengths = [way.time * way.shares.get(phase, 0.0) for way in ways]
+    places = [float(place) for place in range(len(ways))]
+    return Boxes(
+        x0=starts,
+        y0=[place - _HALF_BAR for place in places],
+        x1=[start + length for start, length in zip(starts, lengths, strict=True)],
+        y1=[place + _HALF_BAR for place in places],
+        colours=[_colour(i)] * len(ways),
+        tips=[
+            f"{way_words(way)}\n{phase}: {format_time(length)} of {format_time(way.time)}"
+            for way, length in zip(ways, lengths, strict=True)
+        ],
+    )
+
+
+def _colour(i: int) -> str:
+    return PALETTE[i % len(PALETTE)]

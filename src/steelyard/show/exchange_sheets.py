@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from steelyard.base.units import format_bytes, format_time
-from steelyard.models.exchanges import Exchanges, ExchangeWay, MicroOrder
+from steelyard.models.exchanges import Exchanges, ExchangeWay, MicroOrder, way_name
 from steelyard.models.micro_macro import AGREES, DISAGREES
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
@@ -19,12 +19,19 @@ _OPEN = "whether the micro-benchmark would have told cannot be said"
 
 
 def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
-    """A line for each way of each application, then both orders side by side; none without exchanges."""
+    """A line for each way of each application, the shares of its phases, then both orders side by side.
+
+    None without exchanges.
+    """
     if not found:
         return ()
     names = exchange_names(found)
-    orders = [(name, one.order) for name, one in zip(names, found, strict=True) if one.order is not None]
-    return (_ways(found, names), *([_orders(orders)] if orders else []))
+    orders = [
+        (name + (f", {order.threads} threads" if order.threads > 1 else ""), order)
+        for name, one in zip(names, found, strict=True)
+        for order in one.orders
+    ]
+    return (_ways(found, names), *_phases(found, names), *([_orders(orders)] if orders else []))
 
 
 def exchange_names(found: Sequence[Exchanges]) -> tuple[str, ...]:
@@ -46,12 +53,8 @@ def _facts(one: Exchanges) -> Facts:
 
 def way_words(way: ExchangeWay) -> str:
     """`fence`, `fence, 2 threads`, `fence, 2 movers apart`."""
-    parts = [way.backend]
-    if way.movers > 1:
-        parts.append(f"{way.movers} movers" + (" apart" if way.apart else ""))
-    elif way.threads > 1:
-        parts.append(f"{way.threads} threads")
-    return ", ".join(parts)
+    name = way_name(way.backend, way.movers, way.apart)
+    return name if way.movers > 1 or way.threads == 1 else f"{name}, {way.threads} threads"
 
 
 def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
@@ -81,11 +84,27 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
     )
 
 
+def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]:
+    """For each application a column for each phase, and a line for each way."""
+    for name, one in zip(names, found, strict=True):
+        phases = list(one.base.shares)
+        if phases:
+            yield Sheet(
+                title=f"phases by exchange: {name}",
+                explained="% of the time of all phases, over all ranks",
+                columns=(words("exchange"), *map(number, phases)),
+                lines=plain_lines(
+                    (way_words(way), *(f"{100 * way.shares.get(phase, 0.0):.0f}" for phase in phases))
+                    for way in sorted(one.ways, key=lambda way: way.time)
+                ),
+            )
+
+
 def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Sheet:
     """A line for each place: which way has it in the halo, and which in the application."""
     return Sheet(
         title="would the micro-benchmarks have told",
-        explained="exchanges of one thread, the fastest first; *: the best, or not told from it (5 %)",
+        explained="exchanges of as many threads, the fastest first; *: the best, or not told from it (5 %)",
         columns=(words("what"), number("place"), words("halo"), words("application")),
         lines=plain_lines(
             (name, str(place + 1), _marked(micro, order.micro_best), _marked(macro, order.macro_best))

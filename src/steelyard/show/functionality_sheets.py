@@ -20,8 +20,8 @@ def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
     matrices = (
         matrix(mpi, own)
         for mpi in mpis
-        for matrix, is_application in ((_matrix, False), (_application_matrix, True))
-        if (own := [one for one in found if one.mpi == mpi and one.is_application == is_application])
+        for matrix, is_exchange in ((_matrix, False), (_exchange_matrix, True))
+        if (own := [one for one in found if one.mpi == mpi and one.is_exchange == is_exchange])
     )
     details = (_ways("what does not work", "runs by what became of them", broken),) if broken else ()
     return (*matrices, *details)
@@ -60,18 +60,18 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     )
 
 
-def _application_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
-    """A line for each application and back end, a column for each number of threads that move."""
+def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+    """A line for each application, or halo, and back end, a column for each number of threads that move."""
     movers = sorted({(one.threads, one.windows == "thread") for one in found})
     lines: dict[tuple[str, str], list[Functionality]] = {}
     for one in found:
         lines.setdefault((one.op, one.sync), []).append(one)
     return Sheet(
         title=f"do exchanges work: {mpi}",
-        explained="runs with a verified answer of those that the library has, by threads that move messages; "
+        explained="runs with right data of those that the library has, by threads that move messages; "
         "apart: in windows or communicators of their own",
         columns=(
-            words("application"),
+            words("op"),
             words("backend"),
             *(number(f"{count} apart" if is_apart else str(count)) for count, is_apart in movers),
         ),

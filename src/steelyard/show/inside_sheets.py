@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.base.units import format_memory, format_mops, format_time
+from steelyard.models.exchanges import other_ways
 from steelyard.models.micro_macro import is_kernel
 from steelyard.models.roofs import roof_shares
 from steelyard.results.core_noise import CoreNoise, fundamentals
@@ -19,8 +20,16 @@ _ROOF = "; of roof: what a phase moves a second over what STREAM's triad does on
 
 
 def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """A line for each phase of each row that names some, and a line for what the ranks of a kernel send."""
-    told = [(row, inside) for row in rows if (inside := row.get(Inside).phases) is not None]
+    """A line for each phase of each row that names some, and a line for what the ranks of a kernel send.
+
+    An application whose halo was moved in several ways has those of one; `exchange_sheets` has the others.
+    """
+    others = other_ways(rows)
+    told = [
+        (row, inside)
+        for row in rows
+        if id(row) not in others and (inside := row.get(Inside).phases) is not None
+    ]
     if not told:
         return
     labels = row_labels([row for row, _ in told])

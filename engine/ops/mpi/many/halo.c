@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "comm/exchange_mpi.h"
 #include "comm/grid.h"
+#include "comm/movers.h"
 #include "ops/common/data.h"
 #include "team/team_mpi.h"
 
@@ -32,10 +33,10 @@ static const char *const yes_no[] = {"yes", "no", NULL};
      [PY] = {"py", "", "blocks along the second axis; 0: MPI_Dims_create chooses", 0, 0, 2147483647},        \
      __VA_ARGS__}
 
-static const struct param params_2d[] = PARAMS(BUFFERS_PARAMS, {0});
+static const struct param params_2d[] = PARAMS(MOVERS_PARAMS, BUFFERS_PARAMS, {0});
 static const struct param params_3d[] =
     PARAMS([PZ] = {"pz", "", "blocks along the third axis; 0: MPI_Dims_create chooses", 0, 0, 2147483647},
-           BUFFERS_PARAMS, {0});
+           MOVERS_PARAMS, BUFFERS_PARAMS, {0});
 
 static const struct row {
     const char *name, *summary;
@@ -146,6 +147,16 @@ static int refuse_partitions(const struct op_env *env)
                    env->bytes, partitions);
 }
 
+static int choose_movers(const struct op_env *env, struct exchange_ask *ask)
+{
+    const struct movers_back back = {ask->param, ask->word, exchange_is_one_sided(ask->back)};
+    struct movers movers;
+    int err = movers_choose(env->op->params, env->params, env->threads, &back, &movers);
+    ask->movers = movers.count;
+    ask->apart = movers.apart;
+    return err;
+}
+
 static void teardown(void *state)
 {
     struct halo *h = state;
@@ -159,8 +170,16 @@ static int setup(const struct op_env *env, void **state)
 {
     struct grid grid;
     struct exchange *exchange = NULL;
+    struct exchange_ask ask = {.team = env->team,
+                               .back = (enum exchange_back)env->params[BACK],
+                               .partitions = (int)env->params[PARTITIONS],
+                               .op = env->op->name,
+                               .param = env->op->params[BACK].name,
+                               .word = exchange_backs[(int)env->params[BACK]]};
     struct halo *h = calloc(1, sizeof *h);
     int err = h ? read_grid(env, &grid) : err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
+    if (!err)
+        err = choose_movers(env, &ask);
     if (!err)
         err = refuse_partitions(env);
     if (!err) {
@@ -168,13 +187,7 @@ static int setup(const struct op_env *env, void **state)
         h->planted = env->planted;
         err = lay_links(env, &grid, h);
     }
-    err = exchange_open(&(struct exchange_ask){.team = env->team,
-                                               .back = (enum exchange_back)env->params[BACK],
-                                               .partitions = (int)env->params[PARTITIONS],
-                                               .op = env->op->name,
-                                               .param = env->op->params[BACK].name,
-                                               .word = exchange_backs[(int)env->params[BACK]]},
-                        h ? h->links : NULL, h ? (size_t)h->count : 0, err, &exchange);
+    err = exchange_open(&ask, h ? h->links : NULL, h ? (size_t)h->count : 0, err, &exchange);
     if (h)
         h->exchange = exchange;
     if (err)
@@ -263,6 +276,7 @@ static void op_at(size_t i, struct op *op)
         .role = ROLE_PATTERN,
         .report = OP_SLOWEST,
         .parts = 1,
+        .threaded = true,
         .default_bytes = "8..1Mi",
         .params = rows[i].params,
         .row = &rows[i],

@@ -10,7 +10,8 @@
 #define MOVERS_PARAMS                                                                                        \
     {"movers", "", "threads that move messages, each those of its own neighbours", 1, 1, 1024},              \
         PARAM_WORDS("windows", "of one-sided back ends: one window, or one for each mover", movers_share),   \
-        PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover", movers_share)
+        PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover",              \
+                    movers_share)
 extern const char *const movers_share[3];
 
 struct movers {

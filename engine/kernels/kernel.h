@@ -38,8 +38,7 @@ extern const char *const kernel_on_off[3];
 /* The list of a kernel whose plans are exchanges, which several threads may move, and all rows that it shares
  * with others. */
 extern const char *const kernel_exchanges[COMM_COLLECTIVE + 1];
-#define KERNEL_EXCHANGES                                                                                     \
-    KERNEL_BACKEND(kernel_exchanges), MOVERS_PARAMS, KERNEL_PHASES
+#define KERNEL_EXCHANGES KERNEL_BACKEND(kernel_exchanges), MOVERS_PARAMS, KERNEL_PHASES
 
 struct kernel {
     const char *name, *summary; /* of the op: "npb.cg" */

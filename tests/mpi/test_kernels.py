@@ -171,6 +171,15 @@ def test_a_proxy_grows_with_the_ranks_and_counts_its_work_by_phases(tmp_path: Pa
     }
     assert phases.messages == (7, 7)
     assert phases.bytes == (7 * 5 * 4 * 8,) * 2
+    cells, outer = 5 * 4 * 3, 5 * 4
+    entries = (3 * 5 - 2) * (3 * 4 - 2) * (3 * 3 - 1)  # of a brick that touches another on one side
+    assert {one.name: one.moved for one in phases.phases} == {
+        "spmv": (7 * (12 * entries + 16 * cells + 8 * (cells + outer)),) * 2,
+        "waxpby": (7 * 3 * 24 * cells,) * 2,
+        "ddot": ((7 * (16 + 8) + 8) * cells,) * 2,
+        "exchange": (0, 0),
+        "sums": (0, 0),
+    }
 
 
 # The least bit of a number in rank 0's 99th message of ten positions and more.

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { POTENTIAL, NX, NY, NZ, STEPS, EVERY, LISTS };
 enum { HALF = 0 };
@@ -286,6 +287,8 @@ static int alloc_atoms(struct minimd *s)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !err; ++i)
         if (arrays[i].count > 0)
             err = kernel_alloc(s->env, arrays[i].count, sizeof(double), arrays[i].array);
+    if (!err) /* the last number of each ghost's vector, which nobody brings, stays so */
+        memset(a->x, 0, WIDE * all * sizeof *a->x);
     return err;
 }
 

@@ -17,24 +17,25 @@
 /* Neighbours that are looked at together. */
 enum { TOGETHER = 128, CUBIC = 4 };
 
+/* A vector of an atom, as the processor has them. */
+typedef double vector __attribute__((vector_size(WIDE * sizeof(double)), may_alias));
+
 /* Those within the cut-off: the vector from each to the atom, its square, who it is. */
 struct near {
-    double d[GRID_DIMS][TOGETHER], square[TOGETHER], factor[TOGETHER];
+    vector d[TOGETHER];
+    double square[TOGETHER], factor[TOGETHER];
     int32_t atom[TOGETHER];
 };
 
 static inline int gather(const double *restrict x, int64_t i, const int32_t *restrict entry, int64_t count,
                          double cut2, struct near *restrict near)
 {
-    const double xi = x[WIDE * i + X], yi = x[WIDE * i + Y], zi = x[WIDE * i + Z];
+    const vector at = *(const vector *)(x + WIDE * i);
     int n = 0;
     for (int64_t k = 0; k < count; ++k) {
-        const double *at = x + WIDE * (int64_t)entry[k];
-        const double dx = xi - at[X], dy = yi - at[Y], dz = zi - at[Z];
-        const double square = dx * dx + dy * dy + dz * dz;
-        near->d[X][n] = dx;
-        near->d[Y][n] = dy;
-        near->d[Z][n] = dz;
+        const vector d = at - *(const vector *)(x + WIDE * (int64_t)entry[k]), squares = d * d;
+        const double square = squares[X] + squares[Y] + squares[Z];
+        near->d[n] = d;
         near->square[n] = square;
         near->atom[n] = entry[k];
         n += square < cut2;
@@ -42,26 +43,27 @@ static inline int gather(const double *restrict x, int64_t i, const int32_t *res
     return n;
 }
 
-/* Each pair pulls at i with `factor` times the vector, and at the other one the other way. */
+/* Pair k pulls at an atom with `factor` times the vector, and at the other one the other way. */
+static inline void pull(const struct near *restrict near, int k, bool half, double *restrict f, vector *sum)
+{
+    const vector force = near->factor[k] * near->d[k];
+    *sum += force;
+    if (half)
+        *(vector *)(f + WIDE * (int64_t)near->atom[k]) -= force;
+}
+
+/* Two sums in turn, so that an addition need not wait for the one before. */
 static inline void spread(const struct near *restrict near, int n, int64_t i, bool half, double *restrict f)
 {
-    double fx = 0, fy = 0, fz = 0;
-    if (half)
-        for (int k = 0; k < n; ++k) {
-            double *other = f + WIDE * (int64_t)near->atom[k];
-            other[X] -= near->factor[k] * near->d[X][k];
-            other[Y] -= near->factor[k] * near->d[Y][k];
-            other[Z] -= near->factor[k] * near->d[Z][k];
-        }
-#pragma omp simd reduction(+ : fx, fy, fz)
-    for (int k = 0; k < n; ++k) {
-        fx += near->factor[k] * near->d[X][k];
-        fy += near->factor[k] * near->d[Y][k];
-        fz += near->factor[k] * near->d[Z][k];
+    vector even = {0}, odd = {0};
+    int k = 0;
+    for (; k + 2 <= n; k += 2) {
+        pull(near, k, half, f, &even);
+        pull(near, k + 1, half, f, &odd);
     }
-    f[WIDE * i + X] += fx;
-    f[WIDE * i + Y] += fy;
-    f[WIDE * i + Z] += fz;
+    if (k < n)
+        pull(near, k, half, f, &even);
+    *(vector *)(f + WIDE * i) += even + odd;
 }
 
 /* -phi'(r) / r. */

@@ -26,7 +26,7 @@ from steelyard.models.functionality import functionality_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import choices_of, rankings_of
-from steelyard.models.roofs import roofs_of
+from steelyard.models.roofs import phase_roofs_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.records.schema import SCHEMA
@@ -37,10 +37,10 @@ def results_document(what: Results) -> dict[str, Any]:
 
     `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
     messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
-    of applications, `roofs` what phases of kernels move against STREAM, `functionality` which one-sided
-    calls work, `rankings` which way to call them is the fastest, `choices` the same of calls that do the
-    same, `streams` threads against processes, `threads` rates over threads, `doubts` what the checks have
-    found.
+    of applications, `phase_roofs` what phases of kernels move against STREAM, `functionality` which
+    one-sided calls work, `rankings` which way to call them is the fastest, `choices` the same of calls
+    that do the same, `streams` threads against processes, `threads`
+    rates over threads, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -48,7 +48,7 @@ def results_document(what: Results) -> dict[str, Any]:
     found = msgspec.to_builtins(what.found)
     macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
     made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
-    made["exchanges"], made["roofs"] = msgspec.to_builtins((exchanges_of(rows), roofs_of(rows)))
+    made["exchanges"], made["phase_roofs"] = msgspec.to_builtins((exchanges_of(rows), phase_roofs_of(rows)))
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
     streams, threads = msgspec.to_builtins((streams_of(rows), thread_curves(rows)))
     made |= {"functionality": works, "rankings": ranked, "streams": streams, "threads": threads}

@@ -8,8 +8,8 @@ phase is B / bytes, and its share of it
 
 Where there are several working sets, that of the size nearest to the kernel's memory counts: what fits into
 a cache is held against the cache. Lines that a processor fetches before it writes them are counted neither
-here nor there. A third of the triad's bytes is written, so memory carries up to 4/3 of B; a phase that hardly
-writes may come to that. Beyond, it had data from nearer by than STREAM had.
+here nor there. A third of the triad's bytes is written, so memory carries up to 4/3 of B, and a phase that
+hardly writes may come to that. Above it, the phase had data from nearer by than STREAM had.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995.
 """
@@ -23,30 +23,37 @@ from msgspec import Struct
 
 from steelyard.records.schema import Params
 from steelyard.results.facets import Inside, Rate
-from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 
 STREAM = "mem.stream.triad"
 
 
-class RoofPhase(Struct, frozen=True):
-    """A phase: bytes that all ranks read and write in it per repetition, and its share of the roof."""
-
-    moved: float
-    share: float
-
-
-class Roof(Struct, frozen=True, kw_only=True):
-    """A row of a kernel under its roof: `bandwidth` (B/s) of STREAM with a working set of `working_set` B."""
+class PhaseRoofs(Struct, frozen=True, kw_only=True):
+    """A kernel under the roof of memory: the share of each of its phases that counts what it moves."""
 
     op: str
     mpi: str | None
     ranks: int
     threads: int
     params: Params
-    working_set: int
-    bandwidth: float
-    phases: dict[str, RoofPhase]
+    shares: dict[str, float]
+
+
+def phase_roofs_of(rows: Sequence[Row]) -> tuple[PhaseRoofs, ...]:
+    """A line for each row that `roof_shares` has, in the order of the rows."""
+    shares = roof_shares(rows)
+    return tuple(
+        PhaseRoofs(
+            op=row.op,
+            mpi=row.mpi,
+            ranks=row.ranks,
+            threads=row.threads,
+            params=row.params,
+            shares=dict(shares[id(row)]),
+        )
+        for row in rows
+        if id(row) in shares
+    )
 
 
 def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
@@ -54,51 +61,32 @@ def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
 
     Rows with no stream of as many threads beside them are left out.
     """
-    return {
-        key: {name: phase.share for name, phase in roof.phases.items()} for key, roof in _roofs(rows).items()
-    }
-
-
-def roofs_of(rows: Sequence[Row]) -> tuple[Roof, ...]:
-    """The same as lines, in the order of the rows."""
-    return tuple(_roofs(rows).values())
-
-
-def _roofs(rows: Sequence[Row]) -> dict[int, Roof]:
-    found: dict[int, Roof] = {}
+    found: dict[int, Mapping[str, float]] = {}
     for row in rows:
+        bandwidth = _bandwidth(row, rows)
         inside = row.get(Inside).phases
-        stream = None if inside is None else _stream(row, inside, rows)
-        if inside is None or stream is None:
-            continue
-        size, bandwidth = stream
-        phases = {
-            phase.name: RoofPhase(phase.moved, phase.moved / (phase.median * 1e-9 * bandwidth))
-            for phase in inside.phases
-            if phase.moved and phase.median > 0
-        }
-        if phases:
-            found[id(row)] = Roof(
-                op=row.op,
-                mpi=row.mpi,
-                ranks=row.ranks,
-                threads=row.threads,
-                params=row.params,
-                working_set=size,
-                bandwidth=bandwidth,
-                phases=phases,
-            )
-    return found
+        if bandwidth and inside is not None:
+            found[id(row)] = {
+                phase.name: phase.moved / (phase.median * 1e-9 * bandwidth)
+                for phase in inside.phases
+                if phase.moved and phase.median > 0
+            }
+    return {key: shares for key, shares in found.items() if shares}
 
 
-def _stream(row: Row, inside: RowPhases, rows: Sequence[Row]) -> tuple[int, float] | None:
-    """Size and bandwidth of the STREAM beside a row, in bytes and bytes a second; None: there is none."""
+def _bandwidth(row: Row, rows: Sequence[Row]) -> float | None:
+    """Of STREAM beside a row, in bytes a second; None where there is none."""
+    inside = row.get(Inside).phases
+    if inside is None:
+        return None
     size = inside.memory * row.ranks
     beside = [
-        (one.bytes, bandwidth)
+        (one, bandwidth)
         for one in rows
         if one.op == STREAM
         and one.ranks * one.threads == row.ranks * row.threads
         and (bandwidth := one.get(Rate).bandwidth)
     ]
-    return min(beside, key=lambda one: abs(math.log2(one[0] + 1) - math.log2(size + 1)), default=None)
+    if not beside:
+        return None
+    return min(beside, key=lambda one: abs(math.log2(one[0].bytes + 1) - math.log2(size + 1)))[1]

@@ -35,12 +35,15 @@ def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
 
 
 def exchange_names(found: Sequence[Exchanges]) -> tuple[str, ...]:
-    """`app.hpccg, openmpi-4.1.4`: each application with what differs among them."""
-    labels = labels_of([_facts(one) for one in found])
-    return tuple(
-        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
-        for i, one in enumerate(found)
-    )
+    """`app.hpccg, openmpi-4.1.4`: each application with what differs among those of the same op."""
+    names = {}
+    for op in dict.fromkeys(one.op for one in found):
+        own = [one for one in found if one.op == op]
+        labels = labels_of([_facts(one) for one in own])
+        for i, one in enumerate(own):
+            told = (said for axis in labels.varying if (said := axis.facts[i].said))
+            names[id(one)] = ", ".join((op, *told))
+    return tuple(names[id(one)] for one in found)
 
 
 def _facts(one: Exchanges) -> Facts:

@@ -63,8 +63,9 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
 def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     """A line for each application, or halo, and back end, a column for each number of threads that move."""
     movers = sorted({(one.threads, one.windows == "thread") for one in found})
+    ops = list(dict.fromkeys(one.op for one in found))
     lines: dict[tuple[str, str], list[Functionality]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: ops.index(one.op)):
         lines.setdefault((one.op, one.sync), []).append(one)
     return Sheet(
         title=f"do exchanges work: {mpi}",

@@ -1,0 +1,193 @@
+"""The page docs/results/rma-mt-apps.md from a results folder of the plan rma-mt-apps.
+
+    steelyard run rma-mt-apps --mpi openmpi --mpi mpich --out results/rma-mt-apps
+    python benchmarks/apps_page.py results/rma-mt-apps > docs/results/rma-mt-apps.md
+
+When and where it was measured, with which versions and beside which load, is taken from the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_rate, format_time
+from steelyard.models.exchanges import Exchanges, ExchangeWay, exchanges_of, other_ways
+from steelyard.models.functionality import functionality_of
+from steelyard.models.roofs import STREAM, PhaseRoofs, phase_roofs_of
+from steelyard.report.setting_words import machine_words
+from steelyard.results.facets import Rate
+from steelyard.results.load import Measured, load
+from steelyard.results.row import Row
+from steelyard.results.rows import rows_of
+from steelyard.results.states import shared_by
+from steelyard.show.exchange_sheets import exchange_names, exchange_sheets, way_words
+from steelyard.show.functionality_sheets import functionality_sheets
+from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.sheet import NUMBER, Sheet
+
+_ABOUT = (
+    "# Proxy applications by exchange\n\n"
+    "This page is what the plan [`rma-mt-apps`](../ops/apps.md#would-the-micro-benchmarks-have-told) found "
+    "here. `benchmarks/apps_page.py` made it of the results folder:\n\n"
+    "    steelyard run rma-mt-apps --mpi openmpi --mpi mpich --out results/rma-mt-apps\n"
+    "    python benchmarks/apps_page.py results/rma-mt-apps > docs/results/rma-mt-apps.md\n"
+)
+_BUSY = 0.05  # of the CPUs' time: more, and times of the launches are partly others'
+
+
+def table(heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
+    """A table of Markdown; columns of numbers stand on the right."""
+    rule = ("---:" if is_number else "---" for is_number in numbers)
+    rows = (heads, tuple(rule), *lines)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows) + "\n"
+
+
+def sheet_table(sheet: Sheet) -> str:
+    """A sheet as a table; what lines of a group have in common stands in the first one."""
+    lines: list[tuple[str, ...]] = []
+    before: tuple[str, ...] = ()
+    for line in sheet.lines:
+        group = line.cells[: sheet.grouped]
+        cells = line.cells if group != before else ("",) * sheet.grouped + line.cells[sheet.grouped :]
+        lines.append(cells)
+        before = group
+    return table(
+        [column.name for column in sheet.columns], lines, [column.kind == NUMBER for column in sheet.columns]
+    )
+
+
+def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
+    """When, where, with what, beside what."""
+    cases = [row for row in rows if row.status != "skipped"]
+    launches = {file.job.launch for file in measured.files}
+    yield (
+        f"- **When.** {measured.campaign.created[:16].replace('T', ' ')}, "
+        f"{counted(len(launches), 'launch')} of {counted(len(rows), 'test case')}, of which {len(cases)} ran."
+    )
+    machine = ", ".join(f"{name} {text}" for name, text in machine_words(measured.campaign.machine))
+    yield f"- **Where.** {machine}."
+    starts = [file.launch for file in measured.files if file.launch]
+    libraries = {
+        file.job.mpi.name: file.launch.mpi.library.splitlines()[0].strip()
+        for file in measured.files
+        if file.job.mpi and file.launch and file.launch.mpi and file.launch.mpi.library
+    }
+    versions = [f"{name} ({library})" for name, library in libraries.items()]
+    builds = dict.fromkeys(
+        f"steelyard {start.version}, {start.build.get('compiler')} {start.build.get('flags')}"
+        for start in starts
+    )
+    yield f"- **Versions.** {'; '.join([*versions, *builds])}."
+    shares = [group.share for file in measured.files for group in shared_by(file)]
+    if shares:
+        yield (
+            f"- **Load.** Others used {100 * np.median(shares):.0f} % of the time of the CPUs in the median "
+            f"launch, and {100 * max(shares):.0f} % in the worst one. "
+            + (
+                "Times and ratios below say little: repeat the run on a quiet machine."
+                if np.median(shares) > _BUSY
+                else "That is a quiet machine."
+            )
+        )
+
+
+def _cell(way: ExchangeWay | None) -> str:
+    if way is None:
+        return ""
+    span = way.ratio
+    interval = "" if span.low is None or span.high is None else f" [{span.low:.2f}, {span.high:.2f}]"
+    return f"{format_time(way.time)}, {span.value:.2f}{interval}"
+
+
+def ways_table(found: Sequence[Exchanges]) -> str:
+    """A line for each way, a column for each application: time, ratio, interval."""
+    names = list(dict.fromkeys(way_words(way) for one in found for way in one.ways))
+    columns = [{way_words(way): way for way in one.ways} for one in found]
+    lines = [(name, *(_cell(column.get(name)) for column in columns)) for name in names]
+    return table(["exchange", *exchange_names(found)], lines, [False, *(True for _ in found)])
+
+
+def roof_lines(found: Sequence[PhaseRoofs]) -> Iterator[tuple[str, ...]]:
+    """A line for each phase that counts what it moves."""
+    names = labels_of([{"mpi": Fact("MPI", one.mpi or "", one.mpi or ""), **_facts(one)} for one in found])
+    for i, roof in enumerate(found):
+        what = ", ".join((roof.op, *(said for axis in names.varying if (said := axis.facts[i].said))))
+        for name, share in roof.shares.items():
+            yield what, name, f"{100 * share:.0f} %"
+
+
+def _facts(one: PhaseRoofs) -> Facts:
+    return {"ranks": count_fact("rank", one.ranks), **param_facts(one.params)}
+
+
+def plain_rows(rows: Sequence[Row]) -> list[Row]:
+    """Without other exchanges than nonblocking messages of one thread: memory gives all of them the same."""
+    others = other_ways(rows)
+    return [row for row in rows if id(row) not in others]
+
+
+def stream_lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """What STREAM's triad does."""
+    for row in rows:
+        if row.op == STREAM and (bandwidth := row.get(Rate).bandwidth):
+            yield str(row.threads), format_bytes(row.bytes), format_rate(bandwidth)
+
+
+def page(folder: Path) -> Iterator[str]:
+    """The parts of the page."""
+    measured = load(folder)
+    rows = rows_of(measured)
+    found = exchanges_of(rows)
+    sheets = exchange_sheets(found)
+    yield _ABOUT
+    yield "\n".join(place_lines(measured, rows)) + "\n"
+    yield "## Would the micro-benchmarks have told?\n"
+    orders = [sheet for sheet in sheets if sheet.title.startswith("would")]
+    for sheet in orders:
+        yield "\n".join(f"- {note}" for note in sheet.notes) + "\n"
+        yield f"{sheet.explained[0].upper()}{sheet.explained[1:]}.\n"
+        yield sheet_table(sheet)
+    yield "## Times\n"
+    yield (
+        "Time of a run; its ratio to nonblocking messages of one thread, below 1 is faster; the interval of "
+        "that over launches.\n"
+    )
+    yield ways_table(found)
+    yield "## Where the time goes\n"
+    yield "Percent of the time of all phases, over all ranks.\n"
+    for sheet in sheets:
+        if sheet.title.startswith("phases"):
+            yield f"### {sheet.title.partition(': ')[2]}\n"
+            yield sheet_table(sheet)
+    if roofs := phase_roofs_of(plain_rows(rows)):
+        yield "## The roof of memory\n"
+        yield (
+            "What a phase moves a second over what STREAM's triad does on as many cores "
+            "([how](../ops/apps.md)): the one of the working set that is nearest in size.\n"
+        )
+        yield table(("threads", "working set", "triad"), list(stream_lines(rows)), [True, True, True])
+        yield table(("what", "phase", "of roof"), list(roof_lines(roofs)), [False, False, True])
+    yield "## Do exchanges work?\n"
+    for sheet in functionality_sheets(functionality_of(rows)):
+        yield f"### {sheet.title.partition(': ')[2] or sheet.title}\n"
+        yield f"{sheet.explained[0].upper()}{sheet.explained[1:]}.\n"
+        yield sheet_table(sheet)
+        yield "\n".join(f"{note}." for note in sheet.notes) + "\n"
+
+
+def main() -> None:
+    """Print it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    print("\n".join(page(parser.parse_args().folder)), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from loaded import load_benchmark
 from macro_rows import counts, row
 from made_plans import made_plan
 from steelyard.models.exchanges import Exchanges, exchanges_of
@@ -185,3 +186,8 @@ def test_the_shipped_plan_makes_the_pictures_and_tables(tmp_path: Path) -> None:
     page = write_report([folder], folder / "report.html").read_text("utf-8")
     for title in ("Exchanges of applications", "would the micro-benchmarks have told", "do exchanges work"):
         assert title in page
+    told = "\n".join(load_benchmark("apps_page").page(folder))
+    for title in ("Would the micro-benchmarks have told?", "Times", "Do exchanges work?"):
+        assert f"\n## {title}\n" in told
+    assert "| pscw, 2 movers apart | " in told
+    assert "| app.minimd | nonblocking | 2/2 | 2/2 |" in told

@@ -19,6 +19,7 @@ from steelyard.plots.ratios import overview_chart, ratio_charts
 from steelyard.plots.scaling import scaling_charts
 from steelyard.plots.svg import svg, swatch
 from steelyard.plots.threads import thread_charts
+from steelyard.plots.trees import tree_charts
 
 __all__ = [
     "CURVE_POINTS",
@@ -46,4 +47,5 @@ __all__ = [
     "swatch",
     "tail_charts",
     "thread_charts",
+    "tree_charts",
 ]

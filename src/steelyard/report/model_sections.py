@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from steelyard.models.algorithms import algorithms_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -25,6 +26,7 @@ from steelyard.plots import (
     overlap_charts,
     scaling_charts,
     thread_charts,
+    tree_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, untitled
@@ -41,6 +43,7 @@ from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
+from steelyard.show.tree_sheets import tree_names, tree_sheets
 
 _LAYERS = (
     "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
@@ -89,12 +92,13 @@ def _titled(title: str, folder: str) -> str:
 
 def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
-    scaling, exchanges = scaling_curves(rows), exchanges_of(rows)
+    scaling, exchanges, trees = scaling_curves(rows), exchanges_of(rows), algorithms_of(rows)
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
         (scaling_sheets(scaling), drawn),
+        (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
         (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):
         if sheets:

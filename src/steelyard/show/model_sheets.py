@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
+from steelyard.models.algorithms import algorithms_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -26,6 +27,7 @@ from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
+from steelyard.show.tree_sheets import tree_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -40,6 +42,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
+        *tree_sheets(algorithms_of(rows)),
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),

@@ -8,7 +8,7 @@
 #include "core/sink.h"
 #include "team/team.h"
 
-/* Of a chunk of `count` samples from the `first` on; nothing where nobody noted any. */
+/* In a chunk of `count` samples from the `first` on; nothing where nobody noted any. */
 int phases_gather(const struct phases *phases, const struct team *team, const struct point *point,
                   struct sink *sink, int64_t first, int64_t count);
 

@@ -26,9 +26,7 @@ struct op_env mt_env_alone(const struct op_env *env);
  * and after its last, and sorts it, at the end of a run of `reps` repetitions that phase_begin() began.
  * mt_open_phases(), at setup on all ranks: where they go, NULL for `phases=off`. */
 extern const struct phase mt_phases[];
-#define MT_PHASES_PARAM                                                                                      \
-    PARAM_WORDS("phases", "record when the first thread is done, when half of them are and when all are",    \
-                mt_off_on)
+#define MT_PHASES_PARAM PARAM_WORDS("phases", "record when each thread begins and when it is done", mt_off_on)
 extern const char *const mt_off_on[3];
 enum { MT_PHASES_OFF, MT_PHASES_ON };
 void mt_stamp(struct phases *phases, struct lane_time *lanes, int count, int64_t reps);

@@ -113,7 +113,8 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
 
 def _own_times(lanes: Lanes) -> NDArray[np.float64]:
     """What each thread took for a repetition, in ns, shape (ranks, threads); 0 where it did nothing."""
-    return (np.array(lanes.stop_ns, dtype=np.float64) - np.array(lanes.start_ns)) / lanes.reps
+    started, stopped = (np.array(one, dtype=np.float64) for one in (lanes.start_ns, lanes.stop_ns))
+    return (stopped - started) / lanes.reps
 
 
 def _scatter(times: NDArray[np.float64]) -> float:

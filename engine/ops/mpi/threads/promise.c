@@ -8,18 +8,18 @@
 
 enum { NOTHING, NO_ANY_TAG, NO_ANY_SOURCE, EXACT_LENGTH, OVERTAKING };
 const char *const mt_promise_words[MT_PROMISES + 1] = {[NOTHING] = "none",
-                                                    [NO_ANY_TAG] = "no_any_tag",
-                                                    [NO_ANY_SOURCE] = "no_any_source",
-                                                    [EXACT_LENGTH] = "exact_length",
-                                                    [OVERTAKING] = "allow_overtaking"};
+                                                       [NO_ANY_TAG] = "no_any_tag",
+                                                       [NO_ANY_SOURCE] = "no_any_source",
+                                                       [EXACT_LENGTH] = "exact_length",
+                                                       [OVERTAKING] = "allow_overtaking"};
 
 static const struct promise {
     struct hint hint;
     const char *breaks[2]; /* words of `match` that break it */
 } promises[MT_PROMISES] = {[NO_ANY_TAG] = {{"mpi_assert_no_any_tag", "true"}, {"any_tag", "any"}},
-                        [NO_ANY_SOURCE] = {{"mpi_assert_no_any_source", "true"}, {"any_source", "any"}},
-                        [EXACT_LENGTH] = {{"mpi_assert_exact_length", "true"}, {NULL}},
-                        [OVERTAKING] = {{"mpi_assert_allow_overtaking", "true"}, {NULL}}};
+                           [NO_ANY_SOURCE] = {{"mpi_assert_no_any_source", "true"}, {"any_source", "any"}},
+                           [EXACT_LENGTH] = {{"mpi_assert_exact_length", "true"}, {NULL}},
+                           [OVERTAKING] = {{"mpi_assert_allow_overtaking", "true"}, {NULL}}};
 
 static const struct promise *of(const struct op_env *env)
 {

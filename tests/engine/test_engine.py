@@ -278,7 +278,6 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
         "-B",
         str(tmp_path / "b"),
         f"-DSTEELYARD_MPICC={fake}",
-        "-DBUILD_TESTING=OFF",
     ]
     done = run(argv, timeout=600)
     assert done.code == 0, done.err

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
-from cbuild import built
+from cbuild import tests_library
 from further import further
 from steelyard.stats import block_interval
 
@@ -91,7 +91,7 @@ class Rule:
 
 
 def _find(name: bytes) -> Rule:
-    library = ctypes.CDLL(str(built("dev") / "libsteelyard-test.so"))
+    library = ctypes.CDLL(str(tests_library()))
     library.stop_find.restype = ctypes.POINTER(_Rule)
     found = library.stop_find(name).contents
     names: list[str] = []

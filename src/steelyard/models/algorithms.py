@@ -1,4 +1,4 @@
-"""Which algorithm a broadcast or a scatter seems to use: the tree deduced from when each rank had done, launch by launch.
+"""Which algorithm a broadcast or a scatter seems to use: the tree deduced from when each rank had done.
 
 A synchronised method (epoch, window, round-time) knows when each rank left the call, since the first one
 began it. Each launch holds its ranks' medians against every tree (`trees`) and votes for the family that
@@ -38,8 +38,9 @@ _MAJORITY = 2 / 3  # of the launches
 
 
 class SeenTree(Struct, frozen=True, kw_only=True):
-    """A broadcast or a scatter of one size. `family` is None where it cannot be told; `between` has those that it may be.
+    """A broadcast or a scatter of one size.
 
+    `family` is None where it cannot be told; `between` has those that it may be.
     `votes` of `launches` were for the family, or for none; `share_low`..`share_high` is the interval (95 %)
     of that share. `missed` is what its tree misses of the medians over launches, relative to their mean.
     `parents[r]` is the rank that serves rank r, itself for the root; `finishes` is when ranks had done.

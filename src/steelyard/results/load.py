@@ -13,7 +13,7 @@ from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoin
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
-from steelyard.records.schema import Job, Launch, Phases, Point
+from steelyard.records.schema import Hint, Job, Lanes, Launch, Phases, Point
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 
 IntArray = NDArray[np.int64]
@@ -120,7 +120,10 @@ class PointLaunch:
     clock_bound: float | None
     by_closure: bool
     phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
+    lanes: Lanes | None = None  # each thread's own times
     answer: Answer | None = None  # of a kernel that tells what it is
+    hint: Hint | None = None  # what was promised to the library
+    window_model: str | None = None  # what it says of a window's memory
 
     @property
     def values(self) -> FloatArray:
@@ -216,7 +219,10 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
         clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
         phases=run.phases,
+        lanes=run.lanes,
         answer=end.answer if end else None,
+        hint=end.hint if end else None,
+        window_model=end.window_model if end else None,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
     )
 

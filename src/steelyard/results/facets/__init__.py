@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
-from steelyard.results.facets.fairness import Fairness
-from steelyard.results.facets.inside import Answered, Cores, Inside
+from steelyard.results.facets.fairness import Fairness, ThreadTimes
+from steelyard.results.facets.inside import Answered, Cores, Inside, Library
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
@@ -27,6 +27,7 @@ __all__ = [
     "Cores",
     "Fairness",
     "Inside",
+    "Library",
     "Messages",
     "Modes",
     "Progress",
@@ -39,6 +40,7 @@ __all__ = [
     "RuleQuantile",
     "Samples",
     "Setup",
+    "ThreadTimes",
     "Timer",
     "Watched",
     "Windows",
@@ -52,7 +54,9 @@ FACETS = (
     Roof,
     Inside,
     Fairness,
+    ThreadTimes,
     Answered,
+    Library,
     Setup,
     Timer,
     ClockError,

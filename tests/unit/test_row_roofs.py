@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from flat_rows import made_row
+from steelyard.base.diagnostic import checks_of, diagnose
+from steelyard.checks import plausible
 from steelyard.checks.evidence import Evidence
-from steelyard.checks.plausible import above_roof
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Roof
@@ -94,7 +95,6 @@ def test_without_a_row_below_there_is_no_roof() -> None:
 def test_what_is_faster_than_its_roof_is_named(floor_ns: float, said: bool) -> None:
     rows = with_roofs([timed("mpi.pingpong", 1000), timed("shm.flag", floor_ns)])
     measured = Measured(Path("x"), CampaignFile(), (), ())
-    found = above_roof.find(Evidence(measured, rows))
-    assert (found is not None) == said
-    if found:
-        assert "1.00 us, where shm.flag takes 2.00 us" in found
+    found = diagnose(checks_of(plausible), Evidence(measured, rows))
+    assert [one.name for one in found] == ["above-roof"] * said
+    assert all("1.00 us, where shm.flag takes 2.00 us" in one.evidence for one in found)

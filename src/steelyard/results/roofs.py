@@ -180,8 +180,9 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
 def layers_beside(mpi: Row, below: Sequence[Row]) -> Sequence[Row]:
     """The rows of layers with the same bytes under the same method, on the same CPUs where there are any."""
     fitting = [row for row in below if _is_alike(row, mpi)]
-    placed = [row for row in fitting if row.layer == COPY or row.placement == mpi.placement]
-    return placed or fitting
+    if all(row.layer == COPY or row.placement != mpi.placement for row in fitting):
+        return fitting
+    return [row for row in fitting if row.layer == COPY or row.placement == mpi.placement]
 
 
 def _is_alike(layer: Row, mpi: Row) -> bool:

@@ -11,6 +11,7 @@ from steelyard.plots.distributions import (
     tail_charts,
 )
 from steelyard.plots.exchanges import exchange_charts
+from steelyard.plots.growth import growth_charts
 from steelyard.plots.noise import noise_charts
 from steelyard.plots.panels import legend_of
 from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts, launches_charts
@@ -30,6 +31,7 @@ __all__ = [
     "distribution_charts",
     "dots_chart",
     "exchange_charts",
+    "growth_charts",
     "histogram_charts",
     "latency_charts",
     "launches_charts",

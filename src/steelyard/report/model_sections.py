@@ -10,6 +10,7 @@ from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
+from steelyard.models.growth import growths_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import Ranking, choices_of, rankings_of
@@ -20,6 +21,7 @@ from steelyard.plots import (
     Key,
     bandwidth_charts,
     exchange_charts,
+    growth_charts,
     latency_charts,
     legend_of,
     matrix_charts,
@@ -36,6 +38,7 @@ from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
+from steelyard.show.growth_sheets import growth_names, growth_sheets
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
@@ -93,12 +96,14 @@ def _titled(title: str, folder: str) -> str:
 def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
     scaling, exchanges, trees = scaling_curves(rows), exchanges_of(rows), algorithms_of(rows)
+    growths = growths_of(rows)
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
+        (growth_sheets(growths), growth_charts(growths, growth_names(growths))),
         (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):
         if sheets:

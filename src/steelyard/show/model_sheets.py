@@ -11,6 +11,7 @@ from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
+from steelyard.models.growth import growths_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
 from steelyard.models.ranking import choices_of, rankings_of
@@ -21,6 +22,7 @@ from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
+from steelyard.show.growth_sheets import growth_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
@@ -43,6 +45,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *macro_sheets(macro_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
+        *growth_sheets(growths_of(rows)),
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),

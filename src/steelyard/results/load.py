@@ -61,7 +61,8 @@ class Values:
     the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
     (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians` and
     `rank_means` are of each rank's own durations, shape (ranks,). For a synchronised method, `skews` are the
-    spreads of starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops.
+    spreads of starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops,
+    and `finishes` the medians of when each rank stopped since the first start, shape (ranks,).
     `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
     each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
     over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
@@ -79,6 +80,7 @@ class Values:
     rank_means: FloatArray = field(default_factory=lambda: np.empty(0))
     skews: FloatArray | None = None
     imbalance: float | None = None
+    finishes: FloatArray | None = None
     windows: tuple[int, ...] = ()
     yields: int | None = None
     operations: int = 0
@@ -253,6 +255,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         rank_means=local.mean(axis=1),
         skews=found.skew,
         imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
         operations=found.values.size * scale,

@@ -13,6 +13,7 @@ from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
+from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
 from steelyard.results.facets.watched import RowPath, Watched
@@ -32,6 +33,7 @@ __all__ = [
     "Progress",
     "Ranks",
     "Rate",
+    "Roof",
     "RowMode",
     "RowPath",
     "RowSpun",
@@ -49,6 +51,7 @@ FACETS = (
     Samples,
     RuleQuantile,
     Rate,
+    Roof,
     Inside,
     Fairness,
     ThreadTimes,

@@ -37,7 +37,7 @@ def built(preset: str) -> Path:
     return folder
 
 
-def tests_library() -> Path:
+def library_of_tests() -> Path:
     """The library of the engine that was compiled with the tests in C when the project was installed."""
     path = engine_folder().parent / "build" / "tests-in-c" / "libsteelyard-test.so"
     if not path.is_file():

@@ -9,7 +9,7 @@ import pytest
 
 from flat_rows import made_row, row_launch
 from steelyard.models.thread_costs import ThreadCurve, thread_curves
-from steelyard.plots import thread_charts
+from steelyard.plots import each_thread_charts, thread_charts
 from steelyard.plots.chart import Bars, Dots
 from steelyard.plots.chart import Curve as Line
 from steelyard.records.schema import Lanes, Phase, Phases, Point
@@ -197,6 +197,9 @@ def test_rates_of_threads_stand_beside_that_of_all() -> None:
     noted = _row(2, 2000.0, params={"phases": "on"}, thread_times=(1000.0, 2000.0), thread_scatter=1 / 3)
     (curve,) = thread_curves([_row(1, 1000.0), _row(2, 2000.0), noted])
     assert curve.points[1].thread_rates == pytest.approx((CALLS * 1e6, CALLS / 2 * 1e6))
+    (chart,) = each_thread_charts([curve])
+    assert [list(dots.y) for dots in chart.marks_of(Dots)] == [pytest.approx([CALLS * 1e6, CALLS / 2 * 1e6])]
+    assert each_thread_charts(thread_curves(_rows())) == []  # nobody noted it
     (short,), whole = thread_sheets([curve]), all_threads_sheet([curve])
     assert short.lines[0].cells[-1] == "0.33"
     assert "scatter" in short.explained

@@ -19,7 +19,7 @@ from steelyard.plots.ranks import rank_charts
 from steelyard.plots.ratios import overview_chart, ratio_charts
 from steelyard.plots.scaling import scaling_charts
 from steelyard.plots.svg import svg, swatch
-from steelyard.plots.threads import thread_charts
+from steelyard.plots.threads import each_thread_charts, thread_charts
 from steelyard.plots.trees import tree_charts
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "count_charts",
     "distribution_charts",
     "dots_chart",
+    "each_thread_charts",
     "exchange_charts",
     "growth_charts",
     "histogram_charts",

@@ -20,6 +20,7 @@ from steelyard.plots import (
     Chart,
     Key,
     bandwidth_charts,
+    each_thread_charts,
     exchange_charts,
     growth_charts,
     latency_charts,
@@ -31,7 +32,7 @@ from steelyard.plots import (
     tree_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
-from steelyard.report.blocks import Part, Section, untitled
+from steelyard.report.blocks import Part, Section, View, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
 from steelyard.show.cores_sheets import stream_sheets
@@ -115,7 +116,9 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     for sheet in thread_sheets(over_threads):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         whole = replace(all_threads_sheet(over_threads), title="")
-        folded = Part("All numbers of threads", sheets=(whole,))
+        each = tuple(each_thread_charts(over_threads))
+        views = (View("", "", each),) if each else ()
+        folded = Part("All numbers of threads", views, sheets=(whole,))
         legend, charts = _legend_once(thread_charts(over_threads))
         yield Section(title, explained, legend, charts, sheets=(untitled(sheet),), more=(folded,))
     for sheet in stream_sheets(streams_of(rows)):

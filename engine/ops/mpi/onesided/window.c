@@ -1,6 +1,7 @@
 #include "ops/mpi/onesided/window.h"
 
 #include "base/err.h"
+#include "comm/compat_mpi.h"
 #include "team/hosts.h"
 #include "team/team_mpi.h"
 
@@ -109,7 +110,7 @@ static int look(struct window *w)
 {
     MPI_Info has = MPI_INFO_NULL;
     int *model = NULL, told = 0;
-    int rc = MPI_Win_get_attr(w->win, MPI_WIN_MODEL, &model, &told);
+    int rc = compat_win_model(w->win, &model, &told);
     if (rc == MPI_SUCCESS && told)
         w->model = *model == MPI_WIN_UNIFIED ? "unified" : "separate";
     if (rc != MPI_SUCCESS || w->info == NOTHING)

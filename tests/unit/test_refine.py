@@ -107,8 +107,8 @@ def test_without_refine_or_time_there_is_one_round(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(refine, "_wanted", asked.append)
     plain = msgspec.structs.replace(PLAN, refine=False)
     spent = msgspec.structs.replace(PLAN, time_budget="0s")
+    measured: list[Plan] = []
     for plan in (plain, spent):
-        measured: list[Plan] = []
-        refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, _, m=measured: m.append(one))
-        assert measured == [plan]
+        refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, _: measured.append(one))
+    assert measured == [plain, spent]
     assert asked == []

@@ -64,11 +64,11 @@ def find_cases(rows: Sequence[Row]) -> tuple[list[Case], list[Lacking]]:
     for row in rows:
         by_op.setdefault(row.op, []).append(row)
     cases, lacking = list[Case](), list[Lacking]()
-    for row in GUIDELINES:
-        if row.unless in by_op:
+    for one in GUIDELINES:
+        if one.unless in by_op:
             continue
-        for left, right in _sides(row, by_op):
-            _add(Case(row, left, right), cases, lacking)
+        for left, right in _sides(one, by_op):
+            _add(Case(one, left, right), cases, lacking)
     for case in (*_by_size(by_op), *_by_ranks(by_op)):
         _add(case, cases, lacking)
     return cases, lacking

@@ -41,6 +41,7 @@ from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
 from steelyard.show.growth_sheets import growth_names, growth_sheets
 from steelyard.show.inside_sheets import phase_sheets
+from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
@@ -102,6 +103,7 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
+        (message_sheets(rows), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
         (growth_sheets(growths), growth_charts(growths, growth_names(growths))),

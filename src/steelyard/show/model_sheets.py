@@ -25,6 +25,7 @@ from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
@@ -43,6 +44,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *core_sheets(rows),
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
+        *message_sheets(rows),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
         *growth_sheets(growths_of(rows)),

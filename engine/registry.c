@@ -43,6 +43,7 @@ static const struct op_family *const families[] = {
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,
     &mpi_p2p_window_ops,
+    &mpi_p2p_train_ops,
     &mpi_p2p_rate_ops,
     &mpi_p2p_match_ops,
     &mpi_type_ops,

@@ -116,15 +116,14 @@ def test_names_of_halos_are_those_of_applications_and_two_are_too_few() -> None:
 
 def test_ways_of_several_threads_are_held_against_halos_of_as_many() -> None:
     """Movers in the halo, too: each number of threads has an order of its own."""
-    apart = {"movers": 2.0, "windows": "thread"}
     app = [
         _app(9e6),
         _app(3e6, threads=2),
         _app(2e6, threads=2, backend="fence", movers=2.0),
-        _app(1e6, threads=2, backend="fence", **apart),
+        _app(1e6, threads=2, backend="fence", movers=2.0, windows="thread"),
     ]
     halos = [
-        _halo("fence", 1e3, threads=2, **apart),
+        _halo("fence", 1e3, threads=2, movers=2.0, windows="thread"),
         _halo("nonblocking", 2e3, threads=2),
         _halo("fence", 3e3, threads=2, movers=2.0),
         _halo("nonblocking", 1e3),

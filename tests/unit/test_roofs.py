@@ -57,7 +57,8 @@ def test_a_share_is_bytes_over_time_over_the_bandwidth() -> None:
     kernel = _kernel(2, 1, 64 * _MIB, _phase("spmv", 1e6, 8e6), _phase("exchange", 1e6, None))
     assert _shares(kernel, _stream(192 * _MIB, 10e9)) == pytest.approx({"spmv": 0.8})
     (told,) = phase_roofs_of([kernel, _stream(192 * _MIB, 10e9)])
-    assert (told.op, told.ranks, told.shares) == ("app.hpccg", 2, {"spmv": pytest.approx(0.8)})
+    assert (told.op, told.ranks) == ("app.hpccg", 2)
+    assert told.shares == pytest.approx({"spmv": 0.8})
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 2), (2, 1)])

@@ -117,6 +117,64 @@ static void place_write(const struct place *place, int rank, const char *host, s
     json_close(j, '}');
 }
 
+/* Where not all ranks tell where they are: the first of which something is wrong, and the coarsest clock. */
+struct worst_place {
+    struct place place;
+    int rank;
+    bool is_wrong;
+    int64_t most_tick_ns;
+};
+
+static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct worst_place *into = into_bytes;
+    const struct worst_place *from = from_bytes;
+    (void)bytes;
+    const int64_t most = from->most_tick_ns > into->most_tick_ns ? from->most_tick_ns : into->most_tick_ns;
+    if (from->is_wrong && !into->is_wrong)
+        *into = *from;
+    into->most_tick_ns = most;
+}
+
+/* Places of all ranks, or of chosen ones and of one more where that is wrong. */
+struct places {
+    struct place *of; /* on rank 0 */
+    int count;
+    bool of_all;
+    struct worst_place worst;
+};
+
+static int places_gather(const struct team *team, const struct place *mine, struct places *p)
+{
+    p->count = p->of_all ? team->size : team_chosen_count(team->size);
+    memset(&p->worst, 0, sizeof p->worst);
+    p->worst.place = *mine;
+    p->worst.rank = team->rank;
+    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0];
+    p->worst.most_tick_ns = mine->clock_tick_ns;
+    if (team->rank == 0 && !(p->of = malloc((size_t)p->count * sizeof *p->of)))
+        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", p->count);
+    int err = p->of_all ? team_gather(team, mine, sizeof *mine, p->of)
+                        : team_gather_chosen(team, mine, sizeof *mine, p->of);
+    return err || p->of_all ? err : team_reduce(team, &p->worst, sizeof p->worst, merge_worst);
+}
+
+static void places_write(const struct places *p, const struct team *team, struct json *j)
+{
+    bool has_worst = p->of_all || !p->worst.is_wrong;
+    json_open(j, "places", '[');
+    for (int i = 0; i < p->count; ++i) {
+        const int rank = p->of_all ? i : team_chosen(team->size, i);
+        has_worst = has_worst || rank == p->worst.rank;
+        place_write(&p->of[i], rank, host_of(team, rank)->name, j);
+    }
+    if (!has_worst)
+        place_write(&p->worst.place, p->worst.rank, host_of(team, p->worst.rank)->name, j);
+    json_close(j, ']');
+    if (!p->of_all)
+        json_int(j, "tick_most_ns", p->worst.most_tick_ns);
+}
+
 static bool begins_with_one_of(const char *text, const char *const *prefixes)
 {
     while (*prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
@@ -175,10 +233,11 @@ void launch_build(struct json *j)
     json_close(j, '}');
 }
 
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads, bool of_all,
                   struct json *j)
 {
-    struct place mine, *places = NULL;
+    struct place mine;
+    struct places places = {.of_all = of_all};
     struct timespec now;
     place_read(&mine, team, clock);
     int err = launch_lanes(threads);
@@ -187,9 +246,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     snprintf(mine.lanes, sizeof mine.lanes, "%s", thread_places_seen());
     if (binding_refused())
         snprintf(mine.refused, sizeof mine.refused, "%s", binding_refused());
-    if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
-        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
-    err = team_gather(team, &mine, sizeof mine, places);
+    err = places_gather(team, &mine, &places);
     if (!err && team->rank == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
         json_open(j, NULL, '{');
@@ -212,13 +269,10 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         core_speed_json(clock, j);
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
-        json_open(j, "places", '[');
-        for (int r = 0; r < team->size; ++r)
-            place_write(&places[r], r, host_of(team, r)->name, j);
-        json_close(j, ']');
+        places_write(&places, team, j);
         environment_write(j);
         json_close(j, '}');
     }
-    free(places);
+    free(places.of);
     return err;
 }

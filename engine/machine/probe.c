@@ -240,16 +240,7 @@ int probe_open(const struct team *team, const struct clock *clock, struct probe 
     if (!p)
         return err_say(ERR_NOMEM, "no memory for the probe");
     *p = (struct probe){.team = team, .clock = clock, .last_ns = clock_now(clock)};
-    int err = 0;
-    if (team->rank == 0) {
-        p->all = calloc((size_t)team->size, sizeof *p->all);
-        p->noise = calloc((size_t)team->size, sizeof *p->noise);
-        p->cpu = calloc((size_t)team->size, sizeof *p->cpu);
-        if (!p->all || !p->noise || !p->cpu)
-            err = err_say(ERR_NOMEM, "no memory for what %d ranks see", team->size);
-    }
-    if (!err)
-        err = choose_pair(p);
+    int err = choose_pair(p);
     if (!err && p->pair[0] >= 0 && (team->rank == p->pair[0] || team->rank == p->pair[1]))
         err = share_line(p);
     if (err) {
@@ -278,7 +269,39 @@ bool probe_is_due(const struct probe *p, double after_ns)
     return p && (double)(clock_now(p->clock) - p->last_ns) + after_ns >= EVERY_NS;
 }
 
-int probe_take(struct probe *p, const struct probed **seen)
+/* The pair's lower rank alone has a canary. */
+static void merge_readings(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct reading *into = into_bytes;
+    const struct reading *from = from_bytes;
+    (void)bytes;
+    into->noise = fmax(into->noise, from->noise);
+    into->canary_ns = fmax(into->canary_ns, from->canary_ns);
+}
+
+/* What each rank saw, to rank 0. */
+static int keep_all(struct probe *p, const struct reading *mine)
+{
+    const size_t size = (size_t)p->team->size;
+    const bool is_first = p->team->rank == 0;
+    if (is_first && !p->all) {
+        p->all = calloc(size, sizeof *p->all);
+        p->noise = calloc(size, sizeof *p->noise);
+        p->cpu = calloc(size, sizeof *p->cpu);
+    }
+    if (is_first && (!p->all || !p->noise || !p->cpu))
+        return err_say(ERR_NOMEM, "no memory for what %d ranks see", p->team->size);
+    int err = team_gather(p->team, mine, sizeof *mine, p->all);
+    for (int r = 0; r < p->team->size && is_first && !err; ++r) {
+        p->noise[r] = p->all[r].noise;
+        p->cpu[r] = p->all[r].cpu;
+    }
+    p->seen.noise = p->noise;
+    p->seen.cpu = p->cpu;
+    return err;
+}
+
+int probe_take(struct probe *p, bool keeps_all, const struct probed **seen)
 {
     struct reading mine = {.canary_ns = NAN, .cpu = sched_getcpu()};
     *seen = NULL;
@@ -288,16 +311,14 @@ int probe_take(struct probe *p, const struct probed **seen)
     if (p->line)
         mine.canary_ns = hop(p);
     mine.noise = lose(p, QUANTA);
-    err = team_gather(p->team, &mine, sizeof mine, p->all);
+    p->seen = (struct probed){0};
+    err = keeps_all ? keep_all(p, &mine) : 0;
+    err = err ? err : team_reduce(p->team, &mine, sizeof mine, merge_readings);
     if (err || p->team->rank != 0)
         return err;
     p->last_ns = clock_now(p->clock);
-    for (int r = 0; r < p->team->size; ++r) {
-        p->noise[r] = p->all[r].noise;
-        p->cpu[r] = p->all[r].cpu;
-    }
-    p->seen = (struct probed){
-        .canary_ns = p->pair[0] >= 0 ? p->all[p->pair[0]].canary_ns : NAN, .noise = p->noise, .cpu = p->cpu};
+    p->seen.canary_ns = mine.canary_ns;
+    p->seen.most_noise = mine.noise;
     *seen = &p->seen;
     return 0;
 }

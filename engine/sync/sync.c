@@ -138,6 +138,44 @@ static void state_error(struct sync *s, int64_t worst)
         s->asymmetric ? s->mine.bound_ns : fmin(s->leader == 0 ? tick : closure, s->mine.bound_ns);
 }
 
+static void add_worst(double worst[2], double value)
+{
+    if (value > worst[0]) {
+        worst[1] = worst[0];
+        worst[0] = value;
+    } else if (value > worst[1])
+        worst[1] = value;
+}
+
+static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct sync_worst *into = into_bytes;
+    const struct sync_worst *from = from_bytes;
+    (void)bytes;
+    for (int i = 0; i < 2; ++i) {
+        add_worst(into->error_ns, from->error_ns[i]);
+        add_worst(into->bound_ns, from->bound_ns[i]);
+    }
+    into->least_drift = fmin(into->least_drift, from->least_drift);
+    into->most_drift = fmax(into->most_drift, from->most_drift);
+}
+
+/* To rank 0, what it is to know of all. */
+static int tell(struct sync *s)
+{
+    const size_t size = (size_t)s->team->size;
+    int err = 0;
+    s->worst = (struct sync_worst){.error_ns = {s->mine.error_ns},
+                                   .bound_ns = {s->mine.bound_ns},
+                                   .least_drift = s->mine.map.drift,
+                                   .most_drift = s->mine.map.drift};
+    if (s->keeps_worst)
+        err = team_reduce(s->team, &s->worst, sizeof s->worst, merge_worst);
+    if (s->keeps_all && s->team->rank == 0 && !s->all && !(s->all = calloc(size, sizeof *s->all)))
+        err = err_say(ERR_NOMEM, "no memory to synchronise %d ranks", s->team->size);
+    return err || !s->keeps_all ? err : team_gather(s->team, &s->mine, sizeof s->mine, s->all);
+}
+
 int sync_take(struct sync *s)
 {
     int64_t worst = 0;
@@ -160,7 +198,7 @@ int sync_take(struct sync *s)
         return err_say(ERR_CLOCK, "%s", s->doubt);
     }
     state_error(s, worst);
-    err = team_gather(s->team, &s->mine, sizeof s->mine, s->all);
+    err = tell(s);
     ++s->count;
     s->cost_ns = clock_now(s->clock) - s->begin_ns;
     return err;
@@ -216,8 +254,7 @@ int sync_open(struct sync *s, const struct team *team, const struct clock *clock
                        .clock = clock};
     s->leaders = calloc(size, sizeof *s->leaders);
     s->leader_of = calloc(size, sizeof *s->leader_of);
-    s->all = calloc(size, sizeof *s->all);
-    if (!s->leaders || !s->leader_of || !s->all) {
+    if (!s->leaders || !s->leader_of) {
         sync_close(s);
         return err_say(ERR_NOMEM, "no memory to synchronise %d ranks", team->size);
     }

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.records.fields import Params
 from steelyard.records.kinds import COPY, LAYERS, MPI, NETWORK, SHARED_MEMORY
-from steelyard.records.schema import Params
 from steelyard.results.row import Row
 from steelyard.results.transport import TCP
 

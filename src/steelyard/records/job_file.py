@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
 
 
@@ -21,6 +22,14 @@ class PointRun(Struct, frozen=True):
     end: End | None
     syncs: tuple[Sync, ...] = ()  # those around the samples
     phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+    reduced: tuple[Reduced, ...] = ()  # in place of `obs`, where not every rank's timestamps were kept
+    reduced_syncs: tuple[ReducedSync, ...] = ()
+    told: RanksTold | None = None
+
+    @property
+    def chunks(self) -> tuple[Obs, ...] | tuple[Reduced, ...]:
+        """Its samples, as they were kept."""
+        return self.obs or self.reduced
 
 
 class JobFile(Struct, frozen=True):

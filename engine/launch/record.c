@@ -29,6 +29,7 @@ enum { SCHEMA = 1 };
 
 /* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
 struct place {
+    char host[sizeof((struct host *)0)->name];
     char cpus[192];
     char lanes[THREAD_PLACES_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
     char refused[64];              /* why it is not bound as it should be */
@@ -82,6 +83,7 @@ static void start_read(struct place *place, const struct team *team)
 static void place_read(struct place *place, const struct team *team, const struct clock *clock)
 {
     memset(place, 0, sizeof *place); /* padding too: it is sent */
+    snprintf(place->host, sizeof place->host, "%s", host_mine(team)->name);
     place->pid = (int)getpid();
     place->cpu = sched_getcpu();
     binding_allowed(place->cpus, sizeof place->cpus);
@@ -92,11 +94,11 @@ static void place_read(struct place *place, const struct team *team, const struc
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
-static void place_write(const struct place *place, int rank, const char *host, struct json *j)
+static void place_write(const struct place *place, int rank, struct json *j)
 {
     json_open(j, NULL, '{');
     json_int(j, "rank", rank);
-    json_string(j, "host", host);
+    json_string(j, "host", place->host);
     json_int(j, "pid", place->pid);
     json_string(j, "cpus", place->cpus);
     json_int(j, "cpu", place->cpu);
@@ -136,40 +138,59 @@ static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
     into->most_tick_ns = most;
 }
 
-/* Places of all ranks, or of chosen ones and of one more where that is wrong. */
+/* Places of all ranks; or of chosen ones, of those of rank 0's host, whose processes the package looks at,
+ * and of one more where that is wrong. */
 struct places {
-    struct place *of; /* on rank 0 */
-    int count;
-    bool of_all;
+    struct place *of, *here; /* on rank 0 */
+    bool of_all, has_here;
     struct worst_place worst;
 };
 
 static int places_gather(const struct team *team, const struct place *mine, struct places *p)
 {
-    p->count = p->of_all ? team->size : team_chosen_count(team->size);
+    const int count = p->of_all ? team->size : team_chosen_count(team->size);
+    const bool is_here = p->has_here && host_is_same(team, 0, team->rank);
     memset(&p->worst, 0, sizeof p->worst);
     p->worst.place = *mine;
     p->worst.rank = team->rank;
     p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0];
     p->worst.most_tick_ns = mine->clock_tick_ns;
-    if (team->rank == 0 && !(p->of = malloc((size_t)p->count * sizeof *p->of)))
-        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", p->count);
-    int err = p->of_all ? team_gather(team, mine, sizeof *mine, p->of)
-                        : team_gather_chosen(team, mine, sizeof *mine, p->of);
-    return err || p->of_all ? err : team_reduce(team, &p->worst, sizeof p->worst, merge_worst);
+    if (team->rank == 0) {
+        p->of = malloc((size_t)count * sizeof *p->of);
+        p->here = malloc((size_t)host_ranks(team) * sizeof *p->here);
+        if (!p->of || !p->here)
+            return err_say(ERR_NOMEM, "no memory for the places of %d ranks", count);
+    }
+    if (p->of_all)
+        return team_gather(team, mine, sizeof *mine, p->of);
+    int err = team_gather_chosen(team, mine, sizeof *mine, p->of);
+    if (!err && is_here)
+        err = host_gather(team, mine, sizeof *mine, p->here);
+    return err ? err : team_reduce(team, &p->worst, sizeof p->worst, merge_worst);
+}
+
+/* Whether the places that are written anyway have that rank's. */
+static bool has_place(const struct places *p, const struct team *team, int rank)
+{
+    bool found = p->of_all || (p->has_here && host_is_same(team, 0, rank));
+    for (int i = 0; i < team_chosen_count(team->size); ++i)
+        found = found || team_chosen(team->size, i) == rank;
+    return found;
 }
 
 static void places_write(const struct places *p, const struct team *team, struct json *j)
 {
-    bool has_worst = p->of_all || !p->worst.is_wrong;
+    const int count = p->of_all ? team->size : team_chosen_count(team->size);
     json_open(j, "places", '[');
-    for (int i = 0; i < p->count; ++i) {
+    for (int i = 0; p->has_here && !p->of_all && i < host_ranks(team); ++i)
+        place_write(&p->here[i], host_rank(team, i), j);
+    for (int i = 0; i < count; ++i) {
         const int rank = p->of_all ? i : team_chosen(team->size, i);
-        has_worst = has_worst || rank == p->worst.rank;
-        place_write(&p->of[i], rank, host_of(team, rank)->name, j);
+        if (p->of_all || !p->has_here || !host_is_same(team, 0, rank))
+            place_write(&p->of[i], rank, j);
     }
-    if (!has_worst)
-        place_write(&p->worst.place, p->worst.rank, host_of(team, p->worst.rank)->name, j);
+    if (p->worst.is_wrong && !has_place(p, team, p->worst.rank))
+        place_write(&p->worst.place, p->worst.rank, j);
     json_close(j, ']');
     if (!p->of_all)
         json_int(j, "tick_most_ns", p->worst.most_tick_ns);
@@ -237,7 +258,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
                   struct json *j)
 {
     struct place mine;
-    struct places places = {.of_all = of_all};
+    struct places places = {.of_all = of_all, .has_here = !clock->sleeps}; /* simulated, there is no host */
     struct timespec now;
     place_read(&mine, team, clock);
     int err = launch_lanes(threads);
@@ -274,5 +295,6 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_close(j, '}');
     }
     free(places.of);
+    free(places.here);
     return err;
 }

@@ -33,7 +33,7 @@ struct sync {
     const struct clock *clock;
     int *leaders; /* ranks that synchronise, ascending, rank 0 first: one for each clock domain */
     int leader_count;
-    int *leader_of;            /* of every rank */
+    int *led;                  /* on the lowest rank of a host: the leader of each rank of it */
     int leader;                /* the rank whose clock is mine; myself when I am one */
     double domain_bound_ns;    /* by how much its clock and mine may differ and yet agree; 0: I lead */
     struct sync_point mine;    /* the latest */

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct host;
+struct hosts;
 struct json;
 
 struct team {
     int rank, size;
-    struct host *hosts; /* of each rank (team/hosts.h) */
-    void *own;          /* of the implementation */
+    struct hosts *hosts; /* which ranks share one (team/hosts.h) */
+    void *own;           /* of the implementation */
 
     /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
      * MPI_Init_thread, 0: there is no MPI. */

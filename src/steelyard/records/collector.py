@@ -96,6 +96,11 @@ class Collector:
             index = next(iter(self._open))
             yield self._run(index, None)
 
+    def forget(self) -> None:
+        """Let go of all that only `whole` and the points of other files need: it grows with points."""
+        for kept in (self.states, self.watches, self.closes, self.kinds):
+            kept.clear()
+
     def head(self) -> JobFile:
         """The file without points, states and the like: what a point needs to be read."""
         assert self.job is not None
@@ -141,6 +146,7 @@ class Collector:
             raise InputError(f"{self.path}: point {end.point} ends twice; delete the file, measure again")
         self._ended.add(end.point)
         run = self._run(end.point, end)
+        self._forget_syncs()
         if run.point is not None and end.status == "ok":
             if found := end_contradiction(run, end):
                 raise InputError(f"{self.path} contradicts itself: {found}; {REMEDY}")
@@ -149,6 +155,12 @@ class Collector:
             if kind != other:
                 raise InputError(f"point {run.index} is not the same in {path} and {self.path}; {REMEDY}")
         return run
+
+    def _forget_syncs(self) -> None:
+        """Points follow each other, and the next begins at the latest synchronisation or after it."""
+        for syncs in (self._syncs, self._reduced_syncs):
+            for index in list(syncs)[:-1] if not self._open else ():
+                del syncs[index]
 
     def _run(self, index: int, end: End | None) -> PointRun:
         seen = self._open.pop(index, None)

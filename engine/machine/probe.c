@@ -113,42 +113,53 @@ static bool overlap(const struct reach *a, const struct reach *b)
     return CPU_COUNT(&both) > 0;
 }
 
-/* Whether no other rank of its host may run where a rank does. */
-static bool is_alone(const struct team *team, const struct reach *all, int rank)
+/* Whether no other rank of this host may run where its i-th rank does. */
+static bool is_alone(const struct reach *all, int count, int i)
 {
-    for (int r = 0; r < team->size; ++r)
-        if (r != rank && host_is_same(team, r, rank) && overlap(&all[r], &all[rank]))
+    for (int k = 0; k < count; ++k)
+        if (k != i && overlap(&all[k], &all[i]))
             return false;
     return true;
 }
 
-/* The first two ranks of one host, unless they share CPUs with anybody. */
-static void find_pair(const struct team *team, const struct reach *all, int pair[2])
+/* Two ranks of a host, by which a cache line may go. */
+struct hand {
+    int64_t host;          /* its lowest rank; -1: it has no other */
+    int64_t first, second; /* the two; -1: they share CPUs with anybody */
+};
+
+static void merge_hands(void *into_bytes, const void *from_bytes, size_t bytes)
 {
-    for (int a = 0; a < team->size; ++a)
-        for (int b = a + 1; b < team->size; ++b)
-            if (host_is_same(team, a, b)) {
-                const bool alone = is_alone(team, all, a) && is_alone(team, all, b);
-                pair[0] = alone ? a : -1;
-                pair[1] = alone ? b : -1;
-                return;
-            }
+    struct hand *into = into_bytes;
+    const struct hand *from = from_bytes;
+    if (from->host >= 0 && (into->host < 0 || from->host < into->host))
+        memcpy(into, from, bytes);
 }
 
+/* The lowest rank of a host judges its first two ranks; of all hosts with several the first counts. */
 static int choose_pair(struct probe *p)
 {
-    struct reach mine, *all = NULL;
+    const struct team *team = p->team;
+    const int count = host_ranks(team);
+    const bool is_first = host_first(team, team->rank) == team->rank;
+    struct hand hand = {-1, -1, -1};
+    struct reach mine, *all = is_first ? calloc((size_t)count, sizeof *all) : NULL;
+    if (is_first && !all)
+        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", count);
     memset(&mine, 0, sizeof mine);
-    p->pair[0] = p->pair[1] = -1;
     if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0)
         memset(&mine.cpus, 0xff, sizeof mine.cpus); /* who knows: everywhere */
-    if (p->team->rank == 0 && !(all = calloc((size_t)p->team->size, sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", p->team->size);
-    int err = team_gather(p->team, &mine, sizeof mine, all);
-    if (!err && all)
-        find_pair(p->team, all, p->pair);
+    int err = host_gather(team, &mine, sizeof mine, all);
+    if (!err && all && count > 1) {
+        const bool alone = is_alone(all, count, 0) && is_alone(all, count, 1);
+        hand = (struct hand){team->rank, alone ? team->rank : -1, alone ? host_rank(team, 1) : -1};
+    }
     free(all);
-    return err ? err : team_bcast(p->team, p->pair, sizeof p->pair);
+    err = err ? err : team_reduce(team, &hand, sizeof hand, merge_hands);
+    err = err ? err : team_bcast(team, &hand, sizeof hand);
+    p->pair[0] = (int)hand.first;
+    p->pair[1] = (int)hand.second;
+    return err;
 }
 
 static struct canary_line *map_line(int file)

@@ -46,7 +46,7 @@ def _point(index: int) -> list[dict[str, Any]]:
 
 
 def _grow(path: Path, points: int) -> tuple[int, int]:
-    """Follow a file while so many points are added: how many ended, and the bytes that are held afterwards."""
+    """Follow a file while so many points are added: how many ended, and the bytes held afterwards."""
     path.write_text("".join(json.dumps(line) + "\n" for line in _HEAD))
     tail, ended = Tail(path), 0
     tracemalloc.start()

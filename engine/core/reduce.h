@@ -8,7 +8,7 @@
 #include "sync/sync.h"
 #include "time/clock.h"
 
-/* Of one sample. A synchronised method's instants are on the reference clock; any other's count from each
+/* One sample. A synchronised method's instants are on the reference clock; any other's count from each
  * rank's own start, so that a stop is that rank's duration. */
 struct extent {
     double first_start_ns, last_start_ns, first_stop_ns;
@@ -17,7 +17,7 @@ struct extent {
     int64_t late;                 /* 1 where any rank started late */
 };
 
-/* Of a chunk. */
+/* A chunk, but for its samples. */
 struct tally {
     int64_t yields;
     int64_t back_ns, back_rank; /* by how much a clock jumped back at the most, and whose; 0: none did */
@@ -54,7 +54,7 @@ struct own_words {
     struct spun spun;
 };
 
-/* Of a point, over all ranks. */
+/* A point, over all ranks. */
 struct standing {
     int64_t count; /* samples, those that were late or of a lower bound not among them */
     double least_mean_ns, mean_sum_ns, most_mean_ns;

@@ -41,7 +41,7 @@ static void write_extents(struct json *j, const char *key, const struct chunk *c
     json_close(j, ']');
 }
 
-/* Of one sample, chosen ranks' starts and stops since the first start. */
+/* Chosen ranks' starts and stops of one sample, since the first start. */
 static void write_kept(struct json *j, const struct chunk *c)
 {
     static const char *const keys[] = {"start_ns", "stop_ns"};

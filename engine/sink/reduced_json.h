@@ -6,10 +6,10 @@ struct chunk;
 struct json;
 struct standing;
 
-/* Of a chunk, but for what is of samples alone. */
+/* A chunk, but for what is of samples alone. */
 void reduced_json(const struct chunk *chunk, struct json *j);
 
-/* Of a point of so many ranks. */
+/* A point of so many ranks. */
 void standing_json(const struct standing *all, int ranks, struct json *j);
 
 #endif

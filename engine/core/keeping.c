@@ -63,21 +63,6 @@ int keeping_take(struct keeping *k, struct room *room, const struct team *team, 
     return err;
 }
 
-int keeping_phases(const struct team *team, struct sink *sink, const struct point *point,
-                   const struct phases *phases, int64_t first, int64_t count)
-{
-    int64_t mine[PHASE_COLUMNS], *all = NULL;
-    int columns = phases_columns(phases, mine), ranks = team->size;
-    if (sink && !(all = calloc((size_t)(ranks * columns), sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the phases of %d ranks", ranks);
-    int err = team_gather(team, mine, (size_t)columns * sizeof *mine, all);
-    if (!err && all && sink->phases)
-        err = sink->phases(sink, point,
-                           &(struct phase_chunk){first, count, ranks, phases->count, columns, all});
-    free(all);
-    return err;
-}
-
 int keeping_tell(struct keeping *k, const struct team *team, const struct point *point, struct sink *sink)
 {
     struct standing standing;

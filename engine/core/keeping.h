@@ -4,7 +4,6 @@
 
 #include "core/chunk.h"
 #include "core/keep.h"
-#include "core/phase.h"
 #include "core/reduce.h"
 #include "core/sink.h"
 
@@ -32,10 +31,6 @@ void keeping_open_block(struct keeping *keeping, struct room *room, const struct
  * chosen timestamps stand in room->kept, -1: none do. ERR_NOMEM, ERR_MPI. */
 int keeping_take(struct keeping *keeping, struct room *room, const struct team *team,
                  const struct bench *bench, bool windows, int64_t *kept);
-
-/* What all ranks did in the phases of a chunk, written down by rank 0. */
-int keeping_phases(const struct team *team, struct sink *sink, const struct point *point,
-                   const struct phases *phases, int64_t first, int64_t count);
 
 /* The end of a point that has samples: what ranks say of themselves, into the records. */
 int keeping_tell(struct keeping *keeping, const struct team *team, const struct point *point,

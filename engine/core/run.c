@@ -9,6 +9,7 @@
 #include "core/method.h"
 #include "core/moved.h"
 #include "core/op.h"
+#include "core/phase_gather.h"
 #include "core/point.h"
 #include "core/sink.h"
 #include "core/stop.h"
@@ -158,8 +159,7 @@ static int observe_chunk(struct run *r, int64_t count)
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
     int64_t kept = -1;
     err = err ? err : keeping_take(&r->keeping, &r->room, r->team, &r->bench, windows, &kept);
-    if (!err && r->env.phases && r->env.phases->count)
-        err = keeping_phases(r->team, r->sink, r->point, r->env.phases, observed(r), count);
+    err = err ? err : phases_gather(r->env.phases, r->team, r->point, r->sink, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
     const struct stamps *stamps = r->keeping.whole ? &r->room.all : &r->room.mine;
@@ -215,9 +215,11 @@ static int observe_all(struct run *r)
         err = take_sync(r); /* what the first block starts from */
     if (!err && r->sink)
         err = write_opening(r);
+    lanes_reset(&r->phases);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
     err = err ? err : keeping_tell(&r->keeping, r->team, r->point, r->sink);
+    err = err ? err : lanes_gather(r->env.phases, r->team, r->point, r->sink);
     return !err && r->env.op->check && r->moved.left ? moved_check(&r->moved, &r->bench) : err;
 }
 
@@ -376,6 +378,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     if (r.bench.own && p->method->end)
         p->method->end(&r.bench);
     free(r.bench.own);
+    phases_close(&r.phases);
     buffers_close(&r.buffers);
     room_close(&r.room);
     keeping_close(&r.keeping);

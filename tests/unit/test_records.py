@@ -219,6 +219,7 @@ def test_the_schema_names_all_records() -> None:
         "ranks",
         "sync_reduced",
         "phases",
+        "lanes",
         "sync",
         "state",
         "watch",

@@ -13,9 +13,23 @@ from steelyard.records.consistency import contradiction, end_contradiction, kind
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.older import completed
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
-from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    Lanes,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
 
 Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
+_OfPoint = Obs | Reduced | RanksTold | Phases | Lanes
 REMEDY = "restore the file, or delete it and measure again"
 
 
@@ -28,6 +42,7 @@ class _Open:
     phases: list[Phases] = field(default_factory=list)
     reduced: list[Reduced] = field(default_factory=list)
     told: RanksTold | None = None
+    lanes: Lanes | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +93,8 @@ class Collector:
                 self._begun(record).told = record
             case ReducedSync():
                 self._reduced_syncs[record.index] = record
+            case Lanes():
+                self._begun(record).lanes = record
             case Sync():
                 self._syncs[record.index] = record
             case State():
@@ -121,11 +138,7 @@ class Collector:
         """The point that a record is about, if it has begun and not ended."""
         if isinstance(record, Point):
             return record
-        seen = (
-            self._open.get(record.point)
-            if isinstance(record, Obs | Reduced | RanksTold | Phases | End)
-            else None
-        )
+        seen = self._open.get(record.point) if isinstance(record, _OfPoint | End) else None
         return seen.point if seen is not None else None
 
     def _begin(self, point: Point) -> None:
@@ -133,7 +146,7 @@ class Collector:
             raise InputError(f"{self.path}: point {point.point} begins twice; delete the file, measure again")
         self._open[point.point] = _Open(completed(point))
 
-    def _begun(self, record: Obs | Reduced | RanksTold | Phases) -> _Open:
+    def _begun(self, record: _OfPoint) -> _Open:
         if record.point not in self._open:
             raise InputError(
                 f"{self.path}: point {record.point} has samples without a point record before them; "
@@ -166,7 +179,9 @@ class Collector:
         seen = self._open.pop(index, None)
         if seen is None:
             return PointRun(index, None, (), end)
-        run = PointRun(index, seen.point, (), end, phases=tuple(seen.phases), told=seen.told)
+        run = PointRun(
+            index, seen.point, (), end, phases=tuple(seen.phases), lanes=seen.lanes, told=seen.told
+        )
         if seen.obs or not seen.reduced:
             return with_obs(run, seen.obs, self._syncs)
         used = _used_syncs(index, seen.reduced, self._reduced_syncs)

@@ -10,7 +10,20 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
-from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    Lanes,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
 
 
 class PointRun(Struct, frozen=True):
@@ -22,6 +35,7 @@ class PointRun(Struct, frozen=True):
     end: End | None
     syncs: tuple[Sync, ...] = ()  # those around the samples
     phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+    lanes: Lanes | None = None  # of an op whose threads note their own times
     reduced: tuple[Reduced, ...] = ()  # in place of `obs`, where not every rank's timestamps were kept
     reduced_syncs: tuple[ReducedSync, ...] = ()
     told: RanksTold | None = None

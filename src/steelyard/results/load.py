@@ -14,7 +14,7 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
 from steelyard.records.reduced import Reduced, ReducedSync
-from steelyard.records.schema import Job, Launch, Obs, Phases, Point, Sync
+from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 from steelyard.results.reduced import QUANTILES, quantiles_of, read_reduced
 
@@ -66,7 +66,8 @@ class Values:
     `mean_extent` are of each rank's own durations: medians, shape (ranks,), or of the ranks `kept` alone; the
     least, the mean and the greatest of all ranks' means. `rank_quantiles` are `reduced.QUANTILES` of all
     ranks' medians. For a synchronised method, `skews` are the spreads of starts in ns, shape (count,), `skew`
-    and `imbalance` the medians of those of starts and stops.
+    and `imbalance` the medians of those of starts and stops, and `finishes` the medians of when each rank
+    stopped since the first start, shape (ranks,), where every rank's timestamps are kept.
     `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
     each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
     over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
@@ -86,6 +87,7 @@ class Values:
     kept: tuple[int, ...] | None = None
     skews: FloatArray | None = None
     imbalance: float | None = None
+    finishes: FloatArray | None = None
     windows: tuple[int, ...] = ()
     yields: int | None = None
     operations: int = 0
@@ -125,7 +127,10 @@ class PointLaunch:
     clock_bound: float | None
     by_closure: bool
     phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
+    lanes: Lanes | None = None  # each thread's own times
     answer: Answer | None = None  # of a kernel that tells what it is
+    hint: Hint | None = None  # what was promised to the library
+    window_model: str | None = None  # what it says of a window's memory
 
     @property
     def values(self) -> FloatArray:
@@ -222,7 +227,10 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         clock_error=max((_between_ranks(sync.error_ns) for sync in syncs), default=None),
         clock_bound=max((_between_ranks(sync.bound_ns) for sync in syncs), default=None),
         phases=run.phases,
+        lanes=run.lanes,
         answer=end.answer if end else None,
+        hint=end.hint if end else None,
+        window_model=end.window_model if end else None,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )
 
@@ -260,6 +268,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         ),
         skews=found.skew,
         imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
         operations=found.values.size * scale,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,7 +41,7 @@ class PointRun(Struct, frozen=True):
     told: RanksTold | None = None
 
     @property
-    def chunks(self) -> tuple[Obs, ...] | tuple[Reduced, ...]:
+    def chunks(self) -> Sequence[Obs | Reduced]:
         """Its samples, as they were kept."""
         return self.obs or self.reduced
 

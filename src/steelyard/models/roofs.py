@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.roofs import TRIAD, nearest_stream
 from steelyard.results.row import Row

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes, format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
@@ -21,9 +23,20 @@ from steelyard.show.sheet import (
     without_empty,
     words,
 )
+from steelyard.show.short_names import short_names
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # sizes of an op that a sentence names before it gives their range
+
+
+def with_short_names(found: Verdicts) -> Verdicts:
+    """The comparison as readers see it: of arms that are named by paths, what tells them apart."""
+    names = short_names(found.arms)
+    points, ops = (
+        tuple(replace(one, a=names[one.a], b=names[one.b]) for one in each)
+        for each in (found.points, found.ops)
+    )
+    return replace(found, arms=tuple(names[arm] for arm in found.arms), points=points, ops=ops)
 
 
 def verdict_sheet(found: Verdicts, margin: float) -> Sheet:

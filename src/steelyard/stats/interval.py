@@ -87,7 +87,7 @@ def block_quantiles(values: ArrayLike, count: int, p: float, tick: float = 0.0) 
     size = data.size // count
     if size == 0:
         raise ValueError(f"{data.size} values do not fill {count} blocks")
-    return row_quantiles(data[data.size - size * count :].reshape(count, size), p, tick)
+    return row_quantiles(data[data.size - size * count :].reshape(count, size), (p,), tick)[0]
 
 
 def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p: float = 0.5) -> Blocks:

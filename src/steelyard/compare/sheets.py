@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from steelyard.base.plural import plural
-from steelyard.base.units import format_bytes, format_factor, format_ratio
+from steelyard.base.units import format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.show.sheet import (
@@ -66,12 +66,12 @@ def interval_words(level: float) -> str:
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
-    size = "all" if one.bytes is None else format_bytes(one.bytes)
     ends = (one.ratio, one.low, one.high)
     numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
     verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
-    return Line((one.op, one.what, *arm, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+    first = (one.op, one.what, *arm, one.size or NOTHING)
+    return Line((*first, *numbers, verdict, _remark(one)), _TONES[one.verdict])
 
 
 def verdict_words(verdict: str, margin: float) -> str:
@@ -162,6 +162,6 @@ def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) ->
         return ""
     several = len({(one.op, one.what) for one in mine}) > 1
     if not several and len(those) <= _NAMED:
-        return f" at {', '.join(format_bytes(one.bytes or 0) for one in those)}"
+        return f" at {', '.join(one.size for one in those)}"
     whole = f" of {len(mine)} {'test cases' if several else 'sizes'}" if is_first else ""
     return f" {'in' if several else 'at'} {len(those)}{whole or (' sizes' if not several else '')}"

@@ -56,4 +56,4 @@ def decode_chunk(line: bytes) -> Obs | None:
 
 def _read_rows(rows: Sequence[Raw]) -> list[memoryview]:
     """`[1234,1240,...]` of each rank. Raises DecodeError for what is no such row."""
-    return [memoryview(np.array(_row_decoder.decode(row), dtype=np.int64)) for row in rows]
+    return [np.array(_row_decoder.decode(row), dtype=np.int64).data for row in rows]

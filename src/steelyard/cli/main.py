@@ -27,6 +27,9 @@ _COMMANDS = {
     "check": Command(
         "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
     ),
+    "check guidelines": Command(
+        "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
+    ),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {

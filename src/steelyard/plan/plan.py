@@ -49,6 +49,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+    beside: bool | None = None  # what has the same size follows each other in a launch, in random order
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
@@ -77,6 +78,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
+    refine: bool = False  # in further launches, sizes around changes of protocol and bends
     yield_: str = msgspec.field(name="yield", default="real")
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
@@ -158,7 +160,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after")
+_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine")
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

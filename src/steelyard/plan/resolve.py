@@ -111,7 +111,7 @@ def resolve(
     factor = factor_of(plan)
     plan = with_arms(plan)
     points: dict[tuple[Any, ...], PlannedPoint] = {}
-    for measure in plan.measure:
+    for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
         unused, known = set(measure.params), set[str]()
         suited: set[str] = set()
@@ -149,6 +149,7 @@ def resolve(
                         omp=omp,
                         env=env,
                         placement=place,
+                        beside=number if measure.beside else None,
                     )
                     point = msgspec.structs.replace(point, arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)

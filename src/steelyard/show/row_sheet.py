@@ -219,7 +219,7 @@ def _rival_heading(table: RowTable, rivals: Rivals) -> str:
 
 
 def _ratio_words(table: RowTable, rivals: Rivals) -> str:
-    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: the names, and of what they are values."""
+    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: names, and of what they are values."""
     names = f"{rivals.names[1]} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
     return names if heading in ("MPI", "folder") else f"{names} ({heading})"

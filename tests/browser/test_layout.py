@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from made_plans import made_arms
-from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.shipped import shipped_plans
 from steelyard.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

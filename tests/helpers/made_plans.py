@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.plan import Measure, read_plan
+from steelyard.plan.shipped import shipped_plans
 from steelyard.results.core_noise import LENGTH_NAMES
 
 MOST_VARIANTS = 8  # of the parameters of an op

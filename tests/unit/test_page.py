@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.shipped import shipped_plans
 from steelyard.results.rows import results
 from steelyard.show.row_words import value_words
 

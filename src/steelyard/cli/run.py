@@ -83,6 +83,11 @@ def run(options: RunOptions) -> None:
     if is_batch(options):
         run_batch(options, plan, folder)
         return
+    if options.dry_run:
+        from steelyard.cli.plan import show_plan
+
+        show_plan(options)
+        return
     try:
         ended = _measure(options, plan, folder)
     except KeyboardInterrupt:
@@ -108,7 +113,8 @@ def planned(options: RunOptions) -> Plan:
     axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
     params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
     like = listed(options.like)
-    plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
+    settings = (options.omp or (), options.env or ())
+    plan = asked_plan(options.what or (), like, axes, options.threads, params, *settings)
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
         name: getattr(options, name) for name in ("paths", "time_budget", "spread", "hang_after", "seed")

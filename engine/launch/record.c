@@ -4,6 +4,7 @@
 #include "base/binding.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/libraries.h"
 #include "base/thread_places.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +40,7 @@ struct place {
     char clock_doubt[CLOCK_DOUBT_MAX];
     int64_t clock_base_ns;
     int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
+    uint64_t libraries;
 };
 
 static int64_t ns_of(clockid_t id)
@@ -88,11 +91,13 @@ static void place_read(struct place *place, const struct team *team, const struc
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
     place->clock_base_ns = clock->base;
+    place->libraries = libraries_hash();
     start_read(place, team);
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
-static void place_write(const struct place *place, int rank, const char *host, struct json *j)
+static void place_write(const struct place *place, const struct place *first, int rank, const char *host,
+                        struct json *j)
 {
     json_open(j, NULL, '{');
     json_int(j, "rank", rank);
@@ -108,6 +113,8 @@ static void place_write(const struct place *place, int rank, const char *host, s
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->libraries != first->libraries)
+        json_bool(j, "other_libraries", true);
     if (place->exec_to_main_ns > 0)
         json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
     if (place->init_ns > 0) {
@@ -124,13 +131,25 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none
- * of those by which a launcher tells its ranks who they are. */
+/* Whether the name of a variable, of so many letters, tells that its value is nobody's business. */
+static bool is_secret(const char *name, size_t length)
+{
+    static const char *const words[] = {"SECRET", "TOKEN", "PASSW", "CREDENTIAL", "COOKIE", "_KEY", NULL};
+    for (const char *const *word = words; *word; ++word)
+        for (size_t at = 0; at + strlen(*word) <= length; ++at)
+            if (strncasecmp(name + at, *word, strlen(*word)) == 0)
+                return true;
+    return false;
+}
+
+/* The variables that decide how MPI, OpenMP and the C library behave; no others, for an environment holds
+ * secrets, and none of those by which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
 {
-    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",  "MPIR_CVAR_", "MPICH_",
-                                       "UCX_",      "FI_",       "I_MPI_",     "PSM2_",      "OMP_",
-                                       "GOMP_",     "KMP_",      "SLURM_JOB_", NULL};
+    static const char *const kept[] = {
+        "OMPI_MCA_",  "PMIX_MCA_",      "PRTE_MCA_", "MPIR_CVAR_",  "MPICH_",        "UCX_",
+        "FI_",        "I_MPI_",         "PSM2_",     "OMP_",        "GOMP_",         "KMP_",
+        "SLURM_JOB_", "GLIBC_TUNABLES", "MALLOC_",   "LD_BIND_NOW", "LOADEDMODULES", NULL};
     static const char *const left_out[] = {"OMPI_MCA_orte_",
                                            "OMPI_MCA_ess",
                                            "OMPI_MCA_pmix",
@@ -150,7 +169,7 @@ static void environment_write(struct json *j)
         if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
             memcpy(name, *e, length);
             name[length] = '\0';
-            json_string(j, name, *e + length + 1);
+            json_string(j, name, is_secret(*e, length) ? "***" : *e + length + 1);
         }
     }
     json_close(j, '}');
@@ -214,8 +233,9 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         json_open(j, "places", '[');
         for (int r = 0; r < team->size; ++r)
-            place_write(&places[r], r, host_of(team, r)->name, j);
+            place_write(&places[r], &places[0], r, host_of(team, r)->name, j);
         json_close(j, ']');
+        libraries_json(j, "libraries");
         environment_write(j);
         json_close(j, '}');
     }

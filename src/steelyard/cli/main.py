@@ -27,6 +27,8 @@ _COMMANDS = {
     "check": Command(
         "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
     ),
+    "diff": Command("diff", "DiffOptions", "diff", "what two runs were set differently"),
+    "rerun": Command("diff", "RerunOptions", "rerun", "a campaign again, as it was planned"),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {

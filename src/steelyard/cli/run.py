@@ -88,12 +88,12 @@ def run(options: RunOptions) -> None:
 
         show_plan(options)
         return
-    try:
-        ended = _measure(options, plan, folder)
-    except KeyboardInterrupt:
-        raise MeasurementError(
-            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
-        ) from None
+    to, like = "json" if options.json else options.to, listed(options.like)
+    finish(measure_and_show(plan, folder, retry_failed=options.retry is not None, to=to, like=like), folder)
+
+
+def finish(ended: set[str], folder: Path) -> None:
+    """Say what failed of what was measured. Raises typer.Exit where anything did, or nothing was measured."""
     if "failed" in ended:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
@@ -169,11 +169,16 @@ def measure(
     return results, found
 
 
-def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
-    """Measure what is not finished, and show all; the ways in which points ended."""
-    results, found = measure(plan, folder, retry_failed=options.retry is not None)
-    to = "json" if options.json else options.to
-    like = listed(options.like)
+def measure_and_show(
+    plan: Plan, folder: Path, *, retry_failed: bool = False, to: str | None = None, like: Sequence[str] = ()
+) -> set[str]:
+    """Measure what is not finished, and show all, `to` a format; the ways in which points ended."""
+    try:
+        results, found = measure(plan, folder, retry_failed=retry_failed)
+    except KeyboardInterrupt:
+        raise MeasurementError(
+            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
+        ) from None
     if to is None:
         print_results([results])
         print_like(like, results.rows)

@@ -61,7 +61,7 @@ def _is_size(point: PlannedPoint, axis: Axis) -> bool:
 
 
 def _is_number(name: str, point: PlannedPoint, axis: Axis) -> bool:
-    """Of hosts a test case may have no number: then it is on one."""
+    """A test case without a number of hosts is on one."""
     return (getattr(point, name) or 1) in numbers_in(axis, lambda text: parse_counts(text, name))
 
 

@@ -82,6 +82,13 @@ class Core(_Part, frozen=True):
     by: str | None = None
 
 
+class Library(_Part, frozen=True):
+    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash."""
+
+    path: str
+    build_id: str | None = None
+
+
 class Place(_Part, frozen=True):
     """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
 
@@ -101,6 +108,7 @@ class Place(_Part, frozen=True):
     clock_base_ns: Whole = 0  # what the source said when timestamps were 0
     clock_doubt: str | None = None  # why it is not sound
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
+    other_libraries: bool = False  # its program or libraries are not those of rank 0
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_Init_thread alone
 
@@ -180,7 +188,8 @@ class Launch(_Record, frozen=True, tag="launch"):
     core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    libraries: tuple[Library, ...] = ()  # of rank 0, the program first
 
 
 class Point(_Record, frozen=True, tag="point"):

@@ -47,6 +47,7 @@ struct run {
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
+    int64_t begun;       /* samples, on each rank */
     struct moved moved;
     bool checking; /* what was moved, after this chunk */
     enum stop stop;
@@ -115,6 +116,7 @@ static int open_block(struct run *r)
 
 static int take_sync(struct run *r)
 {
+    crash_phase("synchronisation");
     int err = sync_take(r->bench.sync);
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
@@ -152,8 +154,10 @@ static int observe_chunk(struct run *r, int64_t count)
     r->bench.spun = (struct spun){0};
     int err = open_block(r);
     r->moved.left = true;
+    crash_phase("samples");
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
+        crash_sample(++r->begun);
         err = method_make_ready(&r->bench);
         err = err ? err : m->observe(&r->bench, &o);
         r->room.mine.start_ns[k] = o.start_ns;
@@ -179,6 +183,7 @@ static int observe_chunk(struct run *r, int64_t count)
     err = r->checking ? moved_check(&r->moved, &r->bench) : 0;
     if (err)
         return err;
+    crash_phase("gathering");
     err = r->probing ? probe_take(r->probe, &probed) : 0;
     err = err ? err : room_gather(&r->room, r->team, count, has_windows(m));
     err = err ? err : gather_phases(r, observed(r), count);
@@ -227,6 +232,7 @@ static int write_opening(struct run *r)
 static int observe_all(struct run *r)
 {
     int64_t count = 1;
+    crash_phase("warm-up");
     int err = r->point->method->begin(&r->bench);
     r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.window_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
@@ -257,12 +263,14 @@ static int measure(struct run *r)
 {
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
+    crash_phase("check of the answer");
     int err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
     if (!err && r->moved.wrong)
         return end(r, "failed", r->moved.why, false);
+    crash_phase("check of the answer");
     if (!err)
         err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (!worst && r->room.back_ns)
@@ -386,6 +394,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = measure(&r);
     if (err == ERR_CLOCK)
         err = refuse(&r);
+    crash_phase("teardown");
     if (mine == 0)
         p->op->teardown(r.bench.state);
     if (r.bench.own && p->method->end)

@@ -26,6 +26,7 @@ from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
+from steelyard.campaign.where import ask_ranks
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.plan.arrivals import arrival_lines
@@ -34,7 +35,7 @@ from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records
-from steelyard.records.schema import SCHEMA, End, Job, JobMpi
+from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank
 from steelyard.system.kernel_settings import read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine
@@ -300,6 +301,7 @@ def _watch(
     silent = f"{patience:g}s" if lasting else job.plan.hang_after
     plans = {point.point: point for point in points}
     hang: str | None = None
+    where: tuple[StuckRank, ...] = ()
     is_late = False
     watcher = Watcher()
     watcher.look()
@@ -321,6 +323,7 @@ def _watch(
                 break
             if time.monotonic() - quiet_since > patience:
                 hang = hang_words(silent, command, tail.launch)
+                where = ask_ranks(child, tail.launch)
                 break
             hold.release_if_idle()
             time.sleep(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
@@ -340,7 +343,7 @@ def _watch(
     )  # it never began to measure: no point is to blame
     job.deaths[alike(job.planned.group)] += tail.launch is None
     for point in culprits:
-        _conclude(job, tail, point, "failed", why)
+        _conclude(job, tail, point, "failed", why, where)
     _spare(job, culprits, why)
     return left[len(culprits) :]
 
@@ -361,8 +364,11 @@ def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
     return grew
 
 
-def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str) -> None:
+def _conclude(
+    job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str, where: tuple[StuckRank, ...] = ()
+) -> None:
     """Write down the end of a point that the engine could not end itself."""
-    append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
+    end = End(point=point.point, status=status, why=why, verified=False, where=where)
+    append_records(tail.path, [end])
     for file in tail.advance()[0]:
         job.listener(PointEnded(point, file))

@@ -18,9 +18,12 @@ from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarte
 from steelyard.campaign.spread import Waits
 from steelyard.cli.ahead import imports_ahead
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.schema import End, StuckRank
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
 
 
 @contextmanager
@@ -51,6 +54,12 @@ def point_words(point: PlannedPoint) -> str:
     return " ".join([point.op, *size, *([params] if params else [])])
 
 
+def stuck_words(one: StuckRank) -> str:
+    """`rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
+    calls = " < ".join(one.calls[:_MOST_CALLS])
+    return f"rank {one.rank} on {one.host}: {one.phase}, sample {one.sample}, in {calls or 'unknown calls'}"
+
+
 class _Shower:
     def __init__(self, bar: Progress, launches: int, budget: float | None) -> None:
         self.bar, self.launches, self.budget = bar, launches, budget
@@ -77,7 +86,7 @@ class _Shower:
                 self.to_come = [point for point in self.to_come if point.point != event.plan.point]
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
-                    self._say_failed(event, end.why or "no reason given")
+                    self._say_failed(event, end)
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
@@ -86,13 +95,18 @@ class _Shower:
                 )
         self._show()
 
-    def _say_failed(self, event: PointEnded, why: str) -> None:
-        """Each failure of a test case once: the table counts how often."""
+    def _say_failed(self, event: PointEnded, end: End) -> None:
+        """Each failure of a test case once, and where ranks hung: the table counts how often."""
+        why = end.why or "no reason given"
         if (event.plan.point, why) not in self.failed:
             self.failed.add((event.plan.point, why))
             mpi = event.file.job.mpi
             of = f" of {mpi.name}" if mpi else ""
             self._say(f"  {point_words(event.plan)}{of} failed in launch {self.launch}: {why}")
+            for rank in end.where[:_MOST_RANKS]:
+                self._say(f"    {stuck_words(rank)}")
+            if len(end.where) > _MOST_RANKS:
+                self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)

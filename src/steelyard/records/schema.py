@@ -371,8 +371,25 @@ class Watch(_Record, frozen=True, tag="watch"):
     processes: tuple[Busy, ...] = ()
 
 
+class StuckRank(_Part, frozen=True):
+    """Where a rank was when its launch hung, after it had begun so many samples.
+
+    `calls` are the functions that it was in, the innermost first; those without a name are places in a file.
+    """
+
+    rank: Count
+    host: str
+    op: str
+    phase: str
+    sample: Count
+    calls: tuple[str, ...] = ()
+
+
 class End(_Record, frozen=True, tag="end"):
-    """How a test case ended, written by the engine or by the watchdog of the package."""
+    """How a test case ended, written by the engine or by the watchdog of the package.
+
+    `where` is there where it hung: ranks that could still say where they were.
+    """
 
     point: Count
     status: Literal["ok", "failed", "skipped"]
@@ -383,6 +400,7 @@ class End(_Record, frozen=True, tag="end"):
     verified: bool | None = None
     stop_ns: Whole = 0
     answer: Answer | None = None
+    where: tuple[StuckRank, ...] = ()
 
 
 class Close(_Record, frozen=True, tag="close"):

@@ -168,7 +168,10 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_one_at_a_time(tmp_path: Path) -> None:
     with (
         locked(tmp_path),
-        pytest.raises(InputError, match=r"another steelyard \(pid \d+ on .*\) is measuring into"),
+        pytest.raises(
+            InputError,
+            match=r"steelyard \(pid \d+ on .*, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\) is measuring into",
+        ),
         locked(tmp_path),
     ):
         pass

@@ -75,6 +75,7 @@ class CampaignBegins(Struct, frozen=True):
 
     words: tuple[str, ...]
     points: int
+    jobs: tuple[PlannedJob, ...] = ()
 
 
 class BudgetSpent(Struct, frozen=True):
@@ -114,7 +115,8 @@ def run_campaign(
     budget = budget_of(plan)
     if jobs:
         spread = spread_of(plan, jobs)
-        listener(CampaignBegins((*estimate(plan, jobs, setup), *spread_words(spread)), remaining))
+        words = (*estimate(plan, jobs, setup), *spread_words(spread))
+        listener(CampaignBegins(words, remaining, tuple(jobs)))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
             budget = _await(spread, job.launch, budget, listener)

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration, format_values
+from steelyard.campaign.eta import Eta
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
 from steelyard.campaign.spread import Waits
 from steelyard.cli.ahead import imports_ahead
@@ -60,11 +61,18 @@ def stuck_words(one: StuckRank) -> str:
     return f"rank {one.rank} on {one.host}: {one.phase}, sample {one.sample}, in {calls or 'unknown calls'}"
 
 
+def _launch_seconds(event: PointEnded) -> float:
+    """How long a launch had measured when a test case ended; 0 where its record does not say."""
+    end = event.file.points[0].end
+    return 0.0 if end is None else end.stop_ns / 1e9
+
+
 class _Shower:
     def __init__(self, bar: Progress, launches: int, budget: float | None) -> None:
         self.bar, self.launches, self.budget = bar, launches, budget
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
+        self.eta = Eta(())
         self.to_come: list[PlannedPoint] = []
         self.launch, self.points = 0, 0
         self.done, self.total = 0, 0
@@ -74,6 +82,7 @@ class _Shower:
         match event:
             case CampaignBegins():
                 self.total, self.began = event.points, time.monotonic()
+                self.eta = Eta(event.jobs)
                 for line in event.words:
                     self._say(line)
             case Waits():
@@ -83,6 +92,7 @@ class _Shower:
                 self._begin(event)
             case PointEnded():
                 self.done += 1
+                self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come = [point for point in self.to_come if point.point != event.plan.point]
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
@@ -110,6 +120,7 @@ class _Shower:
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)
+        self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             points = counted(len(event.points), "test case")
             self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
@@ -118,6 +129,7 @@ class _Shower:
 
     def _wait(self, event: Waits) -> None:
         """`launch 3 of 10 begins at 14:32:10`."""
+        self.eta.launch_ended(time.monotonic())
         at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
         words = f"launch {event.launch} of {self.launches} begins at {at}"
         self.began += event.seconds if self.budget is not None else 0
@@ -138,9 +150,10 @@ class _Shower:
 
     def _left(self) -> str:
         """How long the rest takes by what the points so far took, and at most what the budget leaves."""
-        took = time.monotonic() - self.began
-        rest = [] if self.budget is None else [max(0.0, self.budget - took)]
-        rest += [took / self.done * (self.total - self.done)] if self.done else []
+        now = time.monotonic()
+        rest = [] if self.budget is None else [max(0.0, self.budget - (now - self.began))]
+        left = self.eta.seconds_left(now)
+        rest += [] if left is None else [left]
         return f"{format_duration(min(rest))} left" if rest else ""
 
     def _say(self, text: str) -> None:

@@ -36,7 +36,7 @@ from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records
 from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank
-from steelyard.system.kernel_settings import read_settings
+from steelyard.system.kernel_settings import oom_kills, read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
@@ -305,6 +305,7 @@ def _watch(
     hang: str | None = None
     where: tuple[StuckRank, ...] = ()
     is_late = False
+    kills = oom_kills()
     watcher = Watcher()
     watcher.look()
     held = () if job.lock is None else (job.lock.descriptor,)
@@ -339,7 +340,9 @@ def _watch(
     left = [point for point in points if point.point in plans]
     if not left or is_late:
         return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over
-    why = hang or cause_of_death(code or 0, said, command, places, began=tail.launch is not None)
+    began = tail.launch is not None
+    starved = oom_kills() > kills
+    why = hang or cause_of_death(code or 0, said, command, places, began=began, starved=starved)
     culprits = (
         left[:1] if tail.launch is not None else left
     )  # it never began to measure: no point is to blame

@@ -56,7 +56,7 @@ static bool speaks_of(const char *name, const char *const *words)
     return *words != NULL;
 }
 
-enum { TEXT_MAX = 512 };
+enum { TEXT_MAX = 4096 };
 union value {
     int i;
     unsigned u;
@@ -122,8 +122,8 @@ static bool chooses(const char *name)
     return false;
 }
 
-/* Where protocols change, eager limits and their like; and which algorithms and transports are chosen by
- * somebody else than the library. */
+/* Where protocols change, eager limits and their like; and which algorithms and transports are to be used,
+ * where that is said at all. */
 static void cvars_write(struct json *j)
 {
     static const char *const words[] = {"eager", "rndv", "rendezvous", "threshold", NULL};

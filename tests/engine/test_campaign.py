@@ -267,6 +267,28 @@ def test_a_campaign_that_was_stopped_goes_on_where_it_was(tmp_path: Path, orphan
     assert [(row.status, row.launch_count) for row in results(tmp_path)] == 3 * [("ok", 2)]
 
 
+def test_a_campaign_that_is_asked_to_stop_ends_with_the_test_case_under_way(
+    tmp_path: Path, orphans: Orphans
+) -> None:
+    """Those that follow it in its launch are not begun, and are measured when it goes on."""
+    plan, setup = plan_of("self.empty", "self.clock", "self.spin", launches=2), setup_of()
+    points = resolve(plan, setup.ops, [], 2)
+    ended_: list[int] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, PointEnded):
+            ended_.append(event.plan.point)
+
+    campaign = open_folder(tmp_path, plan, points, _MACHINE)
+    run_campaign(tmp_path, plan, campaign, setup, hear, is_stopping=lambda: True)
+    assert ended_ == []
+    run_campaign(tmp_path, plan, campaign, setup, hear, is_stopping=lambda: len(ended_) > 3)
+    assert 4 <= len(ended_) <= 6  # those that ended between two looks
+    assert orphans() == []
+    run_plan(tmp_path, plan, setup)
+    assert [(row.status, row.launch_count) for row in results(tmp_path)] == 3 * [("ok", 2)]
+
+
 def test_more_launches_can_be_added(tmp_path: Path) -> None:
     setup = setup_of()
     run_plan(tmp_path, plan_of("self.empty", launches=1), setup)

@@ -24,8 +24,8 @@ exec "$@"
 """
 
 
-def _launch(mpi: Mpi, folder: Path, ranks: int = 1, before: tuple[str, ...] = ()) -> Launch:
-    records = measure(engine_of(mpi), ranks, 1, _POINT, folder / "out.jsonl", before)
+def _launch(mpi: Mpi, out: Path, ranks: int = 1, before: tuple[str, ...] = ()) -> Launch:
+    records = measure(engine_of(mpi), ranks, 1, _POINT, out, before)
     return next(record for record in records if isinstance(record, Launch))
 
 
@@ -33,11 +33,11 @@ def test_a_forced_algorithm_is_recorded(mpi: Mpi, tmp_path: Path, monkeypatch: p
     if mpi.family not in _FORCED:
         pytest.skip(f"no algorithm of {mpi.family} is forced here")
     variable, value, name = _FORCED[mpi.family]
-    own = _launch(mpi, tmp_path)
+    own = _launch(mpi, tmp_path / "own.jsonl")
     assert own.mpi
     assert name not in own.mpi.cvars
     monkeypatch.setenv(variable, value)
-    forced = _launch(mpi, tmp_path)
+    forced = _launch(mpi, tmp_path / "forced.jsonl")
     assert forced.mpi
     assert forced.mpi.cvars[name] not in (0, "", "auto")
     assert forced.environment[variable] == value
@@ -48,6 +48,6 @@ def test_a_rank_with_another_library_is_noticed(one_mpi: Mpi, tmp_path: Path) ->
     (tmp_path / "other.c").write_text("int steelyard_test_of_libraries(void) { return 1; }\n")
     library = build_preloaded(engine_of(one_mpi), tmp_path / "other.c", tmp_path)
     before = script(tmp_path / "wrap", _RANK_ONE % library)
-    launch = _launch(one_mpi, tmp_path, 2, (str(before),))
+    launch = _launch(one_mpi, tmp_path / "out.jsonl", 2, (str(before),))
     assert [place.other_libraries for place in launch.places] == [False, True]
     assert not any(one.path == str(library) for one in launch.libraries)

@@ -43,6 +43,7 @@ from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
 _POLL_SECONDS = 0.05
+_WAIT_SECONDS = 0.2  # between looks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (
     60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
@@ -99,12 +100,13 @@ def run_campaign(
     lock: Lock | None = None,
     retry_failed: bool = False,
     is_idle: Callable[[], bool] = lambda: True,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
 
-    Launches inherit `lock`, where it is given. Ranks that take all cores begin to measure when `is_idle`
-    says that this process works on none of them any more. Raises InputError when a launcher is not there at
-    all; what was finished is kept.
+    When `is_stopping` says so, the test case under way is the last one. Launches inherit `lock`, where
+    it is given. Ranks that take all cores begin to measure when `is_idle` says that this process works on
+    none of them any more. Raises InputError when a launcher is not there at all; what was finished is kept.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -119,8 +121,10 @@ def run_campaign(
         listener(CampaignBegins(words, remaining, tuple(jobs)))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
-            budget = _await(spread, job.launch, budget, listener)
-        seen = (spared, deaths, listener, lock, is_idle)
+            budget = _await(spread, job.launch, budget, listener, is_stopping)
+        if is_stopping():
+            return
+        seen = (spared, deaths, listener, lock, is_idle, is_stopping)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
@@ -129,13 +133,16 @@ def run_campaign(
             return
 
 
-def _await(spread: Spread, launch: int, budget: Budget, listener: Listener) -> Budget:
+def _await(
+    spread: Spread, launch: int, budget: Budget, listener: Listener, is_stopping: Callable[[], bool]
+) -> Budget:
     """Wait until a launch may begin; the budget, in which no wait counts."""
     seconds = spread.seconds_until(launch)
     if seconds <= 0 or budget.is_over:
         return budget
     listener(Waits(launch, seconds))
-    time.sleep(seconds)
+    while spread.seconds_until(launch) > 0 and not is_stopping():
+        time.sleep(min(_WAIT_SECONDS, spread.seconds_until(launch)))
     return msgspec.structs.replace(budget, began=budget.began + seconds)
 
 
@@ -163,6 +170,7 @@ class _Job(Struct, frozen=True):
     listener: Listener
     lock: Lock | None
     is_idle: Callable[[], bool]
+    is_stopping: Callable[[], bool]
 
 
 def _run_job(job: _Job) -> int:
@@ -189,7 +197,7 @@ def _run_job(job: _Job) -> int:
         if points:
             with _given(job, points) as hold:
                 points = _watch(job, tail, points, command, launch, hold)
-        if job.budget.is_over:
+        if job.budget.is_over or job.is_stopping():
             return len(points)
     return 0
 
@@ -321,7 +329,8 @@ def _watch(
             code = child.poll()
             unmeasured = len(plans)
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
-            is_late = job.budget.patience_is_over or (job.budget.is_over and len(plans) < unmeasured)
+            ends = job.budget.is_over or job.is_stopping()
+            is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
             if code is not None or is_late:
                 break
             if time.monotonic() - quiet_since > patience:

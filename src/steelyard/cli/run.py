@@ -29,6 +29,7 @@ from steelyard.cli.show import (
     tell_diagnostics,
     their_tests,
 )
+from steelyard.cli.start import stopped_gently
 from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
@@ -154,13 +155,19 @@ def measure(
         for note in lock.notes:
             tell(f"note: {note}")
         try:
-            with listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle):
+            with (
+                listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle),
+                stopped_gently() as is_stopping,
+            ):
                 run_campaign(
                     *(folder, plan, campaign, setup, listener),
                     lock=lock,
                     retry_failed=retry_failed,
                     is_idle=is_idle,
+                    is_stopping=is_stopping,
                 )
+                if is_stopping():
+                    raise KeyboardInterrupt
         finally:
             from steelyard.export.formats import write_results
 

@@ -3,7 +3,6 @@
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
 #   make test    the tests; as root on Debian it first installs the further MPIs that tests like to have
 #   make test-all  and the same on further numbers of ranks and further MPIs; before a release
-#   make build   the engines and their C tests with warnings as errors, without Python (build/dev)
 
 SHELL = /bin/sh
 PYTHON ?= python3
@@ -31,7 +30,7 @@ COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
 
-.PHONY: run check test test-all ready-to-test lint style types build clean system-packages
+.PHONY: run check test test-all ready-to-test style types ctest sanitized clean system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -43,13 +42,16 @@ $(VENV)/installed: $(BIN)/python $(ENGINE)
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/installed-dev: $(BIN)/python $(ENGINE)
-	$(INSTALL) -e '.[mpi,dev]'
+# For developers the engine's tests in C are compiled with the engines, and a warning is an error.
+TESTS_IN_C = build/tests-in-c
+WITH_TESTS = $(patsubst %,--config-settings=%,build-dir=$(TESTS_IN_C) cmake.define.STEELYARD_TESTS=ON cmake.define.STEELYARD_WERROR=ON)
+$(VENV)/installed-dev: $(BIN)/python $(ENGINE) $(wildcard tests/engine/*.[ch])
+	$(INSTALL) $(WITH_TESTS) -e '.[mpi,dev]'
 	@$(COMPILE)
 	@touch $(VENV)/installed $@
 
-check: lint
-	ctest --preset dev --parallel 2
+check: $(VENV)/installed-dev
+	@$(MAKE) $(AT_ONCE) style types ctest
 	$(BIN)/pytest -n 2 tests/unit
 
 test: ready-to-test
@@ -60,20 +62,26 @@ test-all: ready-to-test
 
 # A worker for what wants the cores, one for what waits, one for the rest.
 TESTS = $(BIN)/pytest -n 3 --dist loadgroup
+# At once what does not wait for each other: one downloads while another compiles.
+AT_ONCE = --no-print-directory --output-sync -j 3
 
-ready-to-test: system-packages lint
-	ctest --preset dev --parallel 2
+ready-to-test:
+	@$(MAKE) $(AT_ONCE) system-packages $(VENV)/installed-dev sanitized
+	@$(MAKE) $(AT_ONCE) style types ctest
 
-# At once what does not wait for each other: the engines and C tests are built meanwhile.
-lint: $(VENV)/installed-dev
-	@$(MAKE) --no-print-directory --output-sync -j 2 types style build
+ctest: $(VENV)/installed-dev
+	ctest --test-dir $(TESTS_IN_C) --parallel 2 --output-on-failure --no-tests=error
 
-style:
+# Tests build it as well, and say why where it cannot be.
+sanitized:
+	-@! command -v cmake >/dev/null 2>&1 || { cmake --preset asan && cmake --build --preset asan --parallel 2; } >/dev/null
+
+style: $(VENV)/installed-dev
 	$(BIN)/clang-format --dry-run -Werror $$(find engine tests/engine -name '*.[ch]')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-types:
+types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
@@ -88,10 +96,6 @@ system-packages:
 	elif command -v apt-get >/dev/null 2>&1; then \
 	    echo "To test under more MPIs and in simulation, type: sudo apt-get install --no-install-recommends $(APT)"; \
 	fi
-
-build:
-	cmake --preset dev
-	cmake --build --preset dev --parallel 2
 
 clean:
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -37,8 +37,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 _GROUP = "mpi"
 _GROUPED = Path(__file__).parent / "mpi"
 _FAMILIES = ("openmpi", "mpich", "embedded", "intel")
-# Numbers of ranks that stand for all: with a core each, one that is no power of two, and one that is.
-_RANKS = (1, 2, 3, 8)
+# Numbers of ranks that stand for all: one, with a core each, and one that is no power of two.
+_RANKS = (1, 2, 3)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
@@ -58,12 +58,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_further(item: pytest.Item) -> bool:
-    """Is it the same on another number of ranks, or what is ours to do right, under one more MPI?"""
+    """Is it the same on another number of ranks, or under one more MPI?
+
+    The first MPI does all. The wheel of MPICH does on two ranks what is not `ours` to do right. The others do
+    what is `launching`.
+    """
     params: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
-    if params.get("ranks", 1) not in _RANKS:
+    ranks = params.get("ranks", 2)
+    if ranks not in _RANKS:
         return True
     first = next((family for family in _FAMILIES if not isinstance(_found(family), str)), None)
-    return item.get_closest_marker("ours") is not None and params.get("mpi", first) != first
+    mpi = params.get("mpi", first)
+    if mpi == first or item.get_closest_marker("launching") is not None:
+        return False
+    return item.get_closest_marker("ours") is not None or (mpi, ranks) != ("embedded", 2)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

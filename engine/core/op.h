@@ -185,9 +185,9 @@ struct op {
      * OP_CHECKS_PARAM says so. */
     int (*check)(void *state);
 
-    /* For an op whose runs have an answer that others can be compared with; NULL elsewhere: "answer" of the
-     * record that ends its test case, or nothing where there has been no run. */
-    void (*describe_answer)(const void *state, struct json *j);
+    /* For an op that has more to say in the record that ends its test case, on rank 0; NULL elsewhere:
+     * "answer" of runs that others can be compared with, the "hint" that the library was given. */
+    void (*describe_end)(const void *state, struct json *j);
 
     void (*teardown)(void *state);
 

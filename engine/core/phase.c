@@ -1,6 +1,10 @@
 #include "core/phase.h"
 
+#include "base/err.h"
 #include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 const char *const phase_counters[PHASE_COUNTERS + 1] = {
     "messages", "bytes", "collectives", "collective_bytes", "memory", "resident", NULL};
@@ -15,7 +19,33 @@ void phases_open(struct phases *p, const struct clock *clock, const struct phase
 void phases_reset(struct phases *p)
 {
     struct phases old = *p;
-    *p = (struct phases){.clock = old.clock, .rows = old.rows, .count = old.count, .memory = old.memory};
+    *p = (struct phases){.clock = old.clock,
+                         .rows = old.rows,
+                         .count = old.count,
+                         .memory = old.memory,
+                         .lanes = old.lanes,
+                         .lane_count = old.lane_count,
+                         .lane_reps = old.lane_reps};
+}
+
+int phases_open_lanes(struct phases *p, int count)
+{
+    p->lanes = calloc((size_t)count, sizeof *p->lanes);
+    p->lane_count = count;
+    return p->lanes ? 0 : err_say(ERR_NOMEM, "no memory for the times of %d threads", count);
+}
+
+void lanes_reset(struct phases *p)
+{
+    p->lane_reps = 0;
+    if (p->lanes)
+        memset(p->lanes, 0, (size_t)p->lane_count * sizeof *p->lanes);
+}
+
+void phases_close(struct phases *p)
+{
+    free(p->lanes);
+    p->lanes = NULL;
 }
 
 void phases_none(struct phases *p)
@@ -51,6 +81,15 @@ void phase_end_at(struct phases *p, int phase, int64_t now)
     p->ns[phase] += now - p->began_ns;
     ++p->calls[phase];
     p->began_ns = now;
+}
+
+void phase_add_lanes(struct phases *p, const struct lane_time *now, int count, int64_t reps)
+{
+    for (int t = 0; p->lanes && t < count; ++t) {
+        p->lanes[t].start_ns += now[t].start_ns - p->began_ns;
+        p->lanes[t].stop_ns += now[t].stop_ns - p->began_ns;
+    }
+    p->lane_reps += reps;
 }
 
 int phases_columns(const struct phases *p, int64_t columns[PHASE_COLUMNS])

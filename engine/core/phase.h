@@ -18,6 +18,12 @@ struct phase {
     bool communicates; /* its time counts as communication */
 };
 
+/* When a thread of an op of several began its own calls and when it was done with them, since its rank's
+ * threads were told to begin. */
+struct lane_time {
+    int64_t start_ns, stop_ns;
+};
+
 /* What a rank has done in its phases since the last phases_reset(). Phases do not nest. */
 struct phases {
     const struct clock *clock;
@@ -29,6 +35,9 @@ struct phases {
     int64_t messages, bytes; /* that it has sent to other ranks, from point to point */
     int64_t collectives, collective_bytes; /* calls of collectives, and what it has given to them */
     int64_t memory;                        /* bytes that the op has allocated; not reset */
+    struct lane_time *lanes; /* sums of each thread, of an op whose threads note their own; NULL elsewhere */
+    int lane_count;
+    int64_t lane_reps; /* that they are sums over; phases_reset() leaves all three */
 };
 
 /* `rows` of at most PHASES_MAX; NULL: none. */
@@ -37,6 +46,12 @@ void phases_reset(struct phases *phases);
 
 /* For an op's setup, on all ranks alike: nobody asked, and no record is to say that there was nothing. */
 void phases_none(struct phases *phases);
+
+/* For an op's setup, on all ranks alike: so many threads note their own times, too. ERR_NOMEM. phases_close()
+ * frees what is kept of them; lanes_reset() forgets it. */
+int phases_open_lanes(struct phases *phases, int count);
+void lanes_reset(struct phases *phases);
+void phases_close(struct phases *phases);
 
 /* The same as columns: ns of each phase, calls of each, what each moved, and what phase_counters[] names.
  * Returns how many, at most PHASE_COLUMNS. */
@@ -56,5 +71,9 @@ void phase_moves(struct phases *phases, int phase, int64_t bytes);
 /* The same for threads, each of which looks at the clock and leaves the stamp to one of them. */
 int64_t phase_now(const struct phases *phases);
 void phase_end_at(struct phases *phases, int phase, int64_t now_ns);
+
+/* What each of `count` threads has read of phase_now() in a run of `reps` repetitions, before the first
+ * phase_end_at() of it. */
+void phase_add_lanes(struct phases *phases, const struct lane_time *now, int count, int64_t reps);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/method.h"
 #include "core/moved.h"
 #include "core/op.h"
+#include "core/phase_gather.h"
 #include "core/point.h"
 #include "core/sink.h"
 #include "core/stop.h"
@@ -127,23 +128,6 @@ static int64_t observed(const struct run *r)
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
 }
 
-/* What all ranks did in their phases, written down by rank 0. */
-static int gather_phases(struct run *r, int64_t first, int64_t count)
-{
-    if (!r->env.phases || !r->env.phases->count)
-        return 0;
-    int64_t mine[PHASE_COLUMNS], *all = NULL;
-    int columns = phases_columns(&r->phases, mine), ranks = r->team->size;
-    if (r->sink && !(all = calloc((size_t)(ranks * columns), sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the phases of %d ranks", ranks);
-    int err = team_gather(r->team, mine, (size_t)columns * sizeof *mine, all);
-    if (!err && all && r->sink->phases)
-        err = r->sink->phases(r->sink, r->point,
-                              &(struct phase_chunk){first, count, ranks, r->phases.count, columns, all});
-    free(all);
-    return err;
-}
-
 static int observe_chunk(struct run *r, int64_t count)
 {
     const struct method *m = r->point->method;
@@ -186,7 +170,7 @@ static int observe_chunk(struct run *r, int64_t count)
     crash_phase("gathering");
     err = r->probing ? probe_take(r->probe, &probed) : 0;
     err = err ? err : room_gather(&r->room, r->team, count, has_windows(m));
-    err = err ? err : gather_phases(r, observed(r), count);
+    err = err ? err : phases_gather(r->env.phases, r->team, r->point, r->sink, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
@@ -239,8 +223,10 @@ static int observe_all(struct run *r)
         err = take_sync(r); /* what the first block starts from */
     if (!err && r->sink)
         err = write_opening(r);
+    lanes_reset(&r->phases);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
+    err = err ? err : lanes_gather(r->env.phases, r->team, r->point, r->sink);
     return !err && r->env.op->check && r->moved.left ? moved_check(&r->moved, &r->bench) : err;
 }
 
@@ -400,6 +386,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     if (r.bench.own && p->method->end)
         p->method->end(&r.bench);
     free(r.bench.own);
+    phases_close(&r.phases);
     buffers_close(&r.buffers);
     room_close(&r.room);
     cold_cache_close(&r.evict);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct bench;
+struct lane_time;
 struct point;
 struct probed;
 struct spun;
@@ -57,6 +58,14 @@ struct phase_chunk {
     const int64_t *values;
 };
 
+/* What each thread of an op of several took for its own calls: of rank r, thread t stands at [r * count + t].
+ * Sums over `reps` repetitions. */
+struct lane_times {
+    int ranks, count;
+    int64_t reps;
+    const struct lane_time *values;
+};
+
 /* What is known when the samples begin. */
 struct opening {
     int ranks, parts;          /* unit operations in a repetition */
@@ -82,6 +91,7 @@ struct sink {
     int (*point)(struct sink *sink, const struct point *point, const struct opening *opening);
     int (*chunk)(struct sink *sink, const struct point *point, const struct chunk *chunk);
     int (*phases)(struct sink *sink, const struct point *point, const struct phase_chunk *chunk);
+    int (*lanes)(struct sink *sink, const struct point *point, const struct lane_times *times);
     int (*sync)(struct sink *sink, const struct sync *sync);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);
 };

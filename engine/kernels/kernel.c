@@ -360,7 +360,7 @@ void kernel_op(const struct kernel *kernel, struct op *op)
         .prepare = prepare,
         .run = run,
         .verify = verify,
-        .describe_answer = kernel->digest ? describe_answer : NULL,
+        .describe_end = kernel->digest ? describe_answer : NULL,
         .teardown = teardown,
         .work = work,
     };

@@ -49,6 +49,8 @@ static int begin(struct bench *b)
 static int lead_in(struct bench *b)
 {
     const struct phases before = b->phases ? *b->phases : (struct phases){0};
+    if (b->phases)
+        b->phases->lanes = NULL;
     int err = b->op->run(b->state, b->lead_in);
     if (b->phases)
         *b->phases = before;

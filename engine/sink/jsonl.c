@@ -184,6 +184,25 @@ static int write_phases(struct sink *sink, const struct point *p, const struct p
     return finish(s);
 }
 
+static void write_lanes_of(struct json *j, const char *key, const struct lane_times *t, const int64_t *first)
+{
+    const size_t each = sizeof *t->values, row = (size_t)t->count * each;
+    json_open(j, key, '[');
+    for (int r = 0; r < t->ranks; ++r)
+        json_ints(j, NULL, (const int64_t *)((const char *)first + (size_t)r * row), t->count, each);
+    json_close(j, ']');
+}
+
+static int write_lanes(struct sink *sink, const struct point *p, const struct lane_times *t)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "lanes", p);
+    json_int(j, "reps", t->reps);
+    write_lanes_of(j, "start_ns", t, &t->values->start_ns);
+    write_lanes_of(j, "stop_ns", t, &t->values->stop_ns);
+    return finish(s);
+}
+
 static int write_sync(struct sink *sink, const struct sync *sync)
 {
     struct sink_jsonl *s = (struct sink_jsonl *)sink;
@@ -222,8 +241,8 @@ static int write_end(struct sink *sink, const struct point *p, const struct end 
     json_int(j, "rejected", e->rejected);
     json_bool(j, "verified", e->verified);
     json_int(j, "stop_ns", e->stop_ns);
-    if (e->state && p->op->describe_answer)
-        p->op->describe_answer(e->state, j);
+    if (e->state && p->op->describe_end)
+        p->op->describe_end(e->state, j);
     return finish(s);
 }
 
@@ -235,6 +254,7 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
     s->sink = (struct sink){.point = write_point,
                             .chunk = write_chunk,
                             .phases = write_phases,
+                            .lanes = write_lanes,
                             .sync = write_sync,
                             .end = write_end};
     s->path = path ? path : "standard output";

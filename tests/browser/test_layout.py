@@ -17,12 +17,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from made_plans import made_arms
-from steelyard.plan.shipped import shipped_plans
+from made_plans import PLANS, made_arms
 from steelyard.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-PLANS = sorted(shipped_plans())
 ARMS = "arms"  # a comparison, with names as long as they come
 PAGES = [*PLANS, ARMS]
 NARROW, WIDE = 800, 1280

@@ -13,6 +13,7 @@ import pytest
 
 import steelyard.engines.build as module
 import steelyard.engines.compile as compile_module
+from further import further
 from scripts import script
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
@@ -278,7 +279,6 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
         "-B",
         str(tmp_path / "b"),
         f"-DSTEELYARD_MPICC={fake}",
-        "-DBUILD_TESTING=OFF",
     ]
     done = run(argv, timeout=600)
     assert done.code == 0, done.err
@@ -313,7 +313,7 @@ def _say_nothing(engine: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_cut, _replace_by_a_folder, _say_nothing, Path.unlink])
-@pytest.mark.parametrize("of_common", [False, True])
+@pytest.mark.parametrize("of_common", [False, further(True)])
 def test_a_damaged_engine_is_built_again(
     toy: Path, own_cache: Path, compiler: str, damage: Callable[[Path], object], of_common: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""Builds of the engine by CMake's presets, for tests that need more than the installed engines."""
+"""Builds of the engine for tests that need more than the installed engines."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def built(preset: str) -> Path:
             done = run(argv, cwd=root, timeout=_SECONDS)
             assert done.code == 0, done.out + done.err
     return folder
+
+
+def library_of_tests() -> Path:
+    """The library of the engine that was compiled with the tests in C when the project was installed."""
+    path = engine_folder().parent / "build" / "tests-in-c" / "libsteelyard-test.so"
+    if not path.is_file():
+        pytest.skip("the tests in C are not built; make .venv/installed-dev builds them")
+    return path

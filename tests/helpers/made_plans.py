@@ -13,6 +13,8 @@ from steelyard.plan.plan import Measure, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.results.core_noise import LENGTH_NAMES
 
+# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values.
+PLANS = sorted(name for name in shipped_plans() if not name.startswith("rma-mt-") or name == "rma-mt-apps")
 MOST_VARIANTS = 8  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}

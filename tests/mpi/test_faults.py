@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from campaigns import run_plan, setup_of
+from further import further
 from points import engine_of, measure
 from preloaded import build_preloaded
 from steelyard.base.errors import InputError
@@ -134,7 +135,7 @@ def _spoiled(tmp_path: Path, line: str, call: str, at: int) -> End:
     return end
 
 
-@pytest.mark.parametrize("line", list(_TIMED))
+@pytest.mark.parametrize("line", [next(iter(_TIMED)), *map(further, list(_TIMED)[1:])])
 def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Path, line: str) -> None:
     """A fault is tried in each repetition from one timed one to the next; that of the timed one is seen."""
     call, calls, period = _TIMED[line]

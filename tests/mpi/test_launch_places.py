@@ -14,6 +14,8 @@ from steelyard.launch.request import LaunchRequest
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Child, run
 
+pytestmark = pytest.mark.launching
+
 _RANK = r"""
 #define _GNU_SOURCE
 #include <mpi.h>

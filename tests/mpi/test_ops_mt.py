@@ -13,7 +13,7 @@ from campaigns import plan_of, run_plan, setup_of
 from points import describe, engine_of, measure, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_folder
-from steelyard.records.schema import End, Obs, Phases
+from steelyard.records.schema import End, Lanes, Obs, Phases
 from steelyard.results.phases import summarise
 
 _CHANNELS = ("pingpong", "pingping", "sendrecv", "bandwidth", "bibandwidth")
@@ -84,6 +84,18 @@ def test_long_messages_of_other_threads_are_checked(tmp_path: Path, one_mpi: Mpi
     assert "other_to=third sends long messages to rank 2; give 3 ranks, not 2" in (few.why or "")
 
 
+def test_what_is_promised_of_a_communicator_is_kept_with_what_the_library_has(
+    tmp_path: Path, mpi: Mpi
+) -> None:
+    words = ("no_any_tag", "no_any_source", "exact_length", "allow_overtaking")
+    ends = _ends(tmp_path, mpi, 2, 2, [f"op=mpi.mt.bandwidth bytes=9 assert={word}" for word in words])
+    for word, end in zip(words, ends, strict=True):
+        assert (end.status, end.why, end.verified) == ("ok", None, True), word
+        assert end.hint is not None
+        assert (end.hint.key, end.hint.asked) == (f"mpi_assert_{word}", "true")
+        assert end.hint.has in (None, "true", "false")
+
+
 def test_how_alike_threads_are_served(tmp_path: Path, one_mpi: Mpi) -> None:
     """Stamps of when the first thread is done, half of them, the last; only if asked for."""
     words = "op=mpi.mt.pingpong bytes=8 threads=2 method=batch reps=1 rule=fixed count=4"
@@ -104,6 +116,12 @@ def test_how_alike_threads_are_served(tmp_path: Path, one_mpi: Mpi) -> None:
     ]
     inside = [np.sum([phase.ns for phase in one.phases], axis=0) for one in found]
     assert all((chunk.sum(axis=1) >= spent).all() for chunk, spent in zip(took, inside, strict=True))
+    (lanes,) = (record for record in records if isinstance(record, Lanes))
+    assert (lanes.point, lanes.reps) == (0, 4)  # of the samples, and of nothing before them
+    stops = np.array(lanes.stop_ns)
+    assert stops.shape == (2, 2)
+    assert (stops > np.array(lanes.start_ns)).all()
+    assert (stops.max(axis=1) <= np.sum(inside, axis=0)).all()  # each rank's last thread in each sample
 
 
 @pytest.mark.parametrize(
@@ -111,6 +129,8 @@ def test_how_alike_threads_are_served(tmp_path: Path, one_mpi: Mpi) -> None:
     [
         ("channel=tags match=any_tag", "give channel=comms"),
         ("channel=tags match=any", "give channel=comms"),
+        ("assert=exact_length channel=tags", "with channel=tags no thread has one; give channel=comms"),
+        ("assert=no_any_tag match=any", "assert=no_any_tag is not true of match=any; give match=exact"),
         ("send=bsend", "one buffer for the whole process, not one for each of 2 threads; give another call"),
     ],
 )

@@ -47,6 +47,17 @@ def _every_epoch() -> Iterator[str]:
             yield f"op=mpi.{call}{form} sync={sync} complete={complete} window={window}{size}"
 
 
+# The word of `info` -> the key and value of MPI.
+_HINTS = {
+    "none": ("", ""),
+    "no_locks": ("no_locks", "true"),
+    "unordered": ("accumulate_ordering", "none"),
+    "same_op": ("accumulate_ops", "same_op"),
+    "same_size": ("same_size", "true"),
+    "same_disp_unit": ("same_disp_unit", "true"),
+}
+
+
 def _choices() -> Iterator[str]:
     """Every other word of every parameter, and sizes."""
     forms = itertools.cycle(_FORMS)
@@ -65,6 +76,9 @@ def _choices() -> Iterator[str]:
             form = "" if call in _SINGLES else next(forms)
             size = "" if call in _SINGLES else " bytes=40"
             yield f"op=mpi.{call}{form} buffer=written window=create{size}"
+    for window, sync in zip(_WINDOWS, itertools.cycle(("fence", "pscw")), strict=False):
+        words = f"buffer=same sync={sync} complete=close window={window}"
+        yield f"op=mpi.put.bibandwidth calls=3 {words} bytes=40"
     for kind, swaps in itertools.product(("long", "int"), ("always", "never")):
         yield f"op=mpi.compare_and_swap window=create type={kind} swaps={swaps}"
     yield from (f"op=mpi.{call} bytes={size}" for call in ("put", "rget") for size in (0, 1, 100_001))
@@ -87,7 +101,12 @@ def _ends(tmp_path: Path, mpi: Mpi, ranks: int, lines: Sequence[str]) -> list[En
 
 def test_every_epoch_of_every_call_delivers(tmp_path: Path, mpi: Mpi) -> None:
     lines = [*_every_epoch(), *_choices()]
-    all_are_right(lines, _ends(tmp_path, mpi, 2, lines))
+    ends = _ends(tmp_path, mpi, 2, lines)
+    all_are_right(lines, ends)
+    for line, end in zip(lines, ends, strict=True):
+        assert end.window_model in ("unified", "separate"), line
+        promised = dict(word.split("=") for word in line.split()).get("info", "none")
+        assert ((end.hint.key, end.hint.asked) if end.hint else ("", "")) == _HINTS[promised], line
 
 
 def test_other_ranks_wait(tmp_path: Path, mpi: Mpi) -> None:
@@ -110,6 +129,7 @@ def _received(line: str) -> tuple[int, ...]:
 def test_a_flipped_bit_is_found_in_every_epoch(tmp_path: Path, mpi: Mpi, rank: int) -> None:
     lines = [*itertools.islice(_every_epoch(), rank, None, 2)]
     lines += [f"op=mpi.{call}{form} bytes=40" for call in _PLAIN + _REQUESTS for form in _FORMS[:2]]
+    lines += ["op=mpi.put.bibandwidth calls=3 buffer=same sync=fence complete=close bytes=40"]
     lines = points_once(mpi, lines)
     ends = _ends(tmp_path, mpi, 2, [f"{line} plant={rank}" for line in lines])
     for line, end in zip(lines, ends, strict=True):
@@ -133,7 +153,9 @@ _REFUSED = {
     "op=mpi.accumulate operator=replace type=char bytes=8": "choose another type",
     "op=mpi.get_accumulate bytes=9": "takes type=double: 9 bytes are no multiple of 8",
     "op=mpi.get buffer=written bytes=8": "MPI_Get fetches from a target that has no part in it",
-    "op=mpi.put.bibandwidth buffer=same bytes=8": "MPI_Put moves data one way",
+    "op=mpi.put.bibandwidth buffer=same bytes=8": "with sync=lock_all no rank knows when that has",
+    "op=mpi.put.halo buffer=same sync=fence complete=close bytes=8": "could send comes in mpi.put.halo",
+    "op=mpi.get_accumulate buffer=same bytes=8": "have MPI_Get_accumulate fetch to what it sends",
     "op=mpi.put bytes=3Gi": "2147483647",
     "op=mpi.put.bandwidth calls=65536 bytes=1Gi": "memory",
 }

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ends import all_are_refused, all_are_right, ends_of
 from points import describe, engine_of, measure
 from steelyard.engines.mpi import Mpi
-from steelyard.records.schema import End, Obs, Phases, Point
+from steelyard.records.schema import End, Lanes, Obs, Phases, Point
 
 _CALLS = (
     "put",
@@ -61,6 +62,9 @@ def _lines() -> Iterator[str]:
 def _written() -> Iterator[str]:
     for call, layout in zip(("put", "accumulate", "rput"), _LAYOUTS, strict=True):
         yield f"op=mpi.mt.{call}.bandwidth calls=3 buffer=written {layout}{_size(call)}"
+    for sync, windows in (("fence", "one"), ("pscw", "thread")):
+        words = f"buffer=same sync={sync} complete=close windows={windows}"
+        yield f"op=mpi.mt.put.bibandwidth calls=3 {words} bytes=40"
 
 
 def _for(mpi: Mpi, lines: Iterator[str]) -> list[str]:
@@ -240,3 +244,7 @@ def test_a_record_says_what_all_threads_move_and_when_they_were_done(tmp_path: P
         "last thread",
     ]
     assert all(ns > 0 for ns in phases.phases[0].ns[:2])
+    (lanes,) = [record for record in records if isinstance(record, Lanes)]
+    assert (lanes.point, lanes.reps) == (3, 2)
+    assert np.array(lanes.stop_ns).shape == (2, 2)
+    assert (np.array(lanes.stop_ns) > np.array(lanes.start_ns)).all()

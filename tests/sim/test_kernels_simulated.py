@@ -61,7 +61,7 @@ _FIRST = (3, 9)  # stand for the others: of each kernel there is a case in them,
 @pytest.mark.parametrize(
     ("ranks", "kind"),
     [
-        ((ranks, kind) if ranks in _FIRST or (ranks, kind) == (max(_RANKS), "app") else further(ranks, kind))
+        ((ranks, kind) if ranks in _FIRST else further(ranks, kind))
         for ranks in _RANKS
         for kind in ("npb", "app")
         if any(case.startswith(kind) and ranks in several for case, several in _SIMULATED)

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from commands import Said, Steelyard, steelyard_of
+from further import further
 from steelyard.engines import build as engine
 from steelyard.engines.build import describe, solo_engine
 from steelyard.engines.description import by_name
@@ -50,7 +51,7 @@ def _validate(steelyard: Steelyard, *words: str | Path) -> Said:
 @pytest.mark.parametrize(
     ("selector", "ops", "methods"),
     [
-        ("mpich", "mpi.bcast", (*_CLAIMED, "bisected-ack", "trigger", "trigger-ack")),
+        further("mpich", "mpi.bcast", (*_CLAIMED, "bisected-ack", "trigger", "trigger-ack")),
         ("ompi", "mpi.reduce mpi.allreduce", _CLAIMED),
     ],
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from further import further
 from make_records import FakePoint, Look, Series, either, regimes, steady, write_folder
 from steelyard.checks import diagnostics
 from steelyard.records.job_file import append_records
@@ -180,7 +181,7 @@ def _share(layer: str, cv: float, ratio: float, loses: float, dwell: int) -> flo
     return found.count(layer) / SEEDS
 
 
-@pytest.mark.parametrize(("cv", "dwell"), [(0.2, 10), (0.4, 3)])
+@pytest.mark.parametrize(("cv", "dwell"), [(0.2, 10), further(0.4, 3)])
 @pytest.mark.parametrize(
     ("ratio", "loses", "most"),
     [

@@ -16,12 +16,13 @@ from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
-from steelyard.models.efficiency import efficiencies, ratio_interval
+from steelyard.models.efficiency import efficiencies
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import needs_mpi, resolve
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report import write_report
 from steelyard.results.load import load
+from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.results.transport import TCP, transport_of

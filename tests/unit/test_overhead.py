@@ -145,7 +145,7 @@ def _bimodal(rng: np.random.Generator, count: int) -> Floats:
     return 20.0 * (rng.random(count) < 0.3) + rng.standard_normal(count)
 
 
-@pytest.mark.parametrize("launches", [2, further(3), 5, further(10), 20])
+@pytest.mark.parametrize("launches", [2, further(3), 5, further(10), further(20)])
 @pytest.mark.parametrize("draw", [_normal, _skewed, _wild, _bimodal])
 @pytest.mark.parametrize("true", [0.0, 30.0])
 def test_the_interval_covers_the_truth(launches: int, draw: Draw, true: float) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace as renew
 
 from further import further
-from made_plans import fakes_of
+from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
 from steelyard.plan.plan import read_plan
@@ -92,7 +92,7 @@ def _disturbed(points: list[FakePoint], mpis: Sequence[str]) -> list[FakePoint]:
 
 
 @pytest.mark.parametrize("mpis", [(A,), further((A, B)), (A, B, C, D)])
-@pytest.mark.parametrize("name", sorted(shipped_plans()))
+@pytest.mark.parametrize("name", PLANS)
 def test_every_number_of_a_shipped_plan_is_whole(tmp_path: Path, name: str, mpis: Sequence[str]) -> None:
     plan = read_plan(shipped_plans()[name])
     points = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.plan.shipped import shipped_plans
+from made_plans import PLANS
 from steelyard.results.rows import results
 from steelyard.show.row_words import value_words
 
@@ -19,7 +19,7 @@ PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
 pytestmark = pytest.mark.xdist_group("reports")
 
 
-@pytest.fixture(params=sorted(shipped_plans()))
+@pytest.fixture(params=PLANS)
 def folder(request: pytest.FixtureRequest, report_of: Callable[[str], Path]) -> Path:
     return report_of(request.param)
 

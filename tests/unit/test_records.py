@@ -216,6 +216,7 @@ def test_the_schema_names_all_records() -> None:
         "point",
         "obs",
         "phases",
+        "lanes",
         "sync",
         "state",
         "watch",

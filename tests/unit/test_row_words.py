@@ -6,6 +6,7 @@ import pytest
 
 from flat_rows import made_launch as launch
 from flat_rows import made_row as row
+from steelyard.records.schema import Hint
 from steelyard.results.facets import RowPath
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row
@@ -70,6 +71,12 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"slowest_rank": 3, "slowest_share": 0.4}, ""),
         ({"slowest_rank": 3, "slowest_share": 0.97, "method": "bounds"}, ""),  # it waits in a barrier
         ({"rejected": 50}, ""),
+        ({"hint": Hint(key="no_locks", asked="true", has="true")}, ""),
+        ({"hint": Hint(key="no_locks", asked="true")}, "the library says nothing of no_locks=true"),
+        (
+            {"hint": Hint(key="no_locks", asked="true", has="false")},
+            "the library has false for no_locks=true",
+        ),
         (
             {"status": "failed", "why": "x", "launches": (launch(1), LOST, launch(3))},
             "failed in 1 of 3 launches: hang: no sample for 20 s",

@@ -57,7 +57,7 @@ def test_launches_that_scatter_seldom_have_modes(scatter: float, most: float, la
     assert np.mean([_count(scatter * row) > 1 for row in draws]) <= most
 
 
-@pytest.mark.parametrize(("launches", "least"), [(10, 0.65), (20, 0.85)])
+@pytest.mark.parametrize(("launches", "least"), [(10, 0.65), further(20, 0.85)])
 def test_modes_that_are_a_third_apart_are_found(launches: int, least: float) -> None:
     """30 % of launches are slow: of ten launches fewer than two are in 15 %, and then there is no mode."""
     rng = generator(52)

@@ -9,12 +9,12 @@ import pytest
 
 from flat_rows import made_row, row_launch
 from steelyard.models.thread_costs import ThreadCurve, thread_curves
-from steelyard.plots import thread_charts
+from steelyard.plots import each_thread_charts, thread_charts
 from steelyard.plots.chart import Bars, Dots
 from steelyard.plots.chart import Curve as Line
-from steelyard.records.schema import Phase, Phases, Point
+from steelyard.records.schema import Lanes, Phase, Phases, Point
 from steelyard.results.combined import Combined
-from steelyard.results.facets import Fairness
+from steelyard.results.facets import Fairness, ThreadTimes
 from steelyard.results.row import Row
 from steelyard.show.sheet import Sheet
 from steelyard.show.terminal import Paper, sheet_text
@@ -147,6 +147,63 @@ def test_fairness_is_that_of_the_rank_whose_threads_are_least_alike() -> None:
     assert several.fairness_high is not None
     assert 0 <= several.fairness_low < 0.5 < several.fairness_high <= 1
     assert Fairness.of(_launched((20, 30, 40), threads=1)) is None
+
+
+def _noted(*launches: Sequence[Sequence[int]], parts: int = 1) -> Combined:
+    """A launch for each table of what threads of ranks took for ten repetitions, from 7 ns on."""
+
+    class Launch:
+        def __init__(self, took: Sequence[Sequence[int]]) -> None:
+            self.lanes = Lanes(
+                point=0,
+                reps=10,
+                start_ns=tuple(tuple(7 if own else 0 for own in rank) for rank in took),
+                stop_ns=tuple(tuple(own + 7 if own else 0 for own in rank) for rank in took),
+            )
+            self.point = Point(
+                point=0, op="mpi.mt.put", bytes=8, ranks=len(took), threads=len(took[0]), method="batch",
+                rule="median", reps=1, parts=parts, report="root", moved_bytes=8,
+            )  # fmt: skip
+
+    class Together:
+        level = 0.95
+
+        def __init__(self) -> None:
+            self.launches = tuple(Launch(took) for took in launches)
+
+    return Together()  # type: ignore[return-value]
+
+
+def test_own_times_are_those_of_the_rank_whose_threads_scatter_most() -> None:
+    """A rank with an idle thread, as the target of a shared window is, has no such times."""
+    one = ThreadTimes.of(_noted([[100, 110, 120], [100, 200, 300], [500, 0, 0]], parts=2))
+    assert one is not None
+    assert one.thread_times == pytest.approx((5, 10, 15))
+    assert one.thread_ratio == 3
+    assert one.thread_scatter == pytest.approx(np.std([1, 2, 3]) / 2)
+    assert one.thread_ratio_low is None
+    several = ThreadTimes.of(_noted(*([[100, own]] for own in (190, 200, 210))))
+    assert several is not None
+    assert several.thread_times == pytest.approx((10, 20))
+    assert several.thread_ratio == pytest.approx(2)
+    assert several.thread_ratio_low is not None
+    assert several.thread_ratio_high is not None
+    assert 1 <= several.thread_ratio_low < 2 < several.thread_ratio_high
+    assert ThreadTimes.of(_noted([[100], [100]])) is None
+    assert ThreadTimes.of(_noted([[100, 0], [0, 0]])) is None
+
+
+def test_rates_of_threads_stand_beside_that_of_all() -> None:
+    noted = _row(2, 2000.0, params={"phases": "on"}, thread_times=(1000.0, 2000.0), thread_scatter=1 / 3)
+    (curve,) = thread_curves([_row(1, 1000.0), _row(2, 2000.0), noted])
+    assert curve.points[1].thread_rates == pytest.approx((CALLS * 1e6, CALLS / 2 * 1e6))
+    (chart,) = each_thread_charts([curve])
+    assert [list(dots.y) for dots in chart.marks_of(Dots)] == [pytest.approx([CALLS * 1e6, CALLS / 2 * 1e6])]
+    assert each_thread_charts(thread_curves(_rows())) == []  # nobody noted it
+    (short,), whole = thread_sheets([curve]), all_threads_sheet([curve])
+    assert short.lines[0].cells[-1] == "0.33"
+    assert "scatter" in short.explained
+    assert {"slowest", "fastest"} <= {column.name for column in whole.columns}
 
 
 def _fits(sheet: Sheet, columns: int) -> bool:

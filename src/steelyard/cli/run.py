@@ -20,6 +20,7 @@ from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import listed, one_of
+from steelyard.cli.refine import measure_rounds
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     exported,
@@ -36,7 +37,7 @@ from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import PlannedMethod, PlannedOp
+from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def planned(options: RunOptions) -> Plan:
         name: getattr(options, name) for name in ("paths", "time_budget", "spread", "hang_after", "seed")
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
+    given |= {"refine": options.refine or None}
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
     if (options.launches or 1) > MOST_LAUNCHES:
@@ -154,11 +156,9 @@ def measure(
     with locked(folder) as lock:
         for note in lock.notes:
             tell(f"note: {note}")
-        try:
-            with (
-                listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle),
-                stopped_gently() as is_stopping,
-            ):
+
+        def launch(plan: Plan, campaign: CampaignFile) -> None:
+            with listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle):
                 run_campaign(
                     *(folder, plan, campaign, setup, listener),
                     lock=lock,
@@ -166,8 +166,12 @@ def measure(
                     is_idle=is_idle,
                     is_stopping=is_stopping,
                 )
-                if is_stopping():
-                    raise KeyboardInterrupt
+            if is_stopping():
+                raise KeyboardInterrupt
+
+        try:
+            with stopped_gently() as is_stopping:
+                measure_rounds(folder, plan, campaign, launch)
         finally:
             from steelyard.export.formats import write_results
 

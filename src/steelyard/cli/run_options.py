@@ -175,6 +175,12 @@ class RunOptions:
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="allow more ranks and threads than cores")
     ] = False
+    refine: Annotated[
+        bool,
+        typer.Option(
+            "--refine", help="further launches of sizes around changes of protocol, to the byte, and bends"
+        ),
+    ] = False
     yield_: Annotated[
         str | None, typer.Option("--yield", metavar="none", help="a what-if: sched_yield returns at once")
     ] = None

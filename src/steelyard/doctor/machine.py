@@ -57,7 +57,7 @@ def _clock_words(clock: Mapping[str, Any]) -> str:
     ERROR,
     "The engine cannot be started",
     why="Nothing can be measured without it.",
-    remedy="Install steelyard again, or see 'make build'.",
+    remedy="Install steelyard again.",
 )
 def no_engine(patient: Patient) -> str | None:
     """Why there is no engine."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from steelyard.records.campaign_file import Placement
+from steelyard.records.schema import Hint
 from steelyard.results.core_noise import CoreNoise
 from steelyard.results.facets import FACETS
 from steelyard.results.facets.messages import RowPair
@@ -24,6 +25,7 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     RowPair: lambda pair: f"{pair.low}-{pair.high}:{pair.median:g}",
     RowSpun: lambda one: f"{one.rank}:{one.share:g}",
     CoreNoise: lambda one: f"{one.rank}:{one.share:g}",
+    Hint: lambda hint: f"{hint.key}={hint.asked}:{hint.has or ''}",
     RowPath: lambda path: f"{path.late}>{path.observer}",
     RowPhases: lambda found: " ".join(f"{one.name}:{one.median:g}" for one in found.phases),
     Interval: lambda found: f"{found.value:g}",

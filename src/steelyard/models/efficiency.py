@@ -18,10 +18,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from steelyard.records.kinds import COPY, LAYERS, MPI, NETWORK, SHARED_MEMORY
+from steelyard.records.kinds import LAYERS, MPI
 from steelyard.records.schema import Params
+from steelyard.results.roofs import layers_beside, ratio_interval, stand_in
 from steelyard.results.row import Row
-from steelyard.results.transport import TCP
 
 
 class LayerRatio(Struct, frozen=True):
@@ -59,15 +59,6 @@ class Efficiency(Struct, frozen=True):
     layers: tuple[LayerRatio, ...]
 
 
-def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
-    """The least and the greatest ratio of times in their intervals; None where one has none."""
-    ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
-    if any(end is None or end <= 0 for end in ends):
-        return None
-    low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
-    return low / mpi_high, high / mpi_low
-
-
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
     """For each row of MPI that has a layer beside it, in their order."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
@@ -77,12 +68,11 @@ def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
 
 
 def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
-    fitting = [row for row in below if _is_alike(row, mpi)]
-    placed = [row for row in fitting if row.layer == COPY or row.placement == mpi.placement]
-    ratios = sorted(((_ratio(row, mpi), row) for row in placed or fitting), key=lambda one: one[0].ratio)
+    beside = layers_beside(mpi, below)
+    ratios = sorted(((_ratio(row, mpi), row) for row in beside), key=lambda one: one[0].ratio)
     if not ratios:
         return None
-    best = next((one for one, row in ratios if row.layer == _stand_in(mpi)), None)
+    best = next((one for one, row in ratios if row.layer == stand_in(mpi)), None)
     return Efficiency(
         op=mpi.op,
         role=mpi.role,
@@ -98,21 +88,6 @@ def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
         high=best.high if best else None,
         layers=tuple(one for one, _ in ratios),
     )
-
-
-def _is_alike(layer: Row, mpi: Row) -> bool:
-    """The same bytes under the same method, there and back or in streams, and as many of them in flight."""
-    if (layer.bytes, layer.method, layer.role) != (mpi.bytes, mpi.method, mpi.role):
-        return False
-    return all(mpi.params[name] == layer.params[name] for name in mpi.params.keys() & layer.params.keys())
-
-
-def _stand_in(mpi: Row) -> str:
-    """The layer that could have brought this message: shared memory only within one host, and there unless
-    MPI is told to go over TCP all the same.
-    """
-    several_hosts = ":" in (mpi.placement or "")
-    return NETWORK if several_hosts or mpi.transport == TCP else SHARED_MEMORY
 
 
 def _ratio(layer: Row, mpi: Row) -> LayerRatio:

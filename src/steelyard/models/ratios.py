@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from steelyard.models.efficiency import ratio_interval
 from steelyard.results.facets import Modes
 from steelyard.results.key import key_of, later_params
+from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
 

@@ -14,13 +14,13 @@ Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. M
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from steelyard.results.facets import Inside, Rate
+from steelyard.results.roofs import TRIAD, nearest_stream
 from steelyard.results.row import Row
 
-STREAM = "mem.stream.triad"
+STREAM = TRIAD
 
 
 def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
@@ -30,30 +30,14 @@ def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
     """
     found: dict[int, Mapping[str, float]] = {}
     for row in rows:
-        bandwidth = _bandwidth(row, rows)
         inside = row.get(Inside).phases
-        if bandwidth and inside is not None:
+        if inside is None:
+            continue
+        stream = nearest_stream(row, rows, STREAM, inside.memory * row.ranks)
+        if stream is not None and (bandwidth := stream.get(Rate).bandwidth):
             found[id(row)] = {
                 phase.name: phase.moved / (phase.median * 1e-9 * bandwidth)
                 for phase in inside.phases
                 if phase.moved and phase.median > 0
             }
     return {key: shares for key, shares in found.items() if shares}
-
-
-def _bandwidth(row: Row, rows: Sequence[Row]) -> float | None:
-    """Of STREAM beside a row, in bytes a second; None where there is none."""
-    inside = row.get(Inside).phases
-    if inside is None:
-        return None
-    size = inside.memory * row.ranks
-    beside = [
-        (one, bandwidth)
-        for one in rows
-        if one.op == STREAM
-        and one.ranks * one.threads == row.ranks * row.threads
-        and (bandwidth := one.get(Rate).bandwidth)
-    ]
-    if not beside:
-        return None
-    return min(beside, key=lambda one: abs(math.log2(one[0].bytes + 1) - math.log2(size + 1)))[1]

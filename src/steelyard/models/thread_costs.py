@@ -17,7 +17,7 @@ from msgspec import Struct
 from steelyard.models.ratios import ratio_of
 from steelyard.records.kinds import COLLECTIVE
 from steelyard.records.schema import Params
-from steelyard.results.facets import Fairness, Rate
+from steelyard.results.facets import Fairness, Rate, ThreadTimes
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
@@ -31,7 +31,8 @@ _SAME = 1e-6  # relative: calls of a thread, which are made from rates
 class ThreadPoint(Struct, frozen=True, kw_only=True):
     """So many threads of each rank: calls/s of all, and `kept` of the rate of a thread of the fewest.
 
-    `fairness` and `half_done` are those of the facet, of a row that notes when threads are done.
+    The others are of a row whose threads note when they begin and when they are done, as in the facets.
+    `thread_rates`: calls/s of each thread of the rank whose threads scatter most, in their order.
     """
 
     threads: int
@@ -45,6 +46,13 @@ class ThreadPoint(Struct, frozen=True, kw_only=True):
     fairness_low: float | None
     fairness_high: float | None
     half_done: float | None
+    thread_rates: tuple[float, ...] | None = None
+    thread_ratio: float | None = None
+    thread_ratio_low: float | None = None
+    thread_ratio_high: float | None = None
+    thread_scatter: float | None = None
+    thread_scatter_low: float | None = None
+    thread_scatter_high: float | None = None
 
 
 class ThreadCurve(Struct, frozen=True, kw_only=True):
@@ -91,6 +99,7 @@ def _points(base: Row, by_threads: dict[int, list[Row]]) -> Iterator[ThreadPoint
         if ratio is None or not math.isclose(_calls(row) / threads, own, rel_tol=_SAME):
             continue
         fair = next((one.get(Fairness) for one in rows if one.get(Fairness).fairness is not None), Fairness())
+        each = next((found for one in rows if (found := one.get(ThreadTimes)).thread_times), ThreadTimes())
         is_base = row is base
         yield ThreadPoint(
             threads=threads,
@@ -104,6 +113,13 @@ def _points(base: Row, by_threads: dict[int, list[Row]]) -> Iterator[ThreadPoint
             fairness_low=fair.fairness_low,
             fairness_high=fair.fairness_high,
             half_done=fair.half_done,
+            thread_rates=each.thread_times and tuple(own / time * 1e9 for time in each.thread_times),
+            thread_ratio=each.thread_ratio,
+            thread_ratio_low=each.thread_ratio_low,
+            thread_ratio_high=each.thread_ratio_high,
+            thread_scatter=each.thread_scatter,
+            thread_scatter_low=each.thread_scatter_low,
+            thread_scatter_high=each.thread_scatter_high,
         )
 
 

@@ -83,6 +83,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
+    refine: bool = False  # in further launches, sizes around changes of protocol and bends
     yield_: str = msgspec.field(name="yield", default="real")
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
@@ -188,7 +189,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after")
+_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine")
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 

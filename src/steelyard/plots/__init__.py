@@ -11,6 +11,7 @@ from steelyard.plots.distributions import (
     tail_charts,
 )
 from steelyard.plots.exchanges import exchange_charts
+from steelyard.plots.growth import growth_charts
 from steelyard.plots.noise import noise_charts
 from steelyard.plots.panels import legend_of
 from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts, launches_charts
@@ -18,7 +19,8 @@ from steelyard.plots.ranks import rank_charts
 from steelyard.plots.ratios import overview_chart, ratio_charts
 from steelyard.plots.scaling import scaling_charts
 from steelyard.plots.svg import svg, swatch
-from steelyard.plots.threads import thread_charts
+from steelyard.plots.threads import each_thread_charts, thread_charts
+from steelyard.plots.trees import tree_charts
 
 __all__ = [
     "CURVE_POINTS",
@@ -28,7 +30,9 @@ __all__ = [
     "count_charts",
     "distribution_charts",
     "dots_chart",
+    "each_thread_charts",
     "exchange_charts",
+    "growth_charts",
     "histogram_charts",
     "latency_charts",
     "launches_charts",
@@ -46,4 +50,5 @@ __all__ = [
     "swatch",
     "tail_charts",
     "thread_charts",
+    "tree_charts",
 ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_count_rate
 from steelyard.models.thread_costs import ThreadCurve, ThreadPoint
-from steelyard.plots.axes import drawn_ends, limits, log_axis, style_of, worded
+from steelyard.plots.axes import drawn_ends, limits, linear_axis, log_axis, style_of, worded
 from steelyard.plots.chart import FULL, HALF, Axis, Bars, Chart, Curve, Dots, Key, Mark, Style
 from steelyard.plots.panels import MOST_PANELS, left_out_words
 from steelyard.plots.svg import RULE
@@ -48,6 +48,54 @@ def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
     if left_out:
         charts[-1] = replace(charts[-1], note=left_out_words(left_out, "picture"))
     return charts
+
+
+def each_thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
+    """The rate of each thread of a rank, of the most threads that noted their times; a picture for each op.
+
+    Colours and dashes are those of `thread_charts`. The rate axis is logarithmic.
+    """
+    told = [one for one in found if _noted(one) is not None]
+    labels = thread_labels(told) if told else None
+    if labels is None:
+        return []
+    keys = (*_PICTURE, "op")
+    panels = list(_panels(told, labels, keys).items())
+    charts = [_each_chart(title, told, panel, labels, keys) for title, panel in panels[:MOST_PANELS]]
+    left_out = [title for title, _ in panels[MOST_PANELS:]]
+    if left_out:
+        charts[-1] = replace(charts[-1], note=left_out_words(left_out, "picture"))
+    return charts
+
+
+def _noted(curve: ThreadCurve) -> Sequence[float] | None:
+    """The rates of the most threads that have noted their own times."""
+    return next((point.thread_rates for point in reversed(curve.points) if point.thread_rates), None)
+
+
+def _each_chart(
+    title: str, told: Sequence[ThreadCurve], panel: Sequence[int], labels: Labels, keys: Collection[str]
+) -> Chart:
+    ways = list(dict.fromkeys(_way(labels, i) for i in panel))
+    shown = [i for i in panel if ways.index(_way(labels, i)) < MOST_COLOURS]
+    rates = [_noted(told[i]) or () for i in shown]
+    styles = [_style(ways.index(_way(labels, i)), told[i]) for i in shown]
+    names = [_said(labels, i, keys) or told[i].op for i in shown]
+    marks: list[Mark] = []
+    for own, style, name in zip(rates, styles, names, strict=True):
+        threads = [float(thread) for thread in range(len(own))]
+        tips = [f"{name}\nthread {i}: {format_count_rate(rate)}" for i, rate in enumerate(own)]
+        marks += [Curve(threads, list(own), style), Dots(threads, list(own), style, tips=tips)]
+    return Chart(
+        title=f"{title}: each thread" if title else "each thread",
+        x=linear_axis("thread", -0.5, max(map(len, rates)) - 0.5),
+        y=log_axis("calls a second of a thread", [rate for own in rates for rate in own], format_count_rate),
+        marks=tuple(marks),
+        height=260,
+        width=HALF,
+        legend=tuple(Key(name, style) for name, style in zip(names, styles, strict=True)),
+        note=left_out_words([_said(labels, i, keys) for i in panel if i not in shown], "curve"),
+    )
 
 
 def _panels(found: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -> dict[str, list[int]]:

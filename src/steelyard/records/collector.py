@@ -12,7 +12,20 @@ from steelyard.base.errors import InputError
 from steelyard.records.consistency import contradiction, end_contradiction, kind_of_point
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.older import completed
-from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    Lanes,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
 
 Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
 REMEDY = "restore the file, or delete it and measure again"
@@ -25,6 +38,7 @@ class _Open:
     point: Point
     obs: list[Obs] = field(default_factory=list)
     phases: list[Phases] = field(default_factory=list)
+    lanes: Lanes | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +82,8 @@ class Collector:
                 self._begun(record).obs.append(record)
             case Phases():
                 self._begun(record).phases.append(record)
+            case Lanes():
+                self._begun(record).lanes = record
             case Sync():
                 self._syncs[record.index] = record
             case State():
@@ -106,7 +122,7 @@ class Collector:
         """The point that a record is about, if it has begun and not ended."""
         if isinstance(record, Point):
             return record
-        seen = self._open.get(record.point) if isinstance(record, Obs | Phases | End) else None
+        seen = self._open.get(record.point) if isinstance(record, Obs | Phases | Lanes | End) else None
         return seen.point if seen is not None else None
 
     def _begin(self, point: Point) -> None:
@@ -114,7 +130,7 @@ class Collector:
             raise InputError(f"{self.path}: point {point.point} begins twice; delete the file, measure again")
         self._open[point.point] = _Open(completed(point))
 
-    def _begun(self, record: Obs | Phases) -> _Open:
+    def _begun(self, record: Obs | Phases | Lanes) -> _Open:
         if record.point not in self._open:
             raise InputError(
                 f"{self.path}: point {record.point} has samples without a point record before them; "
@@ -140,7 +156,7 @@ class Collector:
         seen = self._open.pop(index, None)
         if seen is None:
             return PointRun(index, None, (), end)
-        run = PointRun(index, seen.point, (), end, phases=tuple(seen.phases))
+        run = PointRun(index, seen.point, (), end, phases=tuple(seen.phases), lanes=seen.lanes)
         return with_obs(run, seen.obs, self._syncs)
 
 

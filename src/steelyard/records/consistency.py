@@ -7,13 +7,28 @@ value for each rank, indices that exist, instants in order, the same point in ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    Lanes,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
 
 # For each kind of record the fields that hold an item for each rank, always or if they hold anything.
 _ALWAYS_BY_RANK: dict[type, tuple[str, ...]] = {
     Obs: ("start_ns", "stop_ns"),
+    Lanes: ("start_ns", "stop_ns"),
     Sync: ("at_ns", "offset_ns", "drift_ppm", "error_ns", "bound_ns"),
     State: ("at_ns", "cpus"),
 }
@@ -97,6 +112,15 @@ def _of_phases(phases: Phases, ranks: int) -> Iterator[str | None]:
         yield _unless(lengths == {ranks}, f"the phase {phase.name} is not of {ranks} ranks")
 
 
+def _of_lanes(lanes: Lanes, _ranks: int) -> Iterator[str | None]:
+    pairs = [
+        pair
+        for rows in zip(lanes.start_ns, lanes.stop_ns, strict=True)
+        for pair in zip_longest(*rows, fillvalue=-1)
+    ]
+    yield _unless(all(0 <= start <= stop for start, stop in pairs), "a thread is done before it begins")
+
+
 def _of_state(state: State, _ranks: int) -> Iterator[str | None]:
     shapes = [[len(threads) for threads in lanes] for lanes in (state.lanes, state.lanes_meant)]
     yield _unless(shapes[0] == shapes[1], "lanes and lanes_meant are not of the same threads")
@@ -117,6 +141,7 @@ _CHECKS: dict[type, Callable[[Any, int], Iterator[str | None]]] = {
     Point: _of_point,
     Obs: _of_obs,
     Phases: _of_phases,
+    Lanes: _of_lanes,
     State: _of_state,
     Watch: _of_watch,
     Close: _of_close,

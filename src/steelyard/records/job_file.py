@@ -9,7 +9,20 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from steelyard.records.schema import Close, End, Job, Launch, Obs, Phases, Point, Record, State, Sync, Watch
+from steelyard.records.schema import (
+    Close,
+    End,
+    Job,
+    Lanes,
+    Launch,
+    Obs,
+    Phases,
+    Point,
+    Record,
+    State,
+    Sync,
+    Watch,
+)
 
 
 class PointRun(Struct, frozen=True):
@@ -21,6 +34,7 @@ class PointRun(Struct, frozen=True):
     end: End | None
     syncs: tuple[Sync, ...] = ()  # those around the samples
     phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+    lanes: Lanes | None = None  # of an op whose threads note their own times
 
 
 class JobFile(Struct, frozen=True):

@@ -127,6 +127,14 @@ class WatchedPath(_Part, frozen=True):
     loops: Count = 0
 
 
+class Hint(_Part, frozen=True):
+    """An info key that promises something to the library; `has`: what that says it has, if it says it."""
+
+    key: str
+    asked: str
+    has: str | None = None
+
+
 class Busy(_Part, frozen=True):
     """A process outside the launch, and the CPU time that it used in the `seconds` it was watched.
 
@@ -307,6 +315,19 @@ class Phases(_Record, frozen=True, tag="phases", gc=False):
     resident: tuple[Count, ...] = ()
 
 
+class Lanes(_Record, frozen=True, tag="lanes"):
+    """When each thread of each rank began its own calls and was done: `[rank][thread]`, in ns.
+
+    Sums over `reps` repetitions of all samples, each run counted from when the rank's threads were told to
+    begin. A rank whose threads had nothing to do has zeros.
+    """
+
+    point: Count
+    reps: Several
+    start_ns: tuple[tuple[Count, ...], ...]
+    stop_ns: tuple[tuple[Count, ...], ...]
+
+
 class Sync(_Record, frozen=True, tag="sync"):
     """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
 
@@ -401,6 +422,8 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: Whole = 0
     answer: Answer | None = None
     where: tuple[StuckRank, ...] = ()
+    hint: Hint | None = None  # where something was promised to the library
+    window_model: str | None = None  # of a window's memory, as the library says: unified, separate
 
 
 class Close(_Record, frozen=True, tag="close"):
@@ -415,7 +438,7 @@ class Close(_Record, frozen=True, tag="close"):
     pvars: dict[str, float | None] = {}
 
 
-Record = Job | Launch | Point | Obs | Phases | Sync | State | Watch | End | Close
+Record = Job | Launch | Point | Obs | Phases | Lanes | Sync | State | Watch | End | Close
 
 
 def records_schema() -> dict[str, Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from steelyard.models.algorithms import algorithms_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
+from steelyard.models.growth import growths_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import Ranking, choices_of, rankings_of, settings_ranked
@@ -18,29 +20,35 @@ from steelyard.plots import (
     Chart,
     Key,
     bandwidth_charts,
+    each_thread_charts,
     exchange_charts,
+    growth_charts,
     latency_charts,
     legend_of,
     matrix_charts,
     overlap_charts,
     scaling_charts,
     thread_charts,
+    tree_charts,
 )
 from steelyard.records.kinds import BANDWIDTH, LATENCY
-from steelyard.report.blocks import Part, Section, untitled
+from steelyard.report.blocks import Part, Section, View, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
+from steelyard.show.growth_sheets import growth_names, growth_sheets
 from steelyard.show.inside_sheets import phase_sheets
+from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
+from steelyard.show.tree_sheets import tree_names, tree_sheets
 
 _LAYERS = (
     "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
@@ -89,12 +97,16 @@ def _titled(title: str, folder: str) -> str:
 
 def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
-    scaling, exchanges = scaling_curves(rows), exchanges_of(rows)
+    scaling, exchanges, trees = scaling_curves(rows), exchanges_of(rows), algorithms_of(rows)
+    growths = growths_of(rows)
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
+        (message_sheets(rows), []),
         (scaling_sheets(scaling), drawn),
+        (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
+        (growth_sheets(growths), growth_charts(growths, growth_names(growths))),
         (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):
         if sheets:
@@ -104,7 +116,9 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     for sheet in thread_sheets(over_threads):
         title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
         whole = replace(all_threads_sheet(over_threads), title="")
-        folded = Part("All numbers of threads", sheets=(whole,))
+        each = tuple(each_thread_charts(over_threads))
+        views = (View("", "", each),) if each else ()
+        folded = Part("All numbers of threads", views, sheets=(whole,))
         legend, charts = _legend_once(thread_charts(over_threads))
         yield Section(title, explained, legend, charts, sheets=(untitled(sheet),), more=(folded,))
     for sheet in stream_sheets(streams_of(rows)):

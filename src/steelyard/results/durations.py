@@ -52,6 +52,7 @@ class Durations:
     `low` is what the operation took at least: of a synchronised method, from the last start to the last stop,
     shape (count,); of bounds, calls back to back; elsewhere there is none. `paid` is the cost of the clock
     that was subtracted, shape (count,) or (1,). `slowest` is the rank that was last, shape (count,).
+    `finishes` is when ranks stopped since the first start, of synchronised methods, shape (ranks, count).
     """
 
     values: FloatArray
@@ -60,6 +61,7 @@ class Durations:
     slowest: NDArray[np.int64]
     skew: FloatArray | None
     imbalance: FloatArray | None
+    finishes: FloatArray | None = None
 
 
 def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
@@ -108,14 +110,15 @@ def durations(stamps: Stamps) -> Durations:
     if stamps.synchronised:
         slowest = np.argmax(stamps.stop - stamps.cost[:, None], axis=0)
         paid = stamps.cost[slowest]
-        last = stamps.stop.max(axis=0) - paid
+        last, first = stamps.stop.max(axis=0) - paid, stamps.start.min(axis=0)
         return Durations(
-            values=last - stamps.start.min(axis=0),
+            values=last - first,
             low=last - stamps.start.max(axis=0),
             paid=paid,
             slowest=slowest,
             skew=np.ptp(stamps.start, axis=0),
             imbalance=np.ptp(stamps.stop, axis=0),
+            finishes=stamps.stop - stamps.cost[:, None] - first,
         )
     slowest = np.argmax(local, axis=0)
     if point.report == "root":

@@ -30,7 +30,8 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 
     `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
-    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say.
+    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say. `finishes`: when
+    each rank had done, since the first began, of a synchronised method.
     """
 
     launch: int
@@ -53,6 +54,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     quantile_lag1: float | None = None
     communication_ns: float | None = None
     began_unix_ns: int | None = None
+    finishes: tuple[float, ...] = ()
 
 
 def has_time(one: RowLaunch) -> bool:

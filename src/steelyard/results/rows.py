@@ -19,6 +19,7 @@ from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
+from steelyard.results.roofs import with_roofs
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
@@ -48,7 +49,7 @@ def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
         op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
         rows.append(_row(point, level, named, op, disturbed))
-    return with_overheads(tuple(rows), level)
+    return with_roofs(with_overheads(tuple(rows), level))
 
 
 def _named(measured: Measured) -> frozenset[str]:
@@ -189,6 +190,7 @@ def _launch(
         quantile_lag1=tail.lag1 if tail else None,
         communication_ns=None if estimate is None or share is None else share * estimate.value,
         began_unix_ns=(cell.start.start_unix_ns or None) if cell.start else None,
+        finishes=() if cell.taken.finishes is None else tuple(cell.taken.finishes.tolist()),
     )
 
 

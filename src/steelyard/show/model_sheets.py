@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
+from steelyard.models.algorithms import algorithms_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
+from steelyard.models.growth import growths_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overlap import OverlapCurve, curves
 from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
@@ -20,12 +22,15 @@ from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
+from steelyard.show.growth_sheets import growth_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
+from steelyard.show.tree_sheets import tree_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -39,7 +44,10 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *core_sheets(rows),
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
+        *message_sheets(rows),
         *scaling_sheets(scaling_curves(rows)),
+        *tree_sheets(algorithms_of(rows)),
+        *growth_sheets(growths_of(rows)),
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),

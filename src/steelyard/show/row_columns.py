@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import Beyond, Inside, Modes, Progress, Samples, Timer, Windows
+from steelyard.results.facets import Beyond, Inside, Modes, Progress, Roof, Samples, Timer, Windows
 from steelyard.results.row import Row
 from steelyard.show.row_words import (
     bandwidth_words,
@@ -79,6 +79,12 @@ def _early(row: Row) -> str:
     return f"{100 * found.early:.0f} % ({100 * found.early_low:.0f} – {100 * found.early_high:.0f})"
 
 
+def _of_roof(row: Row) -> str:
+    """`83 %`."""
+    share = row.get(Roof).of_roof
+    return NOTHING if share is None else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+
+
 def _windows(row: Row) -> str:
     widths = row.get(Windows).window_ns
     return interval_words(*widths) if widths else NOTHING
@@ -97,6 +103,8 @@ COLUMNS = (
     RowColumn("p99", lambda row: time_cell(row.get(Samples).p99), TIMES),
     RowColumn("bandwidth", bandwidth_words, TERMINAL),
     RowColumn("rate", rate_words, TERMINAL),
+    RowColumn("of roof", _of_roof, TERMINAL),
+    RowColumn("roof", lambda row: row.get(Roof).roof or NOTHING, kind=WORDS),
     RowColumn("overhead", _overhead, TIMES),
     RowColumn("of overhead", lambda row: overhead_words(row.get(Beyond))[1]),
     RowColumn("cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).tsc_hz)),

@@ -14,6 +14,7 @@ _EXPLAINED = (
     "hinder each other, 1/T where T take turns"
 )
 _FAIR = "; max/min: the rate of the first thread that is done over that of the last"
+_SCATTER = "; scatter: the standard deviation of all threads' own times over their mean"
 _EPOCH = ("sync", "complete")  # said once where all that have epochs have the same
 LAYOUT = ("windows", "channel")  # what threads share, or have for themselves
 
@@ -34,7 +35,7 @@ def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
                     *(axis.column for axis in labels.varying),
                     number("rate"),
                     number("kept", strong=True),
-                    *map(number, ("interval", "max/min")),
+                    *map(number, ("interval", "max/min", "scatter")),
                 ),
                 lines=plain_lines((*labels.cells(i), *_last_cells(one)) for i, one in enumerate(found)),
                 grouped=len(labels.varying) - 1,
@@ -50,12 +51,14 @@ def all_threads_sheet(found: Sequence[ThreadCurve]) -> Sheet:
         Sheet(
             title="all numbers of threads",
             explained="max/min, half done: of the rank whose threads are least alike; half done: when half "
-            "of them were done, over when the last was",
+            "of them were done, over when the last was; slowest to scatter: of each thread's own rate, from "
+            "its first call to its last",
             columns=(
                 *(axis.column for axis in labels.varying),
                 *map(number, ("threads", "rate", "interval")),
                 number("kept", strong=True),
                 *map(number, ("interval", "max/min", "interval", "half done")),
+                *map(number, ("slowest", "fastest", "ratio", "interval", "scatter", "interval")),
             ),
             lines=plain_lines(
                 (*labels.cells(i), *_cells(point)) for i, one in enumerate(found) for point in one.points
@@ -105,13 +108,25 @@ def _explained_words(found: Sequence[ThreadCurve], labels: Labels) -> str:
         for value in dict.fromkeys(one.params[name] for one in found if name in one.params)
     ]
     common = (*labels.common.values(), *epochs)
-    return _EXPLAINED + (_FAIR if fair else "") + (f"; {', '.join(common)}" if common else "")
+    each = any(point.thread_scatter is not None for one in found for point in one.points)
+    return (
+        _EXPLAINED
+        + (_FAIR if fair else "")
+        + (_SCATTER if each else "")
+        + (f"; {', '.join(common)}" if common else "")
+    )
 
 
 def _last_cells(one: ThreadCurve) -> tuple[str, ...]:
     last = one.points[-1]
     kept = _interval(last.kept_low, last.kept_high)
-    return format_count_rate(last.rate), f"{last.kept:.2g}", kept, _ratio(last.fairness)
+    return (
+        format_count_rate(last.rate),
+        f"{last.kept:.2g}",
+        kept,
+        _ratio(last.fairness),
+        _share(last.thread_scatter),
+    )
 
 
 def _cells(point: ThreadPoint) -> tuple[str, ...]:
@@ -124,7 +139,20 @@ def _cells(point: ThreadPoint) -> tuple[str, ...]:
         _ratio(point.fairness),
         _interval(_inverse(point.fairness_high), _inverse(point.fairness_low)),
         NOTHING if point.half_done is None else f"{point.half_done:.2f}",
+        *(NOTHING if rate is None else format_count_rate(rate) for rate in _ends(point.thread_rates)),
+        NOTHING if point.thread_ratio is None else f"{point.thread_ratio:.2f}",
+        _interval(point.thread_ratio_low, point.thread_ratio_high),
+        _share(point.thread_scatter),
+        _interval(point.thread_scatter_low, point.thread_scatter_high),
     )
+
+
+def _ends(rates: Sequence[float] | None) -> tuple[float | None, float | None]:
+    return (min(rates), max(rates)) if rates else (None, None)
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2g}"
 
 
 def _rate_interval(point: ThreadPoint) -> str:

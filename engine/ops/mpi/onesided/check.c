@@ -45,7 +45,7 @@ static int take(struct rma *s, const struct op_env *env, bool needed, char **buf
 int rma_take_buffers(struct rma *s, const struct op_env *env)
 {
     const struct moves *m = &moves[s->row->effect];
-    int err = take(s, env, m->sends, &s->send);
+    int err = take(s, env, m->sends && !s->same, &s->send);
     err = err ? err : take(s, env, m->fetches, &s->recv);
     return err ? err : take(s, env, m->compares, &s->compare);
 }
@@ -175,12 +175,21 @@ static size_t between(const struct rma *s)
     return s->layout == RMA_DISJOINT ? s->apart - s->bytes : 0;
 }
 
+/* What is sent first lies where what came last would. */
+static void fill_in_turns(const struct rma *s, int place)
+{
+    data_poison(s->window->memory + s->other + (size_t)place * s->apart, s->apart);
+    fill_sent(s, here(s, place), place);
+}
+
 static void fill_window(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i)
         data_poison(here(s, i) + s->bytes, between(s));
     for (int i = 0; i < s->places && owner(s) == s->thread; ++i)
-        if (s->row->effect == RMA_PUT)
+        if (s->same)
+            fill_in_turns(s, i);
+        else if (s->row->effect == RMA_PUT)
             data_poison(here(s, i), s->bytes);
         else
             fill_before(s, here(s, i), s->rank, i);
@@ -190,7 +199,7 @@ static void fill_buffers(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i) {
         const size_t at = (size_t)i * s->stride;
-        if (s->send)
+        if (s->send && !s->same)
             fill_sent(s, s->send + at, i);
         if (s->recv)
             data_poison(s->recv + at, s->bytes);
@@ -330,9 +339,10 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
 
 static int check_timed_window(const struct rma *s, int64_t reps)
 {
+    const int by = s->same && reps % 2 == 0 ? s->rank : s->peer; /* what is sent on comes back */
     int err = 0;
     for (int i = 0; i < s->places && !err; ++i)
-        err = check_timed_place(s, here(s, i), s->rank, s->peer, reps, i);
+        err = check_timed_place(s, here(s, i), s->rank, by, reps, i);
     return err ? err : check_between(s);
 }
 

@@ -139,7 +139,7 @@ static int open_together(struct rma *s)
 static int close_together(struct rma *s)
 {
     if (s->phases)
-        s->done_ns = phase_now(s->phases);
+        s->time.stop_ns = phase_now(s->phases);
     const int rc = gate_wait(s->gate);
     return rc == MPI_SUCCESS && s->thread == 0 ? s->first_closes(s) : rc;
 }
@@ -240,16 +240,60 @@ static int refuse(const struct rma *s, const struct op_env *env, int sync, int c
     return 0;
 }
 
+/* What came is sent by both, where both know at the end of an epoch that it has come. */
+static int refuse_same(const struct rma *s, const struct op_env *env)
+{
+    const int sync = (int)env->params[RMA_SYNC];
+    if (s->row->effect == RMA_FETCH || s->row->effect == RMA_SWAP)
+        return err_say(
+            ERR_INPUT,
+            "buffer=same would have %s fetch to what it sends, which MPI forbids (MPI 4.0, section 12.3); "
+            "give buffer=apart or written",
+            s->row->call);
+    if (s->role != RMA_BOTH || s->row->effect != RMA_PUT)
+        return err_say(
+            ERR_INPUT,
+            "buffer=same sends what came, and nothing that %s could send comes in %s; give buffer=apart "
+            "or written, or mpi.put.bibandwidth",
+            s->row->call, env->op->name);
+    if (syncs[sync].locks)
+        return err_say(
+            ERR_INPUT,
+            "buffer=same sends what came, and with sync=%s no rank knows when that has; give sync=fence "
+            "or pscw, with complete=close",
+            rma_sync_words[sync]);
+    if (s->layout == RMA_LINE)
+        return err_say(ERR_INPUT,
+                       "buffer=same has two sets of places, in lines of their own; give target=disjoint");
+    return 0;
+}
+
+void rma_take_turns(struct rma *s)
+{
+    const size_t last = s->first;
+    s->send = s->window->memory + last;
+    s->first = s->other;
+    s->other = last;
+    s->there = s->window->first[s->peer] + (MPI_Aint)s->first;
+}
+
+static int in_turns(struct rma *s, int64_t reps)
+{
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        rma_take_turns(s);
+        rc = s->turn(s, 1);
+    }
+    return rc;
+}
+
 int rma_choose_state(struct rma *s, const struct op_env *env)
 {
     const enum data_state state = data_state_of(env);
     s->loops = state == DATA_WRITTEN ? &s->row->written : &s->row->plain;
-    if (state == DATA_SAME)
-        return err_say(
-            ERR_INPUT,
-            "buffer=same needs messages that come and go in turn; %s moves data one way, or MPI "
-            "forbids to fetch to what is sent (MPI 4.0, section 12.3); give buffer=apart or written",
-            s->row->call);
+    s->same = state == DATA_SAME;
+    if (s->same)
+        return refuse_same(s, env);
     if (state == DATA_WRITTEN && s->row->effect == RMA_GET)
         return err_say(ERR_INPUT,
                        "buffer=written needs a sender that writes before each call, and %s fetches from a "
@@ -272,6 +316,8 @@ int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int com
     s->locks = syncs[sync].locks;
     s->finish = s->role == RMA_TARGET ? no_finish : s->row->requests ? by->of_request : by->plain;
     s->loop = complete == CLOSE ? s->loops->epochs : s->loops->within;
+    s->turn = s->loop;
+    s->loop = s->same ? in_turns : s->loop;
     return 0;
 }
 

@@ -23,12 +23,12 @@ struct job {
     const struct rma_row *row;
     struct rma *threads;
     int count, acting;
-    bool shares;           /* one window for all */
-    struct pool *pool;     /* NULL: the caller is the only thread */
-    struct phases *phases; /* NULL: phases=off */
-    int64_t *done_ns;      /* of each thread, for its phases */
-    int64_t reps;          /* of this run */
-    int64_t moved;         /* repetitions since data were fresh */
+    bool shares;             /* one window for all */
+    struct pool *pool;       /* NULL: the caller is the only thread */
+    struct phases *phases;   /* NULL: phases=off */
+    struct lane_time *times; /* of each thread, for its phases */
+    int64_t reps;            /* of this run */
+    int64_t moved;           /* repetitions since data were fresh */
 };
 
 static double value(const struct op_env *env, const char *name, double absent)
@@ -42,6 +42,8 @@ static void work(void *state, int t)
 {
     struct job *job = state;
     struct rma *s = &job->threads[t];
+    if (job->phases)
+        s->time.start_ns = phase_now(job->phases);
     s->rc = job->shares ? MPI_SUCCESS : rma_leave(s);
     if (s->rc == MPI_SUCCESS)
         s->rc = s->loop(s, job->reps);
@@ -50,14 +52,14 @@ static void work(void *state, int t)
     if (!job->shares && s->rc == MPI_SUCCESS)
         s->rc = rma_meet(s);
     if (job->phases && !s->gate)
-        s->done_ns = phase_now(job->phases);
+        s->time.stop_ns = phase_now(job->phases);
 }
 
 static void stamp(struct job *job)
 {
     for (int t = 0; t < job->acting; ++t)
-        job->done_ns[t] = job->threads[t].done_ns;
-    mt_stamp(job->phases, job->done_ns, job->acting);
+        job->times[t] = job->threads[t].time;
+    mt_stamp(job->phases, job->times, job->acting, job->reps);
 }
 
 /* The first error of any thread. */
@@ -93,6 +95,12 @@ void rma_counted(void *state, int64_t *values)
         values[0] += job->threads[t].begun;
         values[1] += job->threads[t].early;
     }
+}
+
+void rma_describe_end(const void *state, struct json *j)
+{
+    const struct job *job = state;
+    window_describe(job->threads->window, j);
 }
 
 int rma_run(void *state, int64_t reps)
@@ -220,7 +228,7 @@ void rma_teardown(void *state)
     for (int t = 0; t < job->count; ++t)
         close_thread(&job->threads[t]);
     free(job->threads);
-    free(job->done_ns);
+    free(job->times);
     free(job);
 }
 
@@ -327,22 +335,19 @@ int rma_setup(const struct op_env *env, const struct rma_row *row, void **state)
         return err;
     struct job *job = aligned_alloc(_Alignof(struct job), sizeof *job);
     struct rma *each = aligned_alloc(_Alignof(struct rma), threads * sizeof *each);
-    int64_t *done_ns = calloc(threads, sizeof *done_ns);
-    if (!job || !each || !done_ns) {
+    struct lane_time *times = calloc(threads, sizeof *times);
+    if (!job || !each || !times) {
         free(job);
         free(each);
-        free(done_ns);
+        free(times);
         return err_say(ERR_NOMEM, "no memory for %zu threads of %s", threads, env->op->name);
     }
     memset(job, 0, sizeof *job);
-    *job = (struct job){.row = row, .threads = each, .done_ns = done_ns};
+    *job = (struct job){.row = row, .threads = each, .times = times};
     job->shares = value(env, "windows", WINDOWS_ONE) == WINDOWS_ONE;
     gate_open(&job->gate, env->threads);
-    if (value(env, "phases", MT_PHASES_OFF) == MT_PHASES_ON)
-        job->phases = env->phases;
-    else if (env->phases)
-        phases_none(env->phases);
-    err = open_threads(job, env);
+    err = mt_open_phases(env, &job->phases);
+    err = err ? err : open_threads(job, env);
     if (err)
         rma_teardown(job);
     else

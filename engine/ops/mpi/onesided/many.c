@@ -181,6 +181,12 @@ int rma_many_check_moved(void *state)
     return wrong ? wrong : err;
 }
 
+void rma_many_describe_end(const void *state, struct json *j)
+{
+    const struct many *m = state;
+    window_describe(m->whole.window, j);
+}
+
 /* ---- setup ---- */
 
 static void close_link(struct rma *s)

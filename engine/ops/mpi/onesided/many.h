@@ -40,6 +40,7 @@ int rma_many_setup(const struct op_env *env, const struct rma_call *call, void *
 int rma_many_run(void *state, int64_t reps);
 int rma_many_verify(void *state);
 int rma_many_check_moved(void *state);
+void rma_many_describe_end(const void *state, struct json *j);
 void rma_many_teardown(void *state);
 
 #endif

@@ -21,8 +21,10 @@ static int lay_out(struct rma *s, int sharing, size_t *bytes)
     const size_t lane = sharing > 1 && s->layout != RMA_WORD ? (size_t)s->thread : 0;
     s->stride = rma_stride(s);
     s->apart = s->layout == RMA_LINE ? (size_t)sharing * s->bytes : s->stride;
-    s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * places * s->stride;
-    int err = num_multiply((size_t)sharing * places, s->stride, bytes);
+    const size_t sets = s->same ? 2 : 1;
+    s->first = s->layout == RMA_LINE ? INTO_LINE + lane * s->bytes : lane * sets * places * s->stride;
+    s->other = s->first + places * s->stride;
+    int err = num_multiply((size_t)sharing * sets * places, s->stride, bytes);
     if (s->layout == RMA_LINE)
         *bytes += LINE;
     return err;

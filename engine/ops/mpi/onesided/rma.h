@@ -77,6 +77,7 @@ struct rma {
     char *send, *recv, *compare;
     size_t bytes, stride, apart;
     size_t first; /* place 0, in bytes from the beginning of the window's memory */
+    size_t other; /* with DATA_SAME: that of the second set of places, which takes turns with the first */
     int count;
     MPI_Datatype type;
     MPI_Op op;
@@ -87,11 +88,13 @@ struct rma {
     rma_side *open, *close;
     rma_finish *finish;
     rma_loop *loop;
+    bool same;         /* what came is what is sent */
+    rma_loop *turn;    /* the loop of one such repetition */
     bool locks;        /* the target has no part in the epochs */
     struct gate *gate; /* of threads whose epochs thread 0 opens and closes; NULL: its own */
     rma_side *first_opens, *first_closes; /* what thread 0 does then */
     struct phases *phases;                /* NULL: nobody asks when it was done */
-    int64_t done_ns;                      /* with its calls, of phases */
+    struct lane_time time;                /* of its calls, of phases */
     int rc;                               /* MPI's code of its last run */
 
     /* While a target is away from MPI, an origin counts what it completes; `stay` is the word.
@@ -121,6 +124,9 @@ enum { RMA_BY_FLUSH, RMA_BY_REQUEST = RMA_COMPLETIONS - 1 };
 
 /* What happens to the buffers before each call. ERR_INPUT and the reason for what nobody can do. */
 int rma_choose_state(struct rma *s, const struct op_env *env);
+
+/* With DATA_SAME, before each repetition: what came last is sent, into the other places of the peer. */
+void rma_take_turns(struct rma *s);
 
 /* The epochs of this rank's role, which thread 0 opens and closes where there is a gate. ERR_INPUT and the
  * reason for a pair that MPI does not define. */
@@ -252,6 +258,7 @@ int rma_verify(void *state);
 int rma_check_moved(void *state);
 extern const char *const rma_counters[3];
 void rma_counted(void *state, int64_t *values);
+void rma_describe_end(const void *state, struct json *j);
 void rma_teardown(void *state);
 
 /* The parameters that each op has, in this order, and the words of others. */

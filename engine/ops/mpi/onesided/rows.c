@@ -297,6 +297,7 @@ static void op_at(size_t i, struct op *op)
     op->setup = setup;
     op->run = rma_run;
     op->verify = rma_verify;
+    op->describe_end = rma_describe_end;
     op->check = rma_check_moved;
     op->teardown = rma_teardown;
     op->phases = mt_phases;
@@ -322,6 +323,7 @@ static void op_at_many(size_t i, struct op *op)
     op->setup = setup_many;
     op->run = rma_many_run;
     op->verify = rma_many_verify;
+    op->describe_end = rma_many_describe_end;
     op->check = rma_many_check_moved;
     op->teardown = rma_many_teardown;
     op->moved = own->row.call->single ? NULL : moved_by_many;

@@ -260,6 +260,12 @@ static int run(void *state, int64_t reps)
     return team_mpi_err(rc == MPI_SUCCESS ? ended : rc, s->row->summary);
 }
 
+static void describe_end(const void *state, struct json *j)
+{
+    const struct sync *s = state;
+    window_describe(&s->window, j);
+}
+
 static void teardown(void *state)
 {
     struct sync *s = state;
@@ -382,6 +388,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = run,
         .verify = sync_verify,
+        .describe_end = describe_end,
         .teardown = teardown,
         .work = row->locks ? epochs_of : NULL,
     };

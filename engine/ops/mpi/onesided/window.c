@@ -1,6 +1,7 @@
 #include "ops/mpi/onesided/window.h"
 
 #include "base/err.h"
+#include "comm/compat_mpi.h"
 #include "team/hosts.h"
 #include "team/team_mpi.h"
 
@@ -16,13 +17,11 @@ const char *const window_info_words[WINDOW_PROMISES + 1] = {
     [SAME_OP] = "same_op", [SAME_SIZE] = "same_size", [SAME_UNIT] = "same_disp_unit"};
 
 /* MPI 4.0, section 12.2.1. */
-static const struct promise {
-    const char *key, *value;
-} promises[WINDOW_PROMISES] = {[NO_LOCKS] = {"no_locks", "true"},
-                               [UNORDERED] = {"accumulate_ordering", "none"},
-                               [SAME_OP] = {"accumulate_ops", "same_op"},
-                               [SAME_SIZE] = {"same_size", "true"},
-                               [SAME_UNIT] = {"same_disp_unit", "true"}};
+static const struct hint promises[WINDOW_PROMISES] = {[NO_LOCKS] = {"no_locks", "true"},
+                                                      [UNORDERED] = {"accumulate_ordering", "none"},
+                                                      [SAME_OP] = {"accumulate_ops", "same_op"},
+                                                      [SAME_SIZE] = {"same_size", "true"},
+                                                      [SAME_UNIT] = {"same_disp_unit", "true"}};
 
 static int allocate(struct window *w, MPI_Info info, MPI_Comm comm)
 {
@@ -90,11 +89,7 @@ int window_plan(struct window *w, const struct op_env *env, const struct window_
 
 int window_promise(int info, MPI_Info *made)
 {
-    *made = MPI_INFO_NULL;
-    if (info == NOTHING)
-        return MPI_SUCCESS;
-    int rc = MPI_Info_create(made);
-    return rc == MPI_SUCCESS ? MPI_Info_set(*made, promises[info].key, promises[info].value) : rc;
+    return hint_make(&promises[info], made);
 }
 
 int window_call(struct window *w, MPI_Info info, MPI_Comm comm)
@@ -107,6 +102,29 @@ static int make_reachable(struct window *w, MPI_Info info, MPI_Comm comm)
     const struct kind *kind = &kinds[w->kind];
     int rc = window_call(w, info, comm);
     return rc == MPI_SUCCESS && kind->reach ? kind->reach(w, comm) : rc;
+}
+
+/* What the library says of it: its memory model (MPI 4.0, section 12.4), and what has become of the promise.
+ */
+static int look(struct window *w)
+{
+    MPI_Info has = MPI_INFO_NULL;
+    int *model = NULL, told = 0;
+    int rc = compat_win_model(w->win, &model, &told);
+    if (rc == MPI_SUCCESS && told)
+        w->model = *model == MPI_WIN_UNIFIED ? "unified" : "separate";
+    if (rc != MPI_SUCCESS || w->info == NOTHING)
+        return team_mpi_err(rc, "MPI_Win_get_attr");
+    rc = MPI_Win_get_info(w->win, &has);
+    rc = rc == MPI_SUCCESS ? hint_look(&promises[w->info], has, &w->hint) : rc;
+    return team_mpi_err(rc, "MPI_Win_get_info");
+}
+
+void window_describe(const struct window *w, struct json *j)
+{
+    if (w->model)
+        json_string(j, "window_model", w->model);
+    hint_describe(&w->hint, j);
 }
 
 int window_make(struct window *w, MPI_Comm comm)
@@ -127,6 +145,7 @@ int window_make(struct window *w, MPI_Comm comm)
         err = team_mpi_err(make_reachable(w, info, comm), kinds[w->kind].call);
     if (!err)
         err = team_mpi_err(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    err = err ? err : look(w);
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     failed = err;

@@ -2,6 +2,7 @@
 #ifndef OPS_MPI_ONESIDED_WINDOW_H
 #define OPS_MPI_ONESIDED_WINDOW_H
 
+#include "comm/hint_mpi.h"
 #include "core/op.h"
 
 #include <mpi.h>
@@ -25,6 +26,8 @@ struct window {
     size_t bytes;
     MPI_Aint *first; /* where the memory of each rank begins, as a displacement */
     int kind, info, rank;
+    struct hint_seen hint; /* what the library has of the promise, once it is made */
+    const char *model;     /* of its memory, as the library says */
 };
 
 /* At setup: whether there can be such a window of ranks 0 to `ranks` - 1, with locks or without; and this
@@ -41,7 +44,9 @@ bool window_is_even(int info);
 
 /* Make it; nothing where it is made. Collective over `comm`: all ranks have the error of any. ERR_MPI. */
 int window_make(struct window *w, MPI_Comm comm);
-void window_free(struct window *w); /* collective; nothing where it was not made */
+void window_describe(const struct window *w,
+                     struct json *j); /* "hint", "window_model" of the record that ends a test case */
+void window_free(struct window *w);   /* collective; nothing where it was not made */
 
 /* Its parts, for what times them; MPI's code. The call alone, which attaches nothing; what is promised by
  * the word of `info`, to be freed where it is not MPI_INFO_NULL. */

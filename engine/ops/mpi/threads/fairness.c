@@ -12,14 +12,26 @@ const char *const mt_off_on[3] = {[MT_PHASES_OFF] = "off", [MT_PHASES_ON] = "on"
 
 static int compare(const void *a, const void *b)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const int64_t x = ((const struct lane_time *)a)->stop_ns, y = ((const struct lane_time *)b)->stop_ns;
     return (x > y) - (x < y);
 }
 
-void mt_stamp(struct phases *phases, int64_t *done_ns, int count)
+void mt_stamp(struct phases *phases, struct lane_time *lanes, int count, int64_t reps)
 {
-    qsort(done_ns, (size_t)count, sizeof *done_ns, compare);
-    phase_end_at(phases, FIRST, done_ns[0]);
-    phase_end_at(phases, MIDDLE, done_ns[(count - 1) / 2]);
-    phase_end_at(phases, LAST, done_ns[count - 1]);
+    phase_add_lanes(phases, lanes, count, reps);
+    qsort(lanes, (size_t)count, sizeof *lanes, compare);
+    phase_end_at(phases, FIRST, lanes[0].stop_ns);
+    phase_end_at(phases, MIDDLE, lanes[(count - 1) / 2].stop_ns);
+    phase_end_at(phases, LAST, lanes[count - 1].stop_ns);
+}
+
+int mt_open_phases(const struct op_env *env, struct phases **phases)
+{
+    const bool on = param_value(env->op->params, env->params, "phases", MT_PHASES_OFF) == MT_PHASES_ON;
+    *phases = on ? env->phases : NULL;
+    if (on)
+        return phases_open_lanes(env->phases, env->threads);
+    if (env->phases)
+        phases_none(env->phases);
+    return 0;
 }

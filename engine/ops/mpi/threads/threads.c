@@ -20,17 +20,18 @@
 enum channel { COMMS, TAGS };
 static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
 
-/* CHANNEL is of ops whose messages have a tag by op_env.lane; others have the rows before it. */
-enum { PHASES, CHANNEL, OWN };
+/* Ops whose messages have a tag by op_env.lane have all of these rows, others those before. */
+enum { PHASES, CHANNEL, ASSERT, OWN };
 static const struct param own[OWN] = {
     [PHASES] = MT_PHASES_PARAM,
     [CHANNEL] = PARAM_WORDS("channel", "what separates the threads' messages: a communicator or a tag each",
                             channels),
+    [ASSERT] = MT_PROMISE_PARAM,
 };
 
 static const struct row {
     const char *name; /* of the op that each thread does */
-    bool tagged;      /* has `channel` */
+    bool tagged;      /* has `channel` and `assert` */
 } rows[] = {
     {"mpi.pingpong", true},
     {"mpi.pingping", true},
@@ -76,7 +77,7 @@ struct mt_lane {
     _Alignas(128) void *state; /* of `alone` */
     struct team team;
     struct op_env env;
-    int64_t done_ns; /* when it was, of phases */
+    struct lane_time time; /* of phases */
     int err;
     char why[ERR_TEXT_MAX];
 };
@@ -86,9 +87,10 @@ struct mt_threads {
     struct pool *pool;
     struct phases *phases; /* NULL: phases=off */
     int count;
-    int64_t reps; /* of this run */
+    int64_t reps;          /* of this run */
+    struct hint_seen hint; /* what the library has of it in the first thread's communicator */
     struct mt_lane *lanes;
-    int64_t *done_ns; /* of each, for its phases */
+    struct lane_time *times; /* of each, for its phases */
 };
 
 struct op_env mt_env_alone(const struct op_env *env)
@@ -120,9 +122,12 @@ static void note(struct mt_lane *lane, int err)
 static void run_one(void *state, int t)
 {
     const struct mt_threads *s = state;
-    note(&s->lanes[t], s->alone->run(s->lanes[t].state, s->reps));
+    struct mt_lane *lane = &s->lanes[t];
     if (s->phases)
-        s->lanes[t].done_ns = phase_now(s->phases);
+        lane->time.start_ns = phase_now(s->phases);
+    note(lane, s->alone->run(lane->state, s->reps));
+    if (s->phases)
+        lane->time.stop_ns = phase_now(s->phases);
 }
 
 static int run(void *state, int64_t reps)
@@ -132,9 +137,9 @@ static int run(void *state, int64_t reps)
     phase_begin(s->phases);
     pool_run(s->pool, run_one, s);
     for (int t = 0; s->phases && t < s->count; ++t)
-        s->done_ns[t] = s->lanes[t].done_ns;
+        s->times[t] = s->lanes[t].time;
     if (s->phases)
-        mt_stamp(s->phases, s->done_ns, s->count);
+        mt_stamp(s->phases, s->times, s->count, reps);
     return first_error(s);
 }
 
@@ -173,9 +178,15 @@ static void teardown(void *state)
             s->alone->teardown(s->lanes[t].state);
         team_lane_close(&s->lanes[t].team);
     }
-    free(s->done_ns);
+    free(s->times);
     free(s->lanes);
     free(s);
+}
+
+static void describe_end(const void *state, struct json *j)
+{
+    const struct mt_threads *s = state;
+    hint_describe(&s->hint, j);
 }
 
 int mt_allowed(const struct op_env *env)
@@ -183,28 +194,21 @@ int mt_allowed(const struct op_env *env)
     return team_threads_allowed(env->op->name, env->threads);
 }
 
-/* The word of a parameter; "" where the op has none of that name. */
-static const char *word_of(const struct op_env *env, const char *name)
-{
-    const int at = param_find(env->op->params, name);
-    return at < 0 ? "" : env->op->params[at].words[(int)env->params[at]];
-}
-
 /* Threads that share a communicator must not take each other's messages, nor all of them one buffer. */
 static int check_words(const struct op_env *env, bool by_tag)
 {
-    const char *match = word_of(env, "match");
+    const char *match = mt_word(env, "match");
     if (by_tag && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
         return err_say(ERR_INPUT,
                        "channel=tags tells threads apart by their tags, which match=%s does not look at; "
                        "give channel=comms",
                        match);
-    if (env->threads > 1 && strcmp(word_of(env, "send"), "bsend") == 0)
+    if (env->threads > 1 && strcmp(mt_word(env, "send"), "bsend") == 0)
         return err_say(ERR_INPUT,
                        "send=bsend has one buffer for the whole process, not one for each of %d "
                        "threads; give another call",
                        env->threads);
-    return 0;
+    return mt_refuse_promise(env, !by_tag);
 }
 
 /* All ranks do it for one thread after the other, in the same order. */
@@ -214,6 +218,7 @@ static int open_lanes(const struct op_env *env, struct mt_threads *s, bool by_ta
     for (int t = 0; t < env->threads && !err; ++t) {
         err = team_lane_open(env->team, !by_tag, &s->lanes[t].team);
         s->count += !err;
+        err = err ? err : mt_promise(env, &s->lanes[t].team, &s->hint);
     }
     for (int t = 0; t < s->count && !err; ++t) {
         struct mt_lane *lane = &s->lanes[t];
@@ -236,20 +241,17 @@ static int setup(const struct op_env *env, void **state)
         return err;
     struct mt_threads *s = calloc(1, sizeof *s);
     struct mt_lane *lanes = aligned_alloc(_Alignof(struct mt_lane), (size_t)env->threads * sizeof *lanes);
-    int64_t *done_ns = calloc((size_t)env->threads, sizeof *done_ns);
-    if (!s || !lanes || !done_ns) {
+    struct lane_time *times = calloc((size_t)env->threads, sizeof *times);
+    if (!s || !lanes || !times) {
         free(s);
         free(lanes);
-        free(done_ns);
+        free(times);
         return err_say(ERR_NOMEM, "no memory for %d threads of %s", env->threads, env->op->name);
     }
     memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
-    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes, .done_ns = done_ns};
-    if ((int)env->params[PHASES] == MT_PHASES_ON)
-        s->phases = env->phases;
-    else
-        phases_none(env->phases);
-    err = open_lanes(env, s, by_tag);
+    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes, .times = times};
+    err = mt_open_phases(env, &s->phases);
+    err = err ? err : open_lanes(env, s, by_tag);
     err = err ? err : pool_open(env->threads, &s->pool);
     if (err)
         teardown(s);
@@ -322,6 +324,7 @@ static void op_at(size_t i, struct op *op)
     op->run = run;
     op->verify = verify;
     op->check = base->alone.check ? check : NULL;
+    op->describe_end = describe_end;
     op->teardown = teardown;
     op->flow_at = flow_at;
     op->turn = NULL; /* messages of several threads have no one order */

@@ -2,6 +2,7 @@
 #ifndef OPS_MPI_THREADS_THREADS_H
 #define OPS_MPI_THREADS_THREADS_H
 
+#include "comm/hint_mpi.h"
 #include "core/op.h"
 
 /* Another op, as one thread of ours does it: what `row` of such an op points to. */
@@ -21,15 +22,30 @@ void mt_op(struct mt_base *base, struct op *op);
 struct op_env mt_env_alone(const struct op_env *env);
 
 /* When the first of a rank's threads was done, when half of them were, and when the last: phases of an op,
- * for who gives `phases=on`. mt_stamp() sorts what each thread has read of phase_now(), at the end of the run
- * that phase_begin() began. */
+ * for who gives `phases=on`. mt_stamp() keeps what each thread has read of phase_now() before its first call
+ * and after its last, and sorts it, at the end of a run of `reps` repetitions that phase_begin() began.
+ * mt_open_phases(), at setup on all ranks: where they go, NULL for `phases=off`. */
 extern const struct phase mt_phases[];
-#define MT_PHASES_PARAM                                                                                      \
-    PARAM_WORDS("phases", "record when the first thread is done, when half of them are and when all are",    \
-                mt_off_on)
+#define MT_PHASES_PARAM PARAM_WORDS("phases", "record when each thread begins and when it is done", mt_off_on)
 extern const char *const mt_off_on[3];
 enum { MT_PHASES_OFF, MT_PHASES_ON };
-void mt_stamp(struct phases *phases, int64_t *done_ns, int count);
+void mt_stamp(struct phases *phases, struct lane_time *lanes, int count, int64_t reps);
+int mt_open_phases(const struct op_env *env, struct phases **phases);
+
+/* The word of a parameter; "" where the op has none of that name. */
+const char *mt_word(const struct op_env *env, const char *name);
+
+/* What is promised to the library of each thread's communicator, by the parameter `assert` (promise.c).
+ * ERR_INPUT where it would not be true; then, collective over the thread's team, the promise, and what the
+ * library has of it. ERR_MPI. */
+enum { MT_PROMISES = 5 };
+extern const char *const mt_promise_words[MT_PROMISES + 1];
+#define MT_PROMISE_PARAM                                                                                     \
+    PARAM_WORDS("assert",                                                                                    \
+                "what is promised to the library of a thread's communicator, by a key mpi_assert_...",       \
+                mt_promise_words)
+int mt_refuse_promise(const struct op_env *env, bool own_comm);
+int mt_promise(const struct op_env *env, const struct team *lane, struct hint_seen *seen);
 
 /* Whether the threads of the op may call MPI at once. ERR_UNSUPPORTED and what to do; ERR_MPI. */
 int mt_allowed(const struct op_env *env);

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
-from steelyard.results.facets.fairness import Fairness
-from steelyard.results.facets.inside import Answered, Cores, Inside
+from steelyard.results.facets.fairness import Fairness, ThreadTimes
+from steelyard.results.facets.inside import Answered, Cores, Inside, Library
+from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
+from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
 from steelyard.results.facets.watched import RowPath, Watched
@@ -26,17 +28,21 @@ __all__ = [
     "Cores",
     "Fairness",
     "Inside",
+    "Library",
+    "Limits",
     "Messages",
     "Modes",
     "Progress",
     "Ranks",
     "Rate",
+    "Roof",
     "RowMode",
     "RowPath",
     "RowSpun",
     "RuleQuantile",
     "Samples",
     "Setup",
+    "ThreadTimes",
     "Timer",
     "Watched",
     "Windows",
@@ -47,9 +53,12 @@ FACETS = (
     Samples,
     RuleQuantile,
     Rate,
+    Roof,
     Inside,
     Fairness,
+    ThreadTimes,
     Answered,
+    Library,
     Setup,
     Timer,
     ClockError,
@@ -57,6 +66,7 @@ FACETS = (
     Watched,
     Messages,
     Progress,
+    Limits,
     Ranks,
     Beyond,
     Modes,

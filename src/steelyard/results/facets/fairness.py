@@ -1,12 +1,14 @@
-"""How alike the threads of a rank are served, of ops that note when each thread is done."""
+"""How alike the threads of a rank are served, of ops whose threads note when they begin and are done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from steelyard.records.schema import Phases
+from steelyard.records.schema import Lanes, Phases
 from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 from steelyard.stats import launch_interval
@@ -61,3 +63,59 @@ def _shares(chunks: Sequence[Phases]) -> tuple[float, float] | None:
     done = np.cumsum(ns[:, whole > 0], axis=0) / whole[whole > 0]
     rank = int(done[0].argmin())
     return float(done[0, rank]), float(done[1, rank])
+
+
+class ThreadTimes(Facet, frozen=True, kw_only=True):
+    """`thread_times`: what each thread of a rank took for its own calls, ns per operation, in their order.
+
+    From its first call to its last, so that one that began later is not slower; the median over launches.
+    Of a launch `thread_ratio` is the longest over the shortest, `thread_scatter` the standard deviation of
+    all over their mean, both with intervals over launches. All are of the rank whose threads scatter most.
+    """
+
+    thread_times: tuple[float, ...] | None = None
+    thread_ratio: float | None = None
+    thread_ratio_low: float | None = None
+    thread_ratio_high: float | None = None
+    thread_scatter: float | None = None
+    thread_scatter_low: float | None = None
+    thread_scatter_high: float | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> ThreadTimes | None:
+        """None of one thread, and where threads have noted nothing."""
+        point = one.launches[0].point
+        if point is None or point.threads < 2:
+            return None
+        times = [_own_times(launch.lanes) / point.parts for launch in one.launches if launch.lanes]
+        whole = [rank for rank in range(point.ranks) if times and all(own[rank].min() > 0 for own in times)]
+        if not whole:
+            return None
+        rank = max(whole, key=lambda rank: float(np.median([_scatter(own[rank]) for own in times])))
+        ratios = [float(own[rank].max() / own[rank].min()) for own in times]
+        scatters = [_scatter(own[rank]) for own in times]
+        medians = np.median([own[rank] for own in times], axis=0)
+        found = cls(thread_times=tuple(medians.tolist()), thread_ratio=ratios[0], thread_scatter=scatters[0])
+        if len(times) < 2:
+            return found
+        ratio = launch_interval(ratios, one.level, logs=False)
+        scatter = launch_interval(scatters, one.level, logs=False)
+        return replace(
+            found,
+            thread_ratio=ratio.value,
+            thread_ratio_low=max(1.0, ratio.low),
+            thread_ratio_high=ratio.high,
+            thread_scatter=scatter.value,
+            thread_scatter_low=max(0.0, scatter.low),
+            thread_scatter_high=scatter.high,
+        )
+
+
+def _own_times(lanes: Lanes) -> NDArray[np.float64]:
+    """What each thread took for a repetition, in ns, shape (ranks, threads); 0 where it did nothing."""
+    started, stopped = (np.array(one, dtype=np.float64) for one in (lanes.start_ns, lanes.stop_ns))
+    return (stopped - started) / lanes.reps
+
+
+def _scatter(times: NDArray[np.float64]) -> float:
+    return float(times.std() / times.mean())

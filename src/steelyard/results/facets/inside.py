@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.records.schema import Hint
 from steelyard.results.combined import Combined
 from steelyard.results.core_noise import CoreNoise, core_noise
 from steelyard.results.phases import RowPhases, summarise
@@ -37,6 +38,23 @@ class Answered(Facet, frozen=True, kw_only=True):
             return None
         bits = {answer.bits for answer in told}
         return cls(answer=told[0].values, answer_bits=told[0].bits if len(bits) == 1 else None)
+
+
+class Library(Facet, frozen=True, kw_only=True):
+    """What the library said in the first launch: of what it was promised, of a window's memory.
+
+    `window_model`: `unified`, where a rank and others see the same memory, or `separate`.
+    """
+
+    hint: Hint | None = None
+    window_model: str | None = None
+
+    @classmethod
+    def of(cls, one: Combined) -> Library | None:
+        """None where it said nothing."""
+        first = one.launches[0]
+        told = first.hint is not None or first.window_model is not None
+        return cls(hint=first.hint, window_model=first.window_model) if told else None
 
 
 class Cores(Facet, frozen=True, kw_only=True):

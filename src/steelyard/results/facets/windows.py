@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.results.combined import Combined, middle
-from steelyard.results.load import PointLaunch
+from steelyard.results.load import PointLaunch, Values
 from steelyard.results.row import Facet
 
 
@@ -24,13 +24,14 @@ class Windows(Facet, frozen=True, kw_only=True):
     """In ns. The operation took from `low_ns` (last start to last stop) to the row's median (first start).
 
     Under the method bounds, `low_ns` is what the operation takes at least. `skew_ns` and `imbalance_ns` are
-    the spreads of starts and stops, `window_ns` the first and the widest window, `spun` what the waits of
-    each rank saw.
+    the spreads of starts and stops, `finishes_ns` the medians over launches of when each rank had done, since
+    the first start; `window_ns` the first and the widest window, `spun` what the waits of each rank saw.
     """
 
     low_ns: float | None = None
     skew_ns: float | None = None
     imbalance_ns: float | None = None
+    finishes_ns: tuple[float, ...] = ()
     window_ns: tuple[int, int] | None = None
     spun: tuple[RowSpun, ...] = ()
 
@@ -43,10 +44,17 @@ class Windows(Facet, frozen=True, kw_only=True):
             low_ns=middle([float(np.median(each.low)) for each in taken if each.low is not None]),
             skew_ns=middle([each.skew for each in taken if each.skew is not None]),
             imbalance_ns=middle([each.imbalance for each in taken if each.imbalance is not None]),
+            finishes_ns=_finishes(taken),
             window_ns=(widths[0], max(widths)) if widths else None,
             spun=_spun(one.launches),
         )
         return found if found != cls() else None
+
+
+def _finishes(taken: Sequence[Values]) -> tuple[float, ...]:
+    """When each rank had done, over all launches."""
+    seen = [one.finishes for one in taken if one.finishes is not None]
+    return tuple(np.median(seen, axis=0).tolist()) if seen else ()
 
 
 def _spun(launches: Sequence[PointLaunch]) -> tuple[RowSpun, ...]:

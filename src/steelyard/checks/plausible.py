@@ -1,0 +1,31 @@
+"""Checks of numbers against what the same machine gave for what they are made of."""
+
+from __future__ import annotations
+
+from steelyard.base.diagnostic import WARNING, check
+from steelyard.base.units import format_time
+from steelyard.checks.evidence import Evidence, listed
+from steelyard.records.kinds import KERNEL
+from steelyard.results.facets import Roof
+from steelyard.results.row import Row
+
+_BEYOND = 1.5  # times the roof: two rows of one campaign seldom differ by more for want of quiet
+
+
+@check(
+    "above-roof",
+    WARNING,
+    "Faster than what it is made of",
+    why="Nothing is done in less time than the copy, the message or the bytes through memory that it "
+    "contains. The data were not moved, the clock is wrong, or the roof was measured beside other work.",
+    remedy="Measure both again in one campaign on a quiet machine. If it stays, do not trust either number.",
+)
+def above_roof(seen: Evidence) -> str | None:
+    """Test cases whose whole interval is above their roof; kernels may have their data in a cache."""
+    rows = (row for row in seen.rows if row.role != KERNEL and (row.get(Roof).of_roof_low or 0.0) > _BEYOND)
+    return listed(rows, _roof_words)
+
+
+def _roof_words(row: Row) -> str:
+    found = row.get(Roof)
+    return f"{format_time(row.time or 0.0)}, where {found.roof} takes {format_time(found.roof_ns or 0.0)}"

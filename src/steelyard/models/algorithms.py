@@ -1,0 +1,176 @@
+"""Which algorithm a broadcast or a scatter seems to use: the tree deduced from when each rank had done.
+
+A synchronised method (epoch, window, round-time) knows when each rank left the call, since the first one
+began it. Each launch holds its ranks' medians against every tree (`trees`) and votes for the family that
+misses least, if that explains what was seen and no other family does nearly as well. A family that two thirds
+of the launches vote for is named, with the interval of its share (`share_interval`); where none is, it is
+said which families the launches waver between. Where ping-pong of the same MPI was measured, too, a tree
+whose hop would take much more or less than such a message is left out.
+
+What it cannot see: a tree of hosts above a tree inside each; messages whose way through shared memory all
+ranks read at once, which looks like a flat tree in which no rank waits for another.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from steelyard.models.loggp import is_pingpong
+from steelyard.models.trees import BINOMIAL, FAMILIES, FLAT, Children, FloatArray, Message, TreeFit, fit_trees
+from steelyard.records.schema import Params
+from steelyard.results.facets import Windows
+from steelyard.results.key import key_of
+from steelyard.results.row import Row
+from steelyard.stats import share_interval
+
+LEAST_RANKS = 5  # of fewer, trees are alike
+# What goes out from one rank to all others, and the families that it may use.
+_FAN_OUTS = {"mpi.bcast": FAMILIES, "mpi.scatter": (FLAT, BINOMIAL)}
+_MISFIT = 0.06  # relative to the mean over ranks: a tree that misses more explains nothing
+_EXACT = 0.002  # trees that miss less than this are equally good
+_NEARLY = 2.0  # another family that misses less than so many times as much is not told from the best
+_MAJORITY = 2 / 3  # of the launches
+
+
+class SeenTree(Struct, frozen=True, kw_only=True):
+    """A broadcast or a scatter of one size.
+
+    `family` is None where it cannot be told; `between` has those that it may be.
+    `votes` of `launches` were for the family, or for none; `share_low`..`share_high` is the interval (95 %)
+    of that share. `missed` is what its tree misses of the medians over launches, relative to their mean.
+    `parents[r]` is the rank that serves rank r, itself for the root; `finishes` is when ranks had done.
+    """
+
+    bytes: int
+    family: str | None
+    between: tuple[str, ...]
+    votes: int
+    launches: int
+    share_low: float
+    share_high: float
+    missed: float | None
+    parents: tuple[int, ...]
+    finishes: tuple[float, ...]
+
+
+class SeenAlgorithms(Struct, frozen=True, kw_only=True):
+    """A broadcast under one MPI over its sizes, ascending; `changes` are sizes from which on another is used.
+
+    Each change is `(bytes, family)`, the first one the smallest size whose family is known. `message`:
+    whether ping-pong of the same MPI helped.
+    """
+
+    op: str
+    mpi: str | None
+    ranks: int
+    method: str
+    params: Params
+    root: int
+    message: bool
+    sizes: tuple[SeenTree, ...]
+    changes: tuple[tuple[int, str], ...]
+
+
+def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
+    """Every broadcast of enough ranks whose ranks were seen to end, in the order of the rows."""
+    series: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        is_seen = row.status == "ok" and any(_is_whole(row, one.finishes) for one in row.launches)
+        if row.base in _FAN_OUTS and row.ranks >= LEAST_RANKS and is_seen:
+            series.setdefault(key_of(row, ("bytes",)), []).append(row)
+    return tuple(_algorithms(members, rows) for members in series.values())
+
+
+def _is_whole(row: Row, finishes: Sequence[float]) -> bool:
+    return len(finishes) == row.ranks and min(finishes) > 0
+
+
+def _algorithms(members: Sequence[Row], rows: Sequence[Row]) -> SeenAlgorithms:
+    first = members[0]
+    root = int(first.params.get("root", 0))
+    messages = {row.bytes: row for row in reversed(rows) if is_pingpong(row) and _beside(row, first)}
+    short = min((row.time or 0.0 for row in messages.values()), default=0.0)
+    sizes = []
+    for row in sorted(members, key=lambda one: one.bytes):
+        whole = messages[row.bytes].time if row.bytes in messages else None
+        sizes.append(_seen(row, root, Message(whole, short) if whole else None))
+    return SeenAlgorithms(
+        op=first.op,
+        mpi=first.mpi,
+        ranks=first.ranks,
+        method=first.method,
+        params=first.params,
+        root=root,
+        message=bool(messages),
+        sizes=tuple(sizes),
+        changes=tuple(_changes(sizes)),
+    )
+
+
+def _beside(pingpong: Row, row: Row) -> bool:
+    """Was a ping-pong measured of the same MPI?"""
+    return pingpong.mpi == row.mpi and pingpong.status == "ok" and bool(pingpong.time)
+
+
+def _changes(sizes: Iterable[SeenTree]) -> Iterator[tuple[int, str]]:
+    known = ((one.bytes, one.family) for one in sizes if one.family is not None)
+    for family, group in itertools.groupby(known, key=lambda one: one[1]):
+        yield next(group)[0], family
+
+
+def _seen(row: Row, root: int, message: Message | None) -> SeenTree:
+    launches = [one.finishes for one in row.launches if _is_whole(row, one.finishes)]
+    families = _FAN_OUTS[row.base]
+
+    def fits(finishes: Sequence[float] | FloatArray) -> list[TreeFit]:
+        found = fit_trees(_from_root(finishes, root), message)
+        return [fit for fit in found if fit.family in families]
+
+    ballots = [candidates(fits(one)) for one in launches]
+    votes = Counter(one[0] if len(one) == 1 else None for one in ballots)
+    family, count = max(votes.items(), key=lambda one: (one[1], one[0] is not None))
+    middle = np.median(np.array(launches), axis=0)
+    if count < _MAJORITY * len(launches):
+        family, count = None, votes[None]
+    fit = next((one for one in fits(middle) if one.family == family), None)
+    low, high = share_interval([1.0] * count + [0.0] * (len(launches) - count))
+    return SeenTree(
+        bytes=row.bytes,
+        family=family,
+        between=() if family else tuple(dict.fromkeys(itertools.chain.from_iterable(ballots))),
+        votes=count,
+        launches=len(launches),
+        share_low=low,
+        share_high=high,
+        missed=fit.missed if fit else None,
+        parents=_parents(fit.children, root) if fit else (),
+        finishes=row.get(Windows).finishes_ns or tuple(middle.tolist()),
+    )
+
+
+def candidates(fits: Sequence[TreeFit]) -> tuple[str, ...]:
+    """The families that explain what was seen, of fits with the nearest first; none where none does."""
+    if not fits or fits[0].missed > _MISFIT:
+        return ()
+    most = max(_NEARLY * fits[0].missed, _EXACT)
+    return tuple(fit.family for fit in fits if fit.missed <= most)
+
+
+def _from_root(finishes: Sequence[float] | FloatArray, root: int) -> FloatArray:
+    """When ranks had done, counted from the root on."""
+    return np.roll(np.asarray(finishes, dtype=np.float64), -root)
+
+
+def _parents(children: Children, root: int) -> tuple[int, ...]:
+    """Whom each rank has its message from, by the ranks' own numbers."""
+    ranks = len(children)
+    found = [root] * ranks
+    for rank, served in enumerate(children):
+        for child in served:
+            found[(child + root) % ranks] = (rank + root) % ranks
+    return tuple(found)

@@ -1,0 +1,110 @@
+"""Growth of collectives with the ranks: a model of each, and what it says of more ranks than were measured.
+
+The model is a sum of terms c p^i log2(p)^j, chosen by cross-validation (`stats.normal_form`, the normal form
+of Extra-P: Calotoiu and others, SC'13), fitted to the medians over launches at four numbers of ranks or more.
+It is extrapolated to twice and four times the most ranks, with the interval (95 %) in which one more such
+median would lie, over all models that the measured ranks do not tell apart.
+
+What it cannot see: that the library changes its algorithm beyond the ranks that were measured, or that more
+ranks share a link or a memory. Nothing in the data says so, and the interval does not contain it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.records.kinds import COLLECTIVE
+from steelyard.records.schema import Params
+from steelyard.results.key import key_of
+from steelyard.results.row import Row
+from steelyard.stats import Interval, NormalForm, fit_normal_form, predict
+
+AHEAD = (2, 4)  # times the most ranks
+_FREE = ("ranks", "placed", "hosts")  # what rows of one curve may differ in
+
+
+class GrowthTerm(Struct, frozen=True):
+    """`factor` ns times p^power log2(p)^logs; `power` is a fraction such as `1/2`."""
+
+    factor: float
+    power: str
+    logs: int
+    words: str
+
+
+class GrowthPoint(Struct, frozen=True):
+    """A number of ranks: the time in ns, and what the model says."""
+
+    ranks: int
+    time: Interval
+    said: float
+
+
+class GrowthAhead(Struct, frozen=True):
+    """A number of ranks that was not measured, and the time in ns that the model says."""
+
+    ranks: int
+    time: Interval
+
+
+class Growth(Struct, frozen=True, kw_only=True):
+    """A collective of one size over ranks, ascending.
+
+    The model is `constant` ns and the sum of `terms`. `error` is the relative root mean square of what it
+    misses of points that were left out, one by one; `rivals`: how many other models miss at most twice that.
+    """
+
+    op: str
+    mpi: str | None
+    bytes: int
+    method: str
+    params: Params
+    points: tuple[GrowthPoint, ...]
+    constant: float
+    terms: tuple[GrowthTerm, ...]
+    error: float
+    rivals: int
+    ahead: tuple[GrowthAhead, ...]
+
+
+def growths_of(rows: Sequence[Row]) -> tuple[Growth, ...]:
+    """Every collective at four numbers of ranks or more, in the order of the rows."""
+    curves: dict[tuple[object, ...], dict[int, Row]] = {}
+    for row in rows:
+        if row.role == COLLECTIVE and row.status == "ok" and row.time and row.ranks > 1:
+            curves.setdefault(key_of(row, _FREE), {}).setdefault(row.ranks, row)
+    found = (_growth(dict(sorted(curve.items()))) for curve in curves.values())
+    return tuple(one for one in found if one is not None)
+
+
+def _growth(curve: dict[int, Row]) -> Growth | None:
+    model = fit_normal_form(list(curve), [row.time or 0.0 for row in curve.values()])
+    if model is None:
+        return None
+    first = next(iter(curve.values()))
+    return Growth(
+        op=first.op,
+        mpi=first.mpi,
+        bytes=first.bytes,
+        method=first.method,
+        params=first.params,
+        points=tuple(
+            GrowthPoint(ranks, Interval(row.time or 0.0, row.time_low, row.time_high), float(model.at(ranks)))
+            for ranks, row in curve.items()
+        ),
+        constant=model.constant,
+        terms=tuple(_terms(model)),
+        error=model.error,
+        rivals=len(model.rivals),
+        ahead=tuple(GrowthAhead(n * max(curve), predict(model, n * max(curve))) for n in AHEAD),
+    )
+
+
+def _terms(model: NormalForm) -> list[GrowthTerm]:
+    return [
+        GrowthTerm(factor, str(shape.power), shape.logs, shape.words)
+        for factor, shape in zip(model.factors, model.shapes, strict=True)
+        if factor > 0
+    ]

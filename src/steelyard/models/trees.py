@@ -1,0 +1,234 @@
+"""Trees that a message may take from one rank to all others, and when each rank would have done by each.
+
+Ranks are counted from the root on. What a rank waits for is a sum over its way from the root, in the terms of
+LogGP (Alexandrov and others 1995): for each level a hop, L + 2 o + s G, and for each message that a rank on
+the way sends a time of its own, o or g + s G. How long these are is not known: a tree is held against what
+was seen by the factors (none below 0) that bring its sums nearest, in least squares, where
+
+    depth      levels from the root to the rank
+    turn       messages sent on the way until it was this way's turn, and all that the rank sends itself
+    together   all messages that ranks on the way send, with or without those of the rank itself: messages
+               that share a link arrive together
+    sends      1 where the rank sends at all, for it may wait until it is rid of the last message
+    pieces     1, or 1 but for the root: what comes before the last piece of a message that is cut
+
+`family` is what all trees of a kind are called. What a fit misses is relative to the mean over ranks.
+
+Sources: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH,
+IJHPCA 19, 2005 (binomial; scatter and allgather); J. Pjesivac-Grbovic and others, Performance analysis of MPI
+collective operations, Cluster Computing 10, 2007 (flat, chain, binary, pipelined; their costs).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Children = tuple[tuple[int, ...], ...]  # of each rank, in the order in which it serves them
+
+FLAT, CHAIN, BINARY, BINOMIAL = "flat", "chain", "binary", "binomial"
+PIPELINED, SCATTER_ALLGATHER = "pipelined", "scatter-allgather"
+_LEAST_PIECES = 2.0  # of a message, for a chain to be called pipelined
+_LEAST_COMMON = 0.5  # of the mean over ranks, that a scatter and an allgather take on all of them
+_HOP_APART = 1.5  # factor by which a tree's hop may differ from a message of the same size, as measured
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFit:
+    """A tree held against what was seen: what it misses, relative; `hop`: what a message would take in it."""
+
+    family: str
+    missed: float
+    hop: float
+    children: Children
+
+
+# ---- trees ----------------------------------------------------------------------------------------------
+
+
+def flat_tree(ranks: int) -> Children:
+    """The root serves all others."""
+    return (tuple(range(1, ranks)), *((),) * (ranks - 1))
+
+
+def chain_tree(ranks: int) -> Children:
+    """Each rank serves the next."""
+    return tuple((rank + 1,) if rank + 1 < ranks else () for rank in range(ranks))
+
+
+def heap_tree(ranks: int) -> Children:
+    """Rank r serves 2 r + 1 and 2 r + 2."""
+    return tuple(_within((2 * rank + 1, 2 * rank + 2), ranks) for rank in range(ranks))
+
+
+def heap_tree_right_first(ranks: int) -> Children:
+    """The same tree, 2 r + 2 first."""
+    return tuple(tuple(reversed(served)) for served in heap_tree(ranks))
+
+
+def level_tree(ranks: int) -> Children:
+    """A rank of level l, 2^l - 1 up to 2^(l + 1) - 2, serves itself + 2^l and + 2^(l + 1): Open MPI's."""
+    steps = [1 << ((rank + 1).bit_length() - 1) for rank in range(ranks)]
+    return tuple(_within((rank + step, rank + 2 * step), ranks) for rank, step in enumerate(steps))
+
+
+def halving_tree(ranks: int) -> Children:
+    """Binomial: each rank serves the middle of its range first, then the middle of what is left: MPICH's."""
+    return tuple(_within((rank + bit for bit in reversed(_bits_below(rank, ranks))), ranks)
+                 for rank in range(ranks))  # fmt: skip
+
+
+def inward_tree(ranks: int) -> Children:
+    """The same binomial tree, the nearest first."""
+    return tuple(_within((rank + bit for bit in _bits_below(rank, ranks)), ranks) for rank in range(ranks))
+
+
+def doubling_tree(ranks: int) -> Children:
+    """Binomial: in round k, ranks below 2^k serve those that are 2^k further: Open MPI's."""
+    bits = [1 << k for k in range(ranks.bit_length())]
+    return tuple(_within((rank + bit for bit in bits if bit > rank), ranks) for rank in range(ranks))
+
+
+def _bits_below(rank: int, ranks: int) -> list[int]:
+    """The powers of two below a rank's lowest bit, the least first; of the root all below the ranks."""
+    lowest = rank & -rank if rank else 1 << (ranks - 1).bit_length()
+    return [1 << k for k in range(lowest.bit_length() - 1)]
+
+
+def _within(found: Iterable[int], ranks: int) -> tuple[int, ...]:
+    return tuple(rank for rank in found if rank < ranks)
+
+
+# ---- what ranks wait for --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """The sums of a tree, each of shape (ranks,)."""
+
+    depth: FloatArray
+    turn: FloatArray
+    together: FloatArray
+    sends: FloatArray
+
+
+def _sums(children: Children) -> _Sums:
+    ranks = len(children)
+    depth, turn, together = np.zeros(ranks), np.zeros(ranks), np.zeros(ranks)
+    own = np.array([len(served) for served in children], dtype=np.float64)
+    order = [0]
+    for rank in order:
+        for place, child in enumerate(children[rank], start=1):
+            depth[child] = depth[rank] + 1
+            turn[child] = turn[rank] + place
+            together[child] = together[rank] + own[rank]
+            order.append(child)
+    return _Sums(depth, turn, together, own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to wait: the columns of its fit, each of shape (ranks,), and what of each factor makes a hop."""
+
+    columns: tuple[FloatArray, ...]
+    hop: tuple[float, ...]
+    least: Callable[[FloatArray], bool] = lambda _: True  # whether factors are such as this way has
+
+
+def _whole_messages(sums: _Sums) -> Iterator[_Way]:
+    """Each message arrives as one: in turn, or together with those that share a link with it."""
+    turn, sends = sums.turn + sums.sends, np.minimum(sums.sends, 1.0)
+    yield _Way((sums.depth, turn, sends), (1, 1, 0))
+    yield _Way((sums.depth, sums.together, turn), (1, 1, 1))
+    yield _Way((sums.depth, sums.together + sums.sends, turn), (1, 1, 1))
+
+
+def _pieces(sums: _Sums) -> Iterator[_Way]:
+    """A chain hands on pieces: each takes a level, and all before the last take the same on all ranks."""
+    for common in (np.ones(sums.depth.size), np.minimum(sums.depth, 1.0)):
+        for levels in (sums.depth, sums.depth + np.minimum(sums.sends, 1.0)):
+            yield _Way((common, levels), (1, 1), lambda found: found[0] >= (_LEAST_PIECES - 1) * found[1])
+
+
+def _scattered(sums: _Sums) -> Iterator[_Way]:
+    """A part of the message to each, and from each to each: all end alike, but for what the tree of the
+    scatter has left. The message passes twice.
+    """
+    common, turn = np.ones(sums.depth.size), sums.turn + sums.sends
+    yield _Way((common,), (1,))
+    yield _Way((common, sums.depth, turn), (1, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A family, one tree of it, and how ranks may wait in it."""
+
+    family: str
+    tree: Callable[[int], Children]
+    ways: Callable[[_Sums], Iterator[_Way]] = _whole_messages
+
+
+_CANDIDATES = (
+    _Candidate(FLAT, flat_tree),
+    _Candidate(CHAIN, chain_tree),
+    _Candidate(BINARY, heap_tree),
+    _Candidate(BINARY, heap_tree_right_first),
+    _Candidate(BINARY, level_tree),
+    _Candidate(BINOMIAL, halving_tree),
+    _Candidate(BINOMIAL, inward_tree),
+    _Candidate(BINOMIAL, doubling_tree),
+    _Candidate(PIPELINED, chain_tree, _pieces),
+    _Candidate(SCATTER_ALLGATHER, halving_tree, _scattered),
+)
+FAMILIES = tuple(dict.fromkeys(one.family for one in _CANDIDATES))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a message takes from rank to rank, in ns: one of the size of the broadcast, and a short one."""
+
+    whole: float
+    short: float
+
+
+def fit_trees(finishes: FloatArray, message: Message | None = None) -> tuple[TreeFit, ...]:
+    """The best tree of each family, the nearest first.
+
+    `finishes`, shape (ranks,), is when each rank had done since the first start, in ns, ranks counted from
+    the root on. With `message`, trees whose hop differs from it by more than a factor of 1.5 are left out.
+    """
+    best: dict[str, TreeFit] = {}
+    for one in _CANDIDATES:
+        children = one.tree(finishes.size)
+        for way in one.ways(_sums(children)):
+            factors, missed = _nearest(np.stack(way.columns, axis=1), finishes)
+            hop = float(factors @ np.array(way.hop))
+            if hop <= 0 or not way.least(factors) or not _is_hop(one.family, hop, message, finishes.size):
+                continue
+            if one.family == SCATTER_ALLGATHER and factors[0] < _LEAST_COMMON * finishes.mean():
+                continue
+            if one.family not in best or missed < best[one.family].missed:
+                best[one.family] = TreeFit(one.family, missed, hop, children)
+    return tuple(sorted(best.values(), key=lambda fit: fit.missed))
+
+
+def _is_hop(family: str, hop: float, message: Message | None, ranks: int) -> bool:
+    """Could a message take so long? A scatter and an allgather take two of them and up to P short ones."""
+    if message is None:
+        return True
+    most = 2 * message.whole + ranks * message.short if family == SCATTER_ALLGATHER else message.whole
+    return message.whole / _HOP_APART <= hop <= most * _HOP_APART
+
+
+def _nearest(columns: FloatArray, seen: FloatArray) -> tuple[FloatArray, float]:
+    """Factors that are not below 0, and the root mean square of what they miss over the mean."""
+    from scipy.optimize import nnls  # here: it takes long to import
+
+    mean = float(seen.mean())
+    factors, norm = nnls(columns, seen / mean)
+    return np.asarray(factors * mean), float(norm) / math.sqrt(seen.size)

@@ -1,0 +1,204 @@
+"""Roofs: what each row would take at least, by what else was measured in the same folder.
+
+A roof is a time that something takes which the row cannot do without:
+
+    a message          the fastest layer below MPI with the same bytes, there and back or in as many at once
+    a one-sided call   copies of as many bytes on a core, where two ranks of a host call one way
+    a collective       one message of its block through the fastest layer; and, on one host, the bytes of the
+                       root's larger buffer through memory, each read and written
+    a kernel           the bytes that its phases move, through memory
+
+Memory is STREAM on as many cores: its copy where a byte is read and written, its triad for a kernel. If there
+are several working sets, the one nearest to what the row needs counts. The share of the roof is the roof's
+time over the row's; of several roofs the one that takes longest counts. It is not clipped.
+
+Sources: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995; E.
+Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, Collective communication: theory, practice, and
+experience, 2007 (lower bounds of collectives).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from steelyard.records.kinds import (
+    COLLECTIVE,
+    COPY,
+    KERNEL,
+    LATENCY,
+    LAYERS,
+    MPI,
+    NETWORK,
+    SHARED_MEMORY,
+)
+from steelyard.results.facets import Inside, Rate, Roof
+from steelyard.results.row import Row
+from steelyard.results.transport import TCP
+
+TRIAD, STREAM_COPY = "mem.stream.triad", "mem.stream.copy"
+_EPOCHS = ("sync", "complete")  # parameters that one-sided calls have, and nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """What a row takes at least: `times` of another row's time, for it has that much more to do."""
+
+    by: Row
+    times: float = 1.0
+
+    @property
+    def ns(self) -> float:
+        return (self.by.time or 0.0) * self.times
+
+
+def with_roofs(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows, those that have a roof with their share of it."""
+    good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
+    below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
+    streams = [row for row in good if row.op in (TRIAD, STREAM_COPY) and row.get(Rate).bandwidth]
+    if not below and not streams:
+        return tuple(rows)
+    fine = {id(row) for row in good}
+    return tuple(_with_roof(row, below, streams) if id(row) in fine else row for row in rows)
+
+
+def _with_roof(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Row:
+    bounds = [bound for find in _ROOFS for bound in find(row, below, streams)]
+    if not bounds:
+        return row
+    roof = max(bounds, key=lambda bound: bound.ns)
+    low, high = ratio_interval(roof.by, row) or (None, None)
+    return replace(
+        row,
+        facets=(
+            *row.facets,
+            Roof(
+                roof=roof.by.op,
+                roof_ns=roof.ns,
+                of_roof=roof.ns / (row.time or 1.0),
+                of_roof_low=None if low is None else low * roof.times,
+                of_roof_high=None if high is None else high * roof.times,
+            ),
+        ),
+    )
+
+
+# ---- what each kind of row cannot do without ------------------------------------------------------------
+
+
+def _of_message(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
+    """The fastest layer that could have stood in for MPI."""
+    if row.layer == MPI:
+        fitting = [one for one in layers_beside(row, below) if one.layer == stand_in(row)]
+        if fitting:
+            yield _Bound(min(fitting, key=lambda one: one.time or math.inf))
+
+
+def _of_call(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
+    """Copies, one after the other: the calls of one rank that go to another of the same host."""
+    calls = float(row.params.get("calls", 1))
+    is_one_way = math.isclose(moved_bytes(row), calls * row.bytes, rel_tol=1e-3)
+    if not (set(_EPOCHS) <= set(row.params) and is_one_way and row.ranks == 2 and on_one_host(row)):
+        return
+    copies = [one for one in below if one.layer == COPY and one.bytes == row.bytes]
+    if copies and row.threads == 1 and row.bytes:
+        yield _Bound(min(copies, key=lambda one: one.time or math.inf), calls)
+
+
+def _of_collective(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Iterator[_Bound]:
+    """A message, and the bytes in memory."""
+    if row.role != COLLECTIVE or row.ranks < 2 or row.layer is not None:
+        return
+    hops = [one for one in below if one.role == LATENCY and one.layer == stand_in(row)]
+    hops = [one for one in hops if (one.bytes == row.bytes if row.sized else one.bytes <= _FLAG)]
+    if hops:
+        yield _Bound(min(hops, key=lambda one: one.time or math.inf))
+    if on_one_host(row) and moved_bytes(row):
+        yield from _in_memory(row, streams, STREAM_COPY, 2 * moved_bytes(row), 2 * moved_bytes(row))
+
+
+def _of_kernel(row: Row, _: Sequence[Row], streams: Sequence[Row]) -> Iterator[_Bound]:
+    inside = row.get(Inside).phases
+    if row.role != KERNEL or inside is None or not on_one_host(row):
+        return
+    moved = sum(phase.moved or 0.0 for phase in inside.phases)
+    if moved:
+        yield from _in_memory(row, streams, TRIAD, moved, inside.memory * row.ranks)
+
+
+_FLAG = 8  # bytes at most, of a message that only tells that it has come
+_ROOFS: tuple[Callable[[Row, Sequence[Row], Sequence[Row]], Iterator[_Bound]], ...] = (
+    _of_message,
+    _of_call,
+    _of_collective,
+    _of_kernel,
+)
+
+
+def _in_memory(
+    row: Row, streams: Sequence[Row], op: str, moved: float, working_set: float
+) -> Iterator[_Bound]:
+    """Bytes at the rate of a stream on as many cores, of the working set that is nearest."""
+    stream = nearest_stream(row, streams, op, working_set)
+    if stream is not None:
+        yield _Bound(stream, moved / moved_bytes(stream))
+
+
+def nearest_stream(row: Row, rows: Sequence[Row], op: str, working_set: float) -> Row | None:
+    """The row of a stream on as many cores as a row has, its size nearest to a working set; None without."""
+    beside = [
+        one
+        for one in rows
+        if one.op == op and one.ranks * one.threads == row.ranks * row.threads and one.get(Rate).bandwidth
+    ]
+    if not beside:
+        return None
+    return min(beside, key=lambda one: abs(math.log2(one.bytes + 1) - math.log2(working_set + 1)))
+
+
+def moved_bytes(row: Row) -> float:
+    """Bytes that a row moves in the time that heads it; 0 where it moves none."""
+    return (row.get(Rate).bandwidth or 0.0) * (row.time or 0.0) * 1e-9
+
+
+# ---- layers under MPI -----------------------------------------------------------------------------------
+
+
+def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
+    """The least and the greatest ratio of times in their intervals; None where one has none."""
+    ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
+    if any(end is None or end <= 0 for end in ends):
+        return None
+    low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
+    return low / mpi_high, high / mpi_low
+
+
+def layers_beside(mpi: Row, below: Sequence[Row]) -> Sequence[Row]:
+    """The rows of layers with the same bytes under the same method, on the same CPUs where there are any."""
+    fitting = [row for row in below if _is_alike(row, mpi)]
+    if all(row.layer == COPY or row.placement != mpi.placement for row in fitting):
+        return fitting
+    return [row for row in fitting if row.layer == COPY or row.placement == mpi.placement]
+
+
+def _is_alike(layer: Row, mpi: Row) -> bool:
+    """The same bytes under the same method, there and back or in streams, and as many of them in flight."""
+    if (layer.bytes, layer.method, layer.role) != (mpi.bytes, mpi.method, mpi.role):
+        return False
+    return all(mpi.params[name] == layer.params[name] for name in mpi.params.keys() & layer.params.keys())
+
+
+def stand_in(mpi: Row) -> str:
+    """The layer that could have brought this message: shared memory only within one host, and there unless
+    MPI is told to go over TCP all the same.
+    """
+    return SHARED_MEMORY if on_one_host(mpi) and mpi.transport != TCP else NETWORK
+
+
+def on_one_host(row: Row) -> bool:
+    """Were all ranks on one host?"""
+    return ":" not in (row.placement or "")

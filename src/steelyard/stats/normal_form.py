@@ -1,0 +1,158 @@
+"""Growth with a number of ranks: sums of terms c p^i log2(p)^j, chosen by cross-validation, and what they say
+of numbers that were not measured.
+
+Source: A. Calotoiu, T. Hoefler, M. Poke, F. Wolf, Using automated performance modeling to find scalability
+bugs in complex codes, SC'13 (the performance model normal form of Extra-P); the set of exponents is that of
+its follow-up, CLUSTER'16. Prediction: S. Geisser, The predictive sample reuse method, JASA 70, 1975.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.stats.interval import Interval, t_quantile
+
+FloatArray = NDArray[np.float64]
+
+_POWERS = tuple(map(Fraction, ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")))
+_LOGS = (0, 1, 2)
+LEAST_COUNTS = 4  # numbers of ranks: a constant and a term leave two that check them
+LEAST_FOR_TWO = 6  # the same for two terms
+_LEAST_ERROR = 0.01  # relative: a model that misses by less in cross-validation is as good as any other
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """p^power log2(p)^logs."""
+
+    power: Fraction
+    logs: int
+
+    def at(self, p: FloatArray | float) -> FloatArray:
+        """Its value at numbers of ranks; same shape."""
+        x = np.asarray(p, dtype=np.float64)
+        return np.asarray(x ** float(self.power) * np.log2(x) ** self.logs)
+
+    @property
+    def words(self) -> str:
+        """`p^1/2 log2(p)`; nothing of a constant."""
+        power = "" if self.power == 0 else "p" if self.power == 1 else f"p^{self.power}"
+        logs = "" if self.logs == 0 else "log2(p)" if self.logs == 1 else f"log2(p)^{self.logs}"
+        return " ".join(word for word in (power, logs) if word)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """`constant` + the sum of each factor times its shape, fitted at `counts`.
+
+    `error` is the relative root mean square of what it misses of counts that it was not fitted to, each left
+    out once. `rivals` are models that are not told from it by that, for what they say elsewhere.
+    """
+
+    counts: tuple[int, ...]
+    constant: float
+    factors: tuple[float, ...]
+    shapes: tuple[Shape, ...]
+    error: float
+    rivals: tuple[NormalForm, ...] = ()
+
+    def at(self, p: FloatArray | float) -> FloatArray:
+        """What it says at numbers of ranks; same shape."""
+        told = [factor * shape.at(p) for factor, shape in zip(self.factors, self.shapes, strict=True)]
+        return np.asarray(self.constant + sum(told, np.zeros_like(np.asarray(p, dtype=np.float64))))
+
+
+def _shapes() -> tuple[Shape, ...]:
+    found = (Shape(power, logs) for power, logs in itertools.product(_POWERS, _LOGS))
+    return tuple(shape for shape in found if shape.power or shape.logs)
+
+
+SHAPES = _shapes()
+
+
+def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm | None:
+    """The model that misses least of what it was not fitted to, and its rivals; None of too few counts.
+
+    `counts` are two or more, `times` positive. A constant alone is a model, then each with one shape, and
+    with two where there are counts for it. More terms are taken only where they miss half as much. No factor
+    is below 0: no collective is faster because there are more ranks.
+    """
+    p, y = np.asarray(counts, dtype=np.float64), np.asarray(times, dtype=np.float64)
+    if p.size < LEAST_COUNTS:
+        return None
+    best: NormalForm | None = None
+    all_found: list[NormalForm] = []
+    for terms in (0, 1, 2) if p.size >= LEAST_FOR_TWO else (0, 1):
+        found = [_fitted(p, y, shapes) for shapes in _sets(terms)]
+        all_found += found
+        nearest = min(found, key=lambda one: one.error)
+        if best is None or max(nearest.error, _LEAST_ERROR) < max(best.error, _LEAST_ERROR) / 2:
+            best = nearest
+    assert best is not None
+    most = 2 * max(best.error, _LEAST_ERROR)
+    terms = len(best.shapes)
+    rivals = tuple(
+        one for one in all_found if one is not best and one.error <= most and len(one.shapes) <= terms
+    )
+    return NormalForm(best.counts, best.constant, best.factors, best.shapes, best.error, rivals)
+
+
+def _sets(terms: int) -> Iterable[tuple[Shape, ...]]:
+    return itertools.combinations(SHAPES, terms)
+
+
+def _fitted(p: FloatArray, y: FloatArray, shapes: tuple[Shape, ...]) -> NormalForm:
+    design = np.stack([np.ones(p.size), *(shape.at(p) for shape in shapes)], axis=1)
+    constant, *factors = _factors(design, y).tolist()
+    missed = []
+    for i in range(p.size):
+        kept = np.arange(p.size) != i
+        missed.append(float(design[i] @ _factors(design[kept], y[kept])) / y[i] - 1.0)
+    error = math.sqrt(float(np.mean(np.square(missed))))
+    return NormalForm(tuple(map(int, p)), constant, tuple(factors), shapes, error)
+
+
+def _factors(design: FloatArray, y: FloatArray) -> FloatArray:
+    """In relative least squares, none below 0."""
+    from scipy.optimize import nnls  # here: it takes long to import
+
+    scaled = design / y[:, None]
+    weights = np.linalg.norm(scaled, axis=0)
+    found, _ = nnls(scaled / weights, np.ones(y.size))
+    return np.asarray(found / weights)
+
+
+def predict(model: NormalForm, count: float) -> Interval:
+    """What a model and its rivals say of a number of ranks; where one more measurement would lie with 95 %.
+
+    Each model's own interval is Student's t with its error of cross-validation, and wider the further away
+    (`_reach`); the whole is from the least end to the greatest.
+    """
+    ends = [_ends(one, count) for one in (model, *model.rivals)]
+    return Interval(float(model.at(count)), min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _ends(model: NormalForm, count: float) -> tuple[float, float]:
+    said = float(model.at(count))
+    degrees = max(1, len(model.counts) - 1 - len(model.shapes))
+    half = t_quantile(_LEVEL, degrees) * max(model.error, _LEAST_ERROR / 2) * _reach(model, count)
+    return said * max(0.0, 1.0 - half), said * (1.0 + half)
+
+
+def _reach(model: NormalForm, count: float) -> float:
+    """By how much a relative error grows from the counts to another: of the prediction of a regression."""
+    p = np.asarray(model.counts, dtype=np.float64)
+    y = model.at(p)
+    columns = [np.ones(p.size), *(shape.at(p) for shape in model.shapes)]
+    design = np.stack(columns, axis=1) / y[:, None]
+    there = np.array([1.0, *(float(shape.at(count)) for shape in model.shapes)]) / float(model.at(count))
+    spread = float(there @ np.linalg.pinv(design.T @ design) @ there)
+    return math.sqrt(1.0 + spread)

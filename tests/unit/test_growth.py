@@ -1,0 +1,89 @@
+"""Growth with ranks: models of times that are known, and what they say of more ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from macro_rows import row
+from steelyard.models.growth import Growth, growths_of
+from steelyard.plots import growth_charts
+from steelyard.records.kinds import COLLECTIVE
+from steelyard.results.row import Row
+from steelyard.show.growth_sheets import growth_names, growth_sheets, model_words
+from steelyard.stats import fit_normal_form, predict
+
+RANKS = (4, 8, 16, 32, 64)
+TRUE: dict[str, Callable[[float], float]] = {
+    "": lambda _: 700.0,
+    "log2(p)": lambda p: 1000 + 300 * np.log2(p),
+    "p": lambda p: 500 + 40 * p,
+    "p log2(p)": lambda p: 100 + 5 * p * np.log2(p),
+    "p^2": lambda p: 50 + 2 * p**2,
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_the_true_model_is_found_and_holds_beyond_the_ranks(name: str) -> None:
+    true = TRUE[name]
+    model = fit_normal_form(RANKS, [true(p) for p in RANKS])
+    assert model is not None
+    assert [shape.words for shape in model.shapes] == ([name] if name else [])
+    assert model.error < 1e-6
+    assert model.at(256) == pytest.approx(true(256))
+    span = predict(model, 256)
+    assert span.low is not None
+    assert span.high is not None
+    assert span.low < true(256) < span.high < 1.3 * true(256)
+
+
+def test_two_terms_are_taken_where_counts_check_them() -> None:
+    counts = (2, 4, 8, 16, 32, 64, 128)
+    model = fit_normal_form(counts, [1000 + 900 * np.log2(p) + 4 * p**1.5 for p in counts])
+    assert model is not None
+    assert {shape.words for shape in model.shapes} == {"log2(p)", "p^3/2"}
+    assert fit_normal_form(counts[:3], [1.0, 2.0, 3.0]) is None
+
+
+@pytest.mark.parametrize("name", ["log2(p)", "p", "p log2(p)"])
+def test_an_interval_of_noisy_times_holds_the_truth(name: str) -> None:
+    """3 % noise: four times the ranks, in 90 of 100 curves at least."""
+    rng, true = np.random.default_rng(7), TRUE[name]
+    held = 0
+    for _ in range(60):
+        model = fit_normal_form(RANKS, [true(p) * np.exp(0.03 * rng.standard_normal()) for p in RANKS])
+        assert model is not None
+        span = predict(model, 256)
+        held += (span.low or 0) <= true(256) <= (span.high or 0)
+    assert held >= 54
+
+
+def bcast(ranks: int, ns: float, size: int = 8, **more: object) -> Row:
+    times = [ns * one for one in (0.99, 1.0, 1.01)]
+    return row("mpi.bcast", "a", times, ranks=ranks, bytes=size, role=COLLECTIVE, sized=True, **more)
+
+
+def only(rows: list[Row]) -> Growth:
+    (found,) = growths_of(rows)
+    return found
+
+
+def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
+    one = only([bcast(p, TRUE["log2(p)"](p)) for p in reversed(RANKS)])
+    assert [point.ranks for point in one.points] == list(RANKS)
+    assert (one.bytes, one.terms[0].words, one.rivals) == (8, "log2(p)", 0)
+    assert [(ahead.ranks, round(ahead.time.value)) for ahead in one.ahead] == [(128, 3100), (256, 3400)]
+    assert model_words(one) == "1.00 us + 300 ns log2(p)"
+    (sheet,) = growth_sheets([one])
+    assert "256: 3.40 us" in sheet.lines[0].cells[-1]
+    assert "algorithm" in sheet.notes[0]
+    (chart,) = growth_charts([one], growth_names([one]))
+    assert chart.x.high > 256
+
+
+def test_three_numbers_of_ranks_and_other_ops_make_none() -> None:
+    assert growths_of([bcast(p, 1e3) for p in RANKS[:3]]) == ()
+    assert growths_of([row("mpi.pingpong", "a", [1e3], ranks=p) for p in RANKS]) == ()
+    assert growth_sheets(()) == ()

@@ -13,8 +13,14 @@ from steelyard.plan.plan import Measure, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.results.core_noise import LENGTH_NAMES
 
-# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values.
-PLANS = sorted(name for name in shipped_plans() if not name.startswith("rma-mt-") or name == "rma-mt-apps")
+# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values; those after other suites
+# have pages as `quick`, `openmp` and `bisection` have.
+_ALIKE = ("sphinx-pthreads", "sphinx-openmp", "mpibench-contention", "nemesis-placement", "algorithms")
+PLANS = sorted(
+    name
+    for name in shipped_plans()
+    if name not in _ALIKE and (not name.startswith("rma-mt-") or name == "rma-mt-apps")
+)
 MOST_VARIANTS = 8  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}

@@ -13,7 +13,7 @@ from steelyard.plan.plan import Measure, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.results.core_noise import LENGTH_NAMES
 
-# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values, and some others have
+# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values, and some have
 # pages as `quick` and `openmp` have.
 _ALIKE = ("sphinx-pthreads", "sphinx-openmp", "mpibench-contention", "nemesis-placement", "algorithms")
 PLANS = sorted(

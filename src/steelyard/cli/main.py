@@ -27,6 +27,9 @@ _COMMANDS = {
     "check": Command(
         "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
     ),
+    "check guidelines": Command(
+        "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
+    ),
     "diff": Command("diff", "DiffOptions", "diff", "what two runs were set differently"),
     "rerun": Command("diff", "RerunOptions", "rerun", "a campaign again, as it was planned"),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),

@@ -52,6 +52,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
+    beside: bool | None = None  # what has the same size follows each other in a launch, in random order
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""

@@ -114,7 +114,7 @@ def resolve(
     factor = factor_of(plan)
     plan = with_arms(plan)
     points: dict[tuple[Any, ...], PlannedPoint] = {}
-    for measure in plan.measure:
+    for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
         unused, known = set(measure.params), set[str]()
         suited: set[str] = set()
@@ -140,6 +140,7 @@ def resolve(
                     method=method,
                     rule=rule,
                     placement=place,
+                    beside=number if measure.beside else None,
                 )
                 for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))

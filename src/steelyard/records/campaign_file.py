@@ -72,6 +72,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}  # variables of the launch; "-" takes one out
     hosts: int | None = None  # as many ranks on each; None: the plan says nothing of hosts
     arm: str | None = None  # which of the arms that are compared it belongs to
+    beside: int | None = None  # those of the same number and size follow each other in a launch
     refines: int | None = None  # the point that it is but for its size, which was found on the way
 
 

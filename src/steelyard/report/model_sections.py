@@ -12,6 +12,7 @@ from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
 from steelyard.models.micro_macro import macro_of
+from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import Ranking, choices_of, rankings_of, settings_ranked
 from steelyard.models.scaling import scaling_curves
@@ -44,6 +45,7 @@ from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
+from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
@@ -104,6 +106,7 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         (tuple(phase_sheets(rows)), []),
         (macro_sheets(macro_of(rows)), []),
         (message_sheets(rows), []),
+        (overhead_sheets(overheads_of(rows)), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
         (growth_sheets(growths), growth_charts(growths, growth_names(growths))),

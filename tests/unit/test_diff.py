@@ -70,9 +70,10 @@ def test_hostile_words_are_shown_and_not_obeyed(tmp_path: Path, capsys: pytest.C
 
 def test_a_folder_without_a_campaign(tmp_path: Path) -> None:
     one = _folder(tmp_path / "one")
-    for call in (lambda: diff(DiffOptions(one, tmp_path)), lambda: rerun(RerunOptions(tmp_path))):
-        with pytest.raises(InputError, match="there is no results folder"):
-            call()
+    with pytest.raises(InputError, match="there is no results folder"):
+        diff(DiffOptions(one, tmp_path))
+    with pytest.raises(InputError, match="there is no results folder"):
+        rerun(RerunOptions(tmp_path))
     with pytest.raises(InputError, match="holds what is to be measured again; give --out another name"):
         rerun(RerunOptions(one, out=one))
 

@@ -177,7 +177,7 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
     Raises InputError.
     """
-    from steelyard.plan.arguments import shipped_plans
+    from steelyard.plan.shipped import shipped_plans
     from steelyard.plan.plan import read_plan
 
     what = listed(options.what)

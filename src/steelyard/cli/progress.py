@@ -6,6 +6,7 @@ Nothing is computed from what is measured while ranks run: their cores may be al
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
+_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, and what they may take of ours
 
 
 @contextmanager
@@ -73,7 +75,9 @@ class _Shower:
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
         self.eta = Eta(())
-        self.to_come: list[PlannedPoint] = []
+        self.rest: float | None = None  # seconds until the end, as of `rest_at`
+        self.rest_at, self.look_at = 0.0, 0.0
+        self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch, self.points = 0, 0
         self.done, self.total = 0, 0
         self.failed: set[tuple[int, str]] = set()
@@ -93,7 +97,7 @@ class _Shower:
             case PointEnded():
                 self.done += 1
                 self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
-                self.to_come = [point for point in self.to_come if point.point != event.plan.point]
+                self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
                     self._say_failed(event, end)
@@ -119,7 +123,8 @@ class _Shower:
                 self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _begin(self, event: JobStarted) -> None:
-        self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)
+        self.launch, self.points = event.launch, len(event.points)
+        self.to_come = OrderedDict((point.point, point) for point in event.points)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             points = counted(len(event.points), "test case")
@@ -143,7 +148,8 @@ class _Shower:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
         if self.to_come:
             where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
-            words = f"{point_words(self.to_come[0])}   {where}, launch {self.launch} of {self.launches}"
+            now = next(iter(self.to_come.values()))
+            words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"
             self.bar.update(
                 self.task, description=words, total=self.total, completed=self.done, left=self._left()
             )
@@ -152,8 +158,11 @@ class _Shower:
         """How long the rest takes by what the points so far took, and at most what the budget leaves."""
         now = time.monotonic()
         rest = [] if self.budget is None else [max(0.0, self.budget - (now - self.began))]
-        left = self.eta.seconds_left(now)
-        rest += [] if left is None else [left]
+        if now >= self.look_at:
+            self.rest, self.rest_at = self.eta.seconds_left(now), now
+            cost = time.monotonic() - now
+            self.look_at = now + max(_LOOK_SECONDS, cost / _LOOK_SHARE)
+        rest += [] if self.rest is None else [max(0.0, self.rest - (now - self.rest_at))]
         return f"{format_duration(min(rest))} left" if rest else ""
 
     def _say(self, text: str) -> None:

@@ -118,8 +118,9 @@ static void tell_where(int signal_number)
 {
     const int kept = errno;
     char line[LINE_MAX_LENGTH];
-    if (syscall(SYS_gettid) != getpid()) { /* whichever thread was interrupted: the main one is meant */
-        syscall(SYS_tgkill, getpid(), getpid(), signal_number);
+    const long process = syscall(SYS_getpid); /* the simulator has a getpid() of its own */
+    if (syscall(SYS_gettid) != process) {     /* whichever thread was interrupted: the main one is meant */
+        syscall(SYS_tgkill, process, process, signal_number);
         errno = kept;
         return;
     }

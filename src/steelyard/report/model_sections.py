@@ -16,7 +16,7 @@ from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
-from steelyard.models.ranking import Ranking, choices_of, rankings_of
+from steelyard.models.ranking import Ranking, choices_of, rankings_of, settings_ranked
 from steelyard.models.rooflines import rooflines_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
@@ -53,7 +53,7 @@ from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
 from steelyard.show.tree_sheets import tree_names, tree_sheets
@@ -139,6 +139,8 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     ranked, choices = rankings_of(rows), choices_of(rows)
     yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
     yield from _ranking_section(choice_sheets(choices), choices, folder)
+    settings = settings_ranked(rows)
+    yield from _ranking_section(setting_sheets(settings), settings, folder)
 
 
 def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:

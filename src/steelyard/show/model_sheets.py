@@ -17,7 +17,7 @@ from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import OverlapCurve, curves
-from steelyard.models.ranking import choices_of, rankings_of
+from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
@@ -33,7 +33,7 @@ from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
 from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
-from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
+from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
 from steelyard.show.tree_sheets import tree_sheets
@@ -61,6 +61,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
         *choice_sheets(choices_of(rows)),
+        *setting_sheets(settings_ranked(rows)),
         *thread_sheets(thread_curves(rows)),
         *stream_sheets(streams_of(rows)),
     )

@@ -28,8 +28,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from steelyard.models.loggp import LogModel, LogPiece, line_model, log_models, rounds_of
+from steelyard.records.fields import Params
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.records.schema import Params
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 

@@ -147,7 +147,7 @@ def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Pa
 
 @pytest.mark.parametrize("at", [2, 4, 7])
 def test_with_a_check_after_each_sample_no_call_is_unchecked(tmp_path: Path, at: int) -> None:
-    """In the warm-up, and back to back, where a repetition in step with the other rank stood before a sample."""
+    """In the warm-up, and back to back, where a repetition that is not timed would stand before a sample."""
     end = _spoiled(tmp_path, "op=mpi.put", "MPI_Put", at, "batch reps=1")
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank 1: ")

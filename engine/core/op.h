@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OP_NAME_MAX = 48 };
+enum { OP_NAME_MAX = 64 };
 
 /* Who takes part, and so which methods make sense. */
 enum op_class {

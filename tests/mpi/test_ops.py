@@ -174,6 +174,8 @@ def _receivers(name: str) -> tuple[int, ...]:
         .removeprefix("i")
         .removesuffix("_init")
     )
+    if base.startswith("mock."):  # of what it stands for
+        base = base.removeprefix("mock.").partition("_by_")[0]
     return next((ranks for names, ranks in _RECEIVERS.items() if name in names or base in names), (0, 1))
 
 

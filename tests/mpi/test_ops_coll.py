@@ -10,6 +10,8 @@ from points import describe, engine_of, measure, points_of, points_once
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Obs, Point
 
+_FAMILIES = ("coll", "neighbour", "mock")
+
 # Points, and how many ranks they need. Between them they have every word of every parameter.
 _CHOICES = (
     ("mpi.allreduce inplace=yes operator=sum type=complex", 1),
@@ -62,6 +64,27 @@ _CHOICES = (
     ("mpi.bcast roots=rotate buffers=2 align=1", 1),
     ("mpi.ialltoallv buffers=4 counts=zipf align=4095", 1),
     ("mpi.reduce_scatter buffers=2 counts=heavy inplace=yes arrival=ramp delay_us=20", 1),
+    ("mpi.mock.reduce_by_gather_reduce_local operator=user type=int roots=rotate", 1),
+    ("mpi.mock.reduce_by_reduce_scatter_block_gather operator=user type=int8 roots=rotate buffers=2", 1),
+    ("mpi.mock.reduce_by_reduce_scatter_gatherv operator=user type=short groups=2 split=cyclic", 2),
+    ("mpi.mock.reduce_by_halves operator=max type=float root=1", 2),
+    ("mpi.mock.allreduce_by_allgather_reduce_local operator=user", 1),
+    ("mpi.mock.allreduce_by_reduce_scatter_block_allgather operator=user type=long groups=2", 2),
+    ("mpi.mock.reduce_scatter_block_by_alltoall_reduce_local operator=user type=int", 1),
+    ("mpi.mock.reduce_scatter_by_reduce_scatterv operator=user type=int8 counts=zipf", 1),
+    ("mpi.mock.reduce_scatter_by_allreduce operator=user type=float counts=heavy", 1),
+    ("mpi.mock.scan_by_exscan_reduce_local operator=user type=int groups=2", 2),
+    ("mpi.mock.exscan_by_scan_sendrecv operator=user", 1),
+    ("mpi.mock.bcast_by_scatter_allgather roots=rotate", 1),
+    ("mpi.mock.bcast_by_scatterv_allgatherv roots=rotate type=int", 1),
+    ("mpi.mock.bcast_by_allgatherv roots=rotate type=complex buffers=2", 1),
+    ("mpi.mock.gather_by_reduce roots=rotate type=double", 1),
+    ("mpi.mock.gather_by_messages roots=rotate", 1),
+    ("mpi.mock.gatherv_by_messages counts=heavy root=1 type=int", 2),
+    ("mpi.mock.scatter_by_messages roots=rotate groups=2", 2),
+    ("mpi.mock.scatter_by_bcast root=1 type=complex", 2),
+    ("mpi.mock.allgatherv_by_gatherv_bcast counts=zipf", 1),
+    ("mpi.mock.alltoallv_by_messages counts=random groups=2 split=cyclic", 2),
 )
 # May be missing on a machine: see test_cache.py; needs a file: see test_arrivals.py.
 _ELSEWHERE = ("pages=huge", "arrival=file")
@@ -123,7 +146,7 @@ def _lines(points: tuple[tuple[str, int], ...]) -> list[str]:
 def test_every_collective_gives_right_answers_on_more_ranks(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
     """In each form, as test_ops.py does on up to 4."""
     engine = engine_of(mpi)
-    ops = [op for op in describe(engine).ops if op.family in ("coll", "neighbour") and op.available]
+    ops = [op for op in describe(engine).ops if op.family in _FAMILIES and op.available]
     lines = points_of(mpi, ranks, _lines(tuple((op.name, 1) for op in ops)))
     records = measure(engine, ranks, 1, lines, tmp_path / "out.jsonl")
     ends = [record for record in records if isinstance(record, End)]
@@ -153,7 +176,7 @@ def test_every_word_is_tried(one_mpi: Mpi) -> None:
     engine = engine_of(one_mpi)
     tried = {word for words, _ in _CHOICES for word in words.split()[1:]} | {*_ELSEWHERE}
     for op in describe(engine).ops:
-        if op.family not in ("coll", "neighbour"):
+        if op.family not in _FAMILIES:
             continue
         for param in op.params:
             for word in param.words:

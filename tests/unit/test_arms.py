@@ -113,3 +113,23 @@ def test_an_arm_of_a_parameter_has_launches_of_its_own() -> None:
     assert [group.arm for group in groups_of(points)] == ["0", "1"]
     names = {job.name for job in plan_jobs(CampaignFile(points=points), 1, ())}
     assert names == {"l01-a-n1-arm-0", "l01-a-n1-arm-1"}
+
+
+def test_what_is_beside_each_other_follows_directly_in_random_order() -> None:
+    """All of one size of one measure; a coin for each launch says in which order."""
+    points = tuple(
+        PlannedPoint(point=number, op=op, bytes=size, mpi="a", beside=beside)
+        for number, (op, size, beside) in enumerate(
+            [(op, size, 0) for size in (8, 64) for op in ("left", "right", "other")]
+            + [("alone", 8, None), ("alone", 64, None)]
+        )
+    )
+    firsts = []
+    for job in plan_jobs(CampaignFile(seed=1, points=points), 200, ()):
+        order = [(point.op, point.bytes) for point in job.points]
+        assert sorted(order) == sorted((point.op, point.bytes) for point in points)
+        for size in (8, 64):
+            places = [order.index((op, size)) for op in ("left", "right", "other")]
+            assert max(places) - min(places) == 2
+            firsts.append(places[0] < places[1])
+    assert 150 < sum(firsts) < 250

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from types import ModuleType
 
 import pytest
 
-from pages import ROOT
-
-
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from scripts import load_benchmark
 
 
 @pytest.fixture(scope="module")
 def derived() -> ModuleType:
-    return _load("coverage_derived")
+    return load_benchmark("coverage_derived")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +47,7 @@ def test_what_the_page_names_as_too_narrow_is(derived: ModuleType) -> None:
 
 
 def test_intervals_inside_a_launch_and_over_launches() -> None:
-    coverage = _load("coverage")
+    coverage = load_benchmark("coverage")
     world, truth = coverage.INSIDE["independent, lognormal 30 %"]
     assert coverage.inside_row(world, truth, coverage.LONG, 100)[0] >= 0.90
     world, truth = coverage.OVER["lognormal 3 %"]
@@ -72,7 +61,7 @@ def test_intervals_inside_a_launch_and_over_launches() -> None:
 def test_all_intervals_of_a_comparison_hold_together(derived: ModuleType) -> None:
     """99 % of comparisons: 27 of 30 and more in all but 1 of 5000 tests; nights likewise."""
     assert derived
-    compared = _load("coverage_compare")
+    compared = load_benchmark("coverage_compare")
     assert compared.arms_held(compared.ARMS["and modes 70/30 x 2"], 8, 30) >= 0.9
     assert compared.tonight_held(12, 30) >= 0.9
     found, dated, inside = compared.changes_held(30, 3)
@@ -81,7 +70,7 @@ def test_all_intervals_of_a_comparison_hold_together(derived: ModuleType) -> Non
 
 def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
     assert derived
-    compared = _load("coverage_compare")
+    compared = load_benchmark("coverage_compare")
     assert compared.arms_held(compared.FOLDERS["an hour adds 3 %"], 12, 30, by_turns=False) >= 0.9
     assert compared.arms_held(compared.FOLDERS["an hour adds 10 %"], 12, 30, by_turns=False) < 0.5
 
@@ -89,7 +78,7 @@ def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
 def test_a_confirmation_keeps_its_promise_whatever_nights_are(derived: ModuleType) -> None:
     """A walk misleads the history alone; launches by turns tonight know nothing of it: 1 % of 6 rounds."""
     assert derived
-    nights = _load("coverage_nights")
+    nights = load_benchmark("coverage_nights")
     walk = nights.WORLDS["a walk of 1 % a night"]
     assert nights.nothing_changed(walk, 12, 6)["after the confirmation"] <= 1 / 6
     independent = nights.WORLDS["independent"]

@@ -34,9 +34,10 @@ _MAY_IMPORT: dict[str, str] = {
     "show": "base records stats results models",
     "checks": "base records stats results models show",
     "plots": "base records stats results models show compare",
-    "report": "base records stats results models show checks compare plots",
+    "report": "base records stats results models show checks compare guidelines plots",
     "export": "base records stats results models show",
     "compare": "base records stats results models show",
+    "guidelines": "base records stats results models show",
     "nights": "base records stats results models show compare plots",
     # on top
     "validate": "base records stats system engines results",

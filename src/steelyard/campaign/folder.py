@@ -108,6 +108,24 @@ def open_folder(
         methods={name: method for name, method in (methods or {}).items() if name in used},
         command=tuple(command),
     )
+    _write(folder, campaign)
+    return campaign
+
+
+def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, int]]) -> CampaignFile:
+    """The campaign with more points, `(point, bytes)`: each as an earlier point, but of another size."""
+    known = {point.point: point for point in campaign.points}
+    first = max(known) + 1
+    added = tuple(
+        msgspec.structs.replace(known[index], point=first + i, bytes=size, reference=None, refines=index)
+        for i, (index, size) in enumerate(wanted)
+    )
+    grown = msgspec.structs.replace(campaign, points=(*campaign.points, *added))
+    _write(folder, grown)
+    return grown
+
+
+def _write(folder: Path, campaign: CampaignFile) -> None:
     try:
         (folder / "records").mkdir(parents=True, exist_ok=True)
         write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
@@ -115,7 +133,6 @@ def open_folder(
         raise InputError(
             f"'{folder}' cannot be written: {error.strerror}; give --out another place"
         ) from None
-    return campaign
 
 
 def _check_same(
@@ -123,12 +140,13 @@ def _check_same(
 ) -> None:
     """Raises InputError, with what differs, for a folder of another campaign."""
     differing = differences(document, campaign.plan)
-    if not differing and campaign.points == points:
+    planned = tuple(point for point in campaign.points if point.refines is None)
+    if not differing and planned == points:
         return
     if not differing:
         now = {msgspec.json.encode(point) for point in points}
-        same = sum(msgspec.json.encode(point) in now for point in campaign.points)
-        told = f"{counted(len(points), 'test case')}, there {len(campaign.points)}, {same} of them the same"
+        same = sum(msgspec.json.encode(point) in now for point in planned)
+        told = f"{counted(len(points), 'test case')}, there {len(planned)}, {same} of them the same"
         differing = (told,)
     more = f"; and {len(differing) - _MOST_DIFFERENCES} more" if len(differing) > _MOST_DIFFERENCES else ""
     raise InputError(

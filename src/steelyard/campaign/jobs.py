@@ -31,6 +31,7 @@ from steelyard.system.topology import check_cpus
 
 _LONGEST = 40  # letters of what an arm or a variable adds to the name of a job
 _LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
+_LONGEST_REST = 100  # letters of all that tells launches of one MPI, ranks and threads apart
 _INNER = "inner"  # parameter of ops: how many threads each of theirs makes
 
 
@@ -217,7 +218,10 @@ def job_name(launch: int, group: LaunchGroup) -> str:
     env = "".join(f"-{_in_name(f'{name}={value}')}" for name, value in group.env)
     arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
     hosts = f"-h{group.hosts}" if group.hosts else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{level}{omp}{place}{env}{arm}"
+    rest = f"{level}{omp}{place}{env}{arm}"
+    if len(rest) > _LONGEST_REST:
+        rest = f"-{zlib.crc32(rest.encode()):08x}"
+    return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{rest}"
 
 
 def _in_name(text: str) -> str:
@@ -248,14 +252,29 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
     """What is still to be measured: launch after launch, jobs and their points shuffled within it.
 
     Arms follow each other directly, in an order that a coin chooses anew for each launch and that is the same
-    for all their jobs: what a comparison by swaps rests on (Abedi and Brecht, ICPE 2017).
+    for all their jobs: what a comparison by swaps rests on (Abedi and Brecht, ICPE 2017). What is measured
+    beside each other, such as the sides of a guideline, follows directly within a job.
     """
     jobs = []
     for launch in range(1, launches + 1):
         for group in _in_order(groups_of(campaign.points), campaign.seed, launch):
             name = job_name(launch, group)
             points = [point for point in group.points if (name, point.point) not in done]
-            random.Random(f"{campaign.seed} {name}").shuffle(points)
+            points = _shuffled(points, random.Random(f"{campaign.seed} {name}"))
             if points:
                 jobs.append(PlannedJob(launch, name, group, tuple(points)))
     return jobs
+
+
+def _shuffled(points: Sequence[PlannedPoint], coin: random.Random) -> list[PlannedPoint]:
+    """The points in random order; those that are to be beside each other follow one after the other."""
+    neighbours: dict[tuple[object, ...], list[PlannedPoint]] = {}
+    for point in points:
+        key = (point.point,) if point.beside is None else ("beside", point.beside, point.bytes)
+        neighbours.setdefault(key, []).append(point)
+    families = list(neighbours.values())
+    coin.shuffle(families)
+    for family in families:
+        if len(family) > 1:
+            coin.shuffle(family)
+    return [point for family in families for point in family]

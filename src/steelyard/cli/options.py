@@ -149,6 +149,12 @@ def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
             row = rows.get(cmd_name)
             return row.made(cmd_name) if row else super().get_command(ctx, cmd_name)
 
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            """A command of two words, `check guidelines`, is one where both stand first."""
+            name = " ".join(args[:2])
+            row = rows.get(name) if len(args) > 1 else None
+            return (name, row.made(name), args[2:]) if row else super().resolve_command(ctx, args)
+
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             groups = [(name, self.commands[name].help or "") for name in super().list_commands(ctx)]
             with formatter.section("Commands"):

@@ -10,26 +10,35 @@ own values, as everywhere here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
 from steelyard.records.kinds import LATENCY, MPI
+from steelyard.results.facets import Limits
 from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
 LEAST_SIZES = 3  # fewer make no line that anything checks
+MOST_HEADER = 128  # bytes of a message that are not the program's
 
 
 class LogPiece(Struct, frozen=True):
-    """A line from `least` bytes on: `start` is L + 2 o in ns, `gap` is G in ns per byte."""
+    """A line from `least` bytes on: `start` is L + 2 o in ns, `gap` is G in ns per byte.
+
+    `after` is the next smaller size that was measured, None of the first line; `stated` are the limits of the
+    library that lie there: at `after` or up to `MOST_HEADER` bytes above, for a limit may count a header.
+    """
 
     least: int
     start: Interval
     gap: Interval
+    after: int | None = None
+    stated: tuple[str, ...] = ()
 
 
 class LogModel(Struct, frozen=True):
@@ -95,6 +104,7 @@ def _model(mpi: str, rows: dict[int, Row]) -> LogModel | None:
     breaks = find_breaks(sizes, [[one[launch] for one in medians] for launch in shared])
     launches = {launch: fit_pieces(sizes, [one[launch] for one in medians], breaks) for launch in shared}
     middle = fit_pieces(sizes, times, breaks)
+    limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
     missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
     return LogModel(
         mpi=mpi,
@@ -104,12 +114,22 @@ def _model(mpi: str, rows: dict[int, Row]) -> LogModel | None:
                 piece.least,
                 span_of([lines[i].start for lines in launches.values()]),
                 span_of([lines[i].slope for lines in launches.values()]),
+                **_change(piece.least, sizes, limits),
             )
             for i, piece in enumerate(middle)
         ),
         missed=float(missed.max()),
         launches=launches,
     )
+
+
+def _change(least: int, sizes: Sequence[int], limits: Mapping[str, float]) -> dict[str, Any]:
+    """What is known of the size at which a line begins."""
+    if least == sizes[0]:
+        return {}
+    after = sizes[sizes.index(least) - 1]
+    stated = (f"{name}={value:g}" for name, value in limits.items() if after <= value <= least + MOST_HEADER)
+    return {"after": after, "stated": tuple(stated)}
 
 
 def rounds_of(ranks: int) -> int:

@@ -260,7 +260,7 @@ def _skampi() -> Iterator[Like]:
     late: dict[str, Value] = {"arrival": "late"}
     yield Like("delayed_Alltoall", "mpi.alltoall", "1..1Mi", late)
     yield Like("delayed_Gather", "mpi.gather", "1..1Mi", late)
-    composed = "mpi.allreduce_by_reduce_bcast"
+    composed = "mpi.mock.allreduce_by_reduce_bcast"
     yield Like("Allreduce_using_Reduce_Bcast", composed, "8..1Mi", {}, "sums of doubles")
     waits = "a barrier after the waits, which show as its skew; the original has no operation"
     yield Like("waitpattern_up", "mpi.barrier", None, {"arrival": "ramp"}, waits)

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.foreign import all_visible, visible
+from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.older import op_kind
-from steelyard.records.schema import SCHEMA, Params
+from steelyard.records.schema import SCHEMA
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 _LONGEST_NAME = 40  # of the CPUs of a placement, in letters
@@ -72,6 +73,8 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}  # variables of the launch; "-" takes one out
     hosts: int | None = None  # as many ranks on each; None: the plan says nothing of hosts
     arm: str | None = None  # which of the arms that are compared it belongs to
+    beside: int | None = None  # those of the same number and size follow each other in a launch
+    refines: int | None = None  # the point that it is but for its size, which was found on the way
 
 
 class PlannedOp(Struct, frozen=True):

@@ -30,6 +30,7 @@ from steelyard.report.answers import (
 )
 from steelyard.report.blocks import MOST_OPEN, shown_lines
 from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
+from steelyard.report.guidelines import guideline_section
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -101,13 +102,16 @@ def render_report(folders: Sequence[Folder]) -> str:
         if (sheet := group_sheet(group, summaries)) is not None
     ]
     sections += skipped_section(folders, items)
+    guidelines = [
+        one for folder in folders for one in guideline_section(folder.rows, folder.name if several else "")
+    ]
     for folder in folders:
         sections += model_sections(folder.rows, folder.name if several else "")
     pictures = [
         one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
     ]
     verdicts = comparison(folders)
-    sections = [*comparison_section(verdicts), *layer_sections(items), *pictures, *sections]
+    sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,

@@ -18,10 +18,10 @@ from steelyard.models.micro_macro import (
     TestValue,
 )
 from steelyard.models.scaling import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
+from steelyard.show.log_sheets import log_sheet, number_interval
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
-from steelyard.stats import Interval
 
 _TOLD = ("class", "backend")  # of a kernel's parameters
 BACKEND = "param backend"
@@ -35,7 +35,7 @@ def macro_sheets(macro: Macro) -> tuple[Sheet, ...]:
         return ()
     sheets = [_tests(macro)]
     if macro.models:
-        sheets.append(_models(macro))
+        sheets.append(log_sheet(macro.models))
     if macro.predictions:
         sheets.append(_predictions(macro.predictions))
     if macro.agreements:
@@ -136,34 +136,6 @@ def _figure_words(figure: TestValue | None) -> str:
     return f"{value} " + ("±>10x" if half >= 1000 else f"±{half:.0f} %" if half >= 10 else f"±{half:.2g} %")
 
 
-def _models(macro: Macro) -> Sheet:
-    """A line for each protocol of each MPI."""
-    lines = []
-    for model in macro.models:
-        for piece in model.pieces:
-            cells = (
-                model.mpi,
-                f"from {format_bytes(piece.least)}",
-                *_time_cells(piece.start),
-                f"{piece.gap.value:.3g}",
-                _number_interval(piece.gap),
-                f"{100 * model.missed:.0f} %",
-            )
-            lines.append(cells)
-    return Sheet(
-        title="LogGP of each MPI",
-        explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, fitted to each launch by itself",
-        columns=(
-            words("MPI"),
-            words("messages"),
-            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "off by, at most")),
-        ),
-        lines=plain_lines(lines),
-        grouped=1,
-    )
-
-
 def _predictions(predictions: Sequence[Prediction]) -> Sheet:
     """What messages would take, and what communication took."""
     names = _Names(predictions)
@@ -184,9 +156,9 @@ def _predictions(predictions: Sequence[Prediction]) -> Sheet:
                 format_time(one.predicted.value),
                 format_time(one.communication.value),
                 f"{one.ratio.value:.2g}",
-                _number_interval(one.ratio),
+                number_interval(one.ratio),
                 f"{one.total_ratio.value:.2g}",
-                _number_interval(one.total_ratio),
+                number_interval(one.total_ratio),
             )
             for one in predictions
         ),
@@ -235,18 +207,6 @@ def _agreement_words(one: Agreement | None) -> str:
     return f"{one.verdict} {one.tau:+.2g}{p}"
 
 
-def _time_cells(span: Interval) -> tuple[str, str]:
-    if span.low is None or span.high is None:
-        return format_time(span.value), NOTHING
-    return format_time(span.value), f"{format_time(span.low)} – {format_time(span.high)}"
-
-
-def _number_interval(span: Interval) -> str:
-    if span.low is None or span.high is None:
-        return NOTHING
-    return f"{span.low:.3g} to {span.high:.3g}"
-
-
 def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
     """A line for each count of each curve, and a line for each fitted model."""
     if not curves:
@@ -258,9 +218,9 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
             _on_words(curve, point),
             format_time(point.time.value),
             f"{point.speedup.value:.3g}",
-            _number_interval(point.speedup),
+            number_interval(point.speedup),
             f"{point.efficiency.value:.3g}",
-            _number_interval(point.efficiency),
+            number_interval(point.efficiency),
         )
         for name, curve in zip(names, curves, strict=True)
         for point in curve.points

@@ -12,9 +12,11 @@ from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
+from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
+from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import OverlapCurve, curves
-from steelyard.models.ranking import choices_of, rankings_of
+from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
@@ -25,8 +27,11 @@ from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
-from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
+from steelyard.show.max_rate_sheets import max_rate_sheets
+from steelyard.show.overhead_sheets import overhead_sheets
+from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
 from steelyard.show.tree_sheets import tree_sheets
@@ -43,6 +48,9 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *core_sheets(rows),
         *map(pair_sheet, pair_tables(rows)),
         *macro_sheets(macro_of(rows)),
+        *message_sheets(rows),
+        *overhead_sheets(overheads_of(rows)),
+        *max_rate_sheets(max_rates_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
         *growth_sheets(growths_of(rows)),
@@ -50,6 +58,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
         *choice_sheets(choices_of(rows)),
+        *setting_sheets(settings_ranked(rows)),
         *thread_sheets(thread_curves(rows)),
         *stream_sheets(streams_of(rows)),
     )

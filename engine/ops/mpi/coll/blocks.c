@@ -88,7 +88,7 @@ static int lay_out(const struct coll *c, struct side *s, const size_t *elements)
         s->aints[b] = (MPI_Aint)s->at[b];
     }
     const size_t unit = c->row->in_bytes ? 1 : c->element;
-    if ((c->row->shape != EQUAL || c->row->at_once) && !(c->row->neighbours && c->row->in_bytes))
+    if (c->row->shape != EQUAL && !(c->row->neighbours && c->row->in_bytes))
         err = num_to_int(s->at[s->count] / unit, &s->all);
     for (int b = 0; b < s->count && !err; ++b) {
         err = num_to_int(elements[b], &s->counts[b]);

@@ -122,6 +122,8 @@ static int verify_barrier(struct coll *c)
 int coll_verify(void *state)
 {
     struct coll *c = state;
+    if (c->row->aside)
+        c->row->aside->clear(c);
     if (!coll_sized(c->row))
         return verify_barrier(c);
     int wrong = 0;

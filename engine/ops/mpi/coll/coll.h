@@ -40,7 +40,18 @@ enum shape {
 /* Where MPI_IN_PLACE stands; nowhere where there is no parameter `inplace`. */
 enum place { PLACE_NOWHERE, PLACE_SEND, PLACE_ROOT_SEND, PLACE_ROOT_RECV };
 
+/* Room beside the buffers: a block, those of all ranks, a part of a block cut into one for each rank, or all
+ * parts, as large as the largest of them. */
+enum coll_room { ROOM_NONE, ROOM_BLOCK, ROOM_ALL, ROOM_PART, ROOM_PARTS };
+
 struct coll;
+
+/* What a composition of calls has besides, in `own` of struct coll. */
+struct coll_aside {
+    int (*open)(const struct op_env *env, struct coll *c); /* after blocks are planned; talks to nobody */
+    void (*clear)(struct coll *c);                         /* before answers are checked */
+    void (*close)(struct coll *c);                         /* also after open() has failed */
+};
 
 struct coll_row {
     const char *name, *summary;
@@ -52,8 +63,9 @@ struct coll_row {
     const struct param (*params)[PARAMS_MAX + 1]; /* of an op; of one with work (COLL_PARAMS) */
     bool neighbours;                              /* the blocks are of the neighbours in a graph */
     bool in_bytes;                                /* displacements are, not in elements */
-    bool at_once;                                 /* a call moves all blocks as one */
     const char *missing;                          /* in any form */
+    const struct coll_aside *aside;               /* of a composition; NULL elsewhere */
+    enum coll_room room[2];                       /* likewise */
     int (*call)(const struct coll *c);
     int (*start)(const struct coll *c, MPI_Request *request);
     int (*init)(const struct coll *c, MPI_Request *request);
@@ -74,7 +86,7 @@ struct side {
     const int *peer; /* the rank at the other end of each; NULL: block b is rank b's */
     size_t *at;      /* where each begins, in bytes; at[count] is where the last one ends */
     int one;         /* elements of the first block */
-    int all;         /* of all blocks, where calls are irregular or move them at once */
+    int all;         /* of all blocks, where calls are irregular */
     int *counts;     /* what irregular calls take: of each block the elements, */
     int *displs;     /* where it begins in elements, or in bytes for ...w, */
     MPI_Aint *aints; /* the same for neighbours' ...w, */
@@ -108,7 +120,12 @@ struct coll {
     MPI_Request *requests; /* persistent: one for each turn */
     MPI_Request *request;  /* this repetition's */
     struct overlap work;   /* between start and completion; empty in forms without */
+    void *own;             /* a composition's */
 };
+
+/* All ranks alike. */
+#define ALL_SEND(n) .send_root = n, .send_other = n
+#define ALL_RECV(n) .recv_root = n, .recv_other = n
 
 /* The three calls of a collective from one list of arguments, in parentheses. */
 #define COLL_LIST(...) __VA_ARGS__

@@ -243,6 +243,7 @@ static int plan(const struct op_env *env, struct coll *c)
     err = err ? err : plan_elements(env, c);
     err = err || !c->row->neighbours ? err : plan_graph(env, c);
     err = err ? err : coll_plan_blocks(env, c);
+    err = err || !c->row->aside ? err : c->row->aside->open(env, c);
     err = err ? err : plan_turns(env, c);
     err = err ? err : plan_arrival(env, c);
     c->before = c->turn_count > 1 ? (c->delays_ns ? take_turn_and_arrive : take_turn)
@@ -333,6 +334,8 @@ void coll_teardown(void *state)
     if (c->own_comm)
         MPI_Comm_free(&c->comm);
     overlap_close(&c->work);
+    if (c->row->aside)
+        c->row->aside->close(c);
     reduction_close(&c->sum);
     side_free(&c->send);
     side_free(&c->recv);

@@ -9,6 +9,7 @@ from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.inside import Answered, Cores, Inside, Library
+from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.ranks import Ranks
@@ -28,6 +29,7 @@ __all__ = [
     "Fairness",
     "Inside",
     "Library",
+    "Limits",
     "Messages",
     "Modes",
     "Progress",
@@ -64,6 +66,7 @@ FACETS = (
     Watched,
     Messages,
     Progress,
+    Limits,
     Ranks,
     Beyond,
     Modes,

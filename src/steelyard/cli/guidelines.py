@@ -1,0 +1,227 @@
+"""`steelyard check guidelines`: is an MPI consistent with itself?"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.options import JsonFlag, JunitFile, StrictFlag, listed
+
+if TYPE_CHECKING:
+    from steelyard.guidelines.verdicts import CheckedGuidelines
+    from steelyard.plan.plan import Measure, Plan
+    from steelyard.results.row import Row
+
+EXAMPLES = {
+    "guidelines": (
+        "steelyard check guidelines --mpi openmpi,mpich",
+        "steelyard check guidelines mpi.gather mpi.allreduce -n 4 --bytes 8,1Ki --launches 12",
+        "steelyard check guidelines results/guidelines --strict",
+    )
+}
+_PLAN = "guidelines"  # the shipped one
+
+
+@dataclass(frozen=True)
+class GuidelineOptions:
+    """The options of `steelyard check guidelines`."""
+
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DIR | PLAN.toml | OP ...",
+            help=(
+                "a results folder that was measured before; or a plan; or ops and patterns, such as "
+                "mpi.gather, of the shipped plan 'guidelines'; default: all of that"
+            ),
+        ),
+    ] = None
+    mpi: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|PATH,...",
+            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
+        ),
+    ] = None
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n", "--ranks", metavar="N,...", help="numbers of ranks of the collectives; default: all cores"
+        ),
+    ] = None
+    bytes_: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZES", help="sizes; default: the plan's")
+    ] = None
+    launches: Annotated[
+        int | None, typer.Option(metavar="N", min=2, help="number of launches; default: the plan's")
+    ] = None
+    time_budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="for all launches: 90s, 10m; default: the plan's")
+    ] = None
+    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="allow more ranks than cores")] = (
+        False
+    )
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="seed of the order of test cases and launches; default: drawn"),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="results folder, resumed if it is there; default: results/guidelines-DATE-TIME",
+        ),
+    ] = None
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            metavar="PERCENT", help="by so much longer the left side may take, in per cent of the right one"
+        ),
+    ] = 5.0
+    false_alarm: Annotated[
+        float,
+        typer.Option(
+            metavar="PERCENT",
+            help="checks of an MPI that keeps all guidelines that call one violated, in per cent",
+        ),
+    ] = 1.0
+    strict: StrictFlag = False
+    junit: JunitFile = None
+    json: JsonFlag = False
+
+
+def guidelines(options: GuidelineOptions) -> None:
+    """Hold the calls of an MPI against what they could be composed of, and say which are too slow."""
+    from steelyard.guidelines.verdicts import Asked, check_guidelines, guidelines_document
+
+    wanted = question(options.false_alarm, options.tolerance, options.tolerance)
+    asked = Asked(wanted.false_alarm, wanted.margin)
+    found = check_guidelines(_rows(options), asked)
+    if options.junit:
+        _write_junit(options.junit, found, options.strict)
+    if options.json:
+        say_json(guidelines_document(found))
+    else:
+        _print(found)
+    if found.verdict == "violated":
+        raise typer.Exit(SLOWER_CODE)
+    if options.strict and any(one.verdict == "cannot tell" for one in found.points):
+        raise typer.Exit(CANNOT_TELL_CODE)
+
+
+def _print(found: CheckedGuidelines) -> None:
+    from steelyard.guidelines.sheets import guideline_sentences, guideline_sheets
+    from steelyard.show.terminal import prose_text
+
+    for number, sheet in enumerate(guideline_sheets(found)):
+        if number > 0:
+            say_aside("")
+        print_sheet(sheet)
+    for sentence in guideline_sentences(found):
+        print_laid_out(prose_text(sentence, paper()))
+
+
+def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
+    from steelyard.guidelines.sheets import guidelines_junit
+
+    try:
+        write_whole(path, guidelines_junit("steelyard check guidelines", found, strict))
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
+        ) from None
+
+
+def _rows(options: GuidelineOptions) -> Sequence[Row]:
+    """The rows of a folder that is there, or of one that is measured now. Raises InputError."""
+    what = options.what or []
+    if len(what) == 1 and Path(what[0]).is_dir():
+        from steelyard.results.rows import results
+
+        given = [
+            name
+            for name in ("mpi", "ranks", "launches", "time_budget", "seed", "out", "bytes_")
+            if getattr(options, name) is not None
+        ]
+        if given or options.oversubscribe:
+            raise InputError(
+                f"'{what[0]}' is measured already; leave the options out that say how, or give another --out"
+            )
+        return results(Path(what[0]))
+    from steelyard.campaign.folder import default_folder
+    from steelyard.cli.run import measure
+    from steelyard.cli.show import tell_diagnostics
+    from steelyard.report import write_report
+
+    plan = planned_guidelines(options)
+    folder = options.out or default_folder(plan)
+    read, diagnostics = measure(plan, folder)
+    tell_diagnostics(diagnostics)
+    tell(f"results: {folder}")
+    tell(f"report:  {write_report([folder], folder / 'report.html')}")
+    return read.rows
+
+
+def planned_guidelines(options: GuidelineOptions) -> Plan:
+    """The plan that is measured: the shipped one or another, or what of it has to do with some ops.
+
+    Raises InputError.
+    """
+    from steelyard.plan.plan import read_plan
+    from steelyard.plan.shipped import shipped_plans
+
+    what = listed(options.what)
+    is_plan = len(what) == 1 and (what[0].endswith(".toml") or what[0] in shipped_plans())
+    path = Path(what[0]) if is_plan and what[0].endswith(".toml") else shipped_plans()[_PLAN]
+    if is_plan and not what[0].endswith(".toml"):
+        path = shipped_plans()[what[0]]
+    plan = read_plan(path)
+    if what and not is_plan:
+        plan = replace(plan, measure=_about(what, plan))
+    given = {
+        "mpi": listed(options.mpi) or None,
+        "launches": options.launches,
+        "time_budget": options.time_budget,
+        "seed": options.seed,
+        "oversubscribe": options.oversubscribe or None,
+    }
+    measures = tuple(
+        replace(
+            one,
+            ranks=options.ranks if options.ranks is not None and one.ranks is None else one.ranks,
+            bytes=options.bytes_ if options.bytes_ is not None and one.bytes is not None else one.bytes,
+        )
+        for one in plan.measure
+    )
+    return replace(
+        plan, measure=measures, **{name: value for name, value in given.items() if value is not None}
+    )
+
+
+def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:
+    """The measures that begin with one of these ops, and those of what these are held against elsewhere."""
+    from steelyard.guidelines.table import GUIDELINES
+
+    first = [one.ops[0] for one in plan.measure]
+    for word in words:
+        if not fnmatch.filter(first, word):
+            names = ", ".join(dict.fromkeys(first))
+            raise InputError(
+                f"there are no guidelines of '{word}', and no results folder of that name; give {names}"
+            )
+    mine = {op for word in words for op in fnmatch.filter(first, word)}
+    kept = [one for one in plan.measure if one.ops[0] in mine]
+    there = [pattern for one in kept for pattern in one.ops]
+    against = {row.right.op for row in GUIDELINES if row.left.op in mine and not row.unless}
+    lacking = {op for op in against if not any(fnmatch.fnmatch(op, pattern) for pattern in there)}
+    return tuple(one for one in plan.measure if one.ops[0] in mine | lacking)

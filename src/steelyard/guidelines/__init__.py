@@ -1,0 +1,1 @@
+"""Is an MPI consistent with itself: performance guidelines, measured and judged."""

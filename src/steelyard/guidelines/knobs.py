@@ -1,0 +1,74 @@
+"""What a library can be told instead: the variable that chooses the algorithm of a collective.
+
+Names and values are those of `ompi_info --param coll tuned --level 9` of Open MPI 4.1 and of the control
+variables of MPICH 4 and 5. Both have `ompi_info` or `mpivars` to say which values a build knows.
+"""
+
+from __future__ import annotations
+
+# Collectives whose algorithm coll_tuned lets one choose -> what it calls those that do as a composition does.
+_TUNED: dict[str, dict[str, str]] = {
+    "allgather": {"bcasts": "1 (linear)"},
+    "allgatherv": {"gatherv_bcast": "1 (default)"},
+    "allreduce": {
+        "reduce_bcast": "2 (nonoverlapping)",
+        "reduce_scatter_block_allgather": "6 (rabenseifner)",
+        "reduce_scatter_allgatherv": "6 (rabenseifner)",
+    },
+    "alltoall": {"messages": "1 (linear)"},
+    "alltoallv": {"messages": "1 (basic_linear)"},
+    "barrier": {"messages": "4 (bruck)"},
+    "bcast": {
+        "scatter_allgather": "8 (scatter_allgather)",
+        "scatterv_allgatherv": "8 (scatter_allgather)",
+        "halves": "3 (pipeline)",
+    },
+    "exscan": {},
+    "gather": {"messages": "1 (basic_linear)"},
+    "reduce": {
+        "gather_reduce_local": "1 (linear)",
+        "reduce_scatter_block_gather": "7 (rabenseifner)",
+        "reduce_scatter_gatherv": "7 (rabenseifner)",
+        "halves": "3 (pipeline)",
+    },
+    "reduce_scatter": {"reduce_scatterv": "1 (non-overlapping)"},
+    "reduce_scatter_block": {"reduce_scatter": "1 (basic_linear)"},
+    "scan": {},
+    "scatter": {"messages": "1 (basic_linear)"},
+}
+_CVARS: dict[str, dict[str, str]] = {
+    "allreduce": {
+        "reduce_scatter_block_allgather": "reduce_scatter_allgather",
+        "reduce_scatter_allgatherv": "reduce_scatter_allgather",
+    },
+    "alltoall": {"messages": "scattered"},
+    "barrier": {"messages": "dissemination"},
+    "bcast": {
+        "scatter_allgather": "scatter_recursive_doubling_allgather",
+        "scatterv_allgatherv": "scatter_recursive_doubling_allgather",
+    },
+    "reduce": {
+        "reduce_scatter_block_gather": "reduce_scatter_gather",
+        "reduce_scatter_gatherv": "reduce_scatter_gather",
+    },
+    **{name: {} for name in ("allgather", "allgatherv", "alltoallv", "alltoallw", "exscan", "gather")},
+    **{name: {} for name in ("gatherv", "reduce_scatter", "reduce_scatter_block", "scan", "scatter")},
+    "scatterv": {},
+}
+
+
+def knob_words(mpi: str | None, collective: str, by: str = "") -> str:
+    """The setting of a library that may do better, `MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial`; else nothing.
+
+    mpi: the name of an MPI as rows have it, `openmpi-4.1.4`. by: what a mock-up composes the collective of;
+    empty where it is held against no composition.
+    """
+    family = (mpi or "").partition("-")[0]
+    if family == "openmpi" and collective in _TUNED:
+        value = _TUNED[collective].get(by, "N, of which 'ompi_info --param coll tuned --level 9' has a list")
+        variable = f"OMPI_MCA_coll_tuned_{collective}_algorithm"
+        return f"OMPI_MCA_coll_tuned_use_dynamic_rules=1 {variable}={value}"
+    if family == "mpich" and collective in _CVARS:
+        value = _CVARS[collective].get(by, "another algorithm, of which the user's guide has a list")
+        return f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM={value}"
+    return ""

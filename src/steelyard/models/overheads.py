@@ -1,0 +1,118 @@
+"""LogGP's o, g and L apart: from trains of messages, with work between them or without (Netgauge's way).
+
+With T(n, d) the time of n messages of s bytes that begin d apart, and one back,
+
+    g(s)  = (T(n, 0) - T(1)) / (n - 1)         what a message more costs; over sizes it is g + (s - 1) G
+    o     = (T(n, d) - T(1)) / (n - 1) - d     of the side that works for d before each message
+    L     = T(1) / 2 - o(sender) - o(receiver)
+
+as long as d is no shorter than T(1): all but o is then over before the next message. d is what the same work
+takes alone (`self.work` in the same launches). Each launch makes its own values; intervals are those over
+launches. A long message by a protocol with a handshake has its way in o, for the sender waits in it.
+
+Source: T. Hoefler, A. Lichei, W. Rehm, Low-overhead LogGP parameter assessment for modern interconnection
+networks, IPDPS 2007; T. Kielmann, H. Bal, K. Verstoep, Fast measurement of LogP parameters for message
+passing platforms, 2000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from steelyard.models.loggp import launch_medians, span_of
+from steelyard.records.kinds import WORK
+from steelyard.results.key import key_of
+from steelyard.results.row import Row
+from steelyard.stats import Interval
+
+_TRAIN = "mpi.train"
+_ONE = "messages"  # the parameter of trains that says how many they have
+_SENDER, _RECEIVER = "sender", "receiver"
+_FREE = ("param.messages", "param.work_us", "param.side")
+
+
+# MPI, ranks, work_us -> what the work alone takes, by launch
+Works = Mapping[tuple[str | None, int, float], Mapping[int, float]]
+
+
+class Overheads(Struct, frozen=True, kw_only=True):
+    """The parameters of messages of one size under one MPI, in ns; None where they were not measured.
+
+    `messages` are those of the trains. `short`: the work was shorter than the way there and back, so that no
+    overhead can be told.
+    """
+
+    mpi: str | None
+    bytes: int
+    messages: int
+    gap: Interval | None = None
+    send: Interval | None = None
+    receive: Interval | None = None
+    latency: Interval | None = None
+    short: bool = False
+
+
+def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
+    """Every size of every MPI of which one message and a train were measured, in the order of the rows."""
+    works = {
+        (row.mpi, row.ranks, _work_us(row)): launch_medians(row)
+        for row in rows
+        if row.role == WORK and row.status == "ok"
+    }
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row.base == _TRAIN and row.status == "ok" and launch_medians(row):
+            groups.setdefault(key_of(row, _FREE), []).append(row)
+    return tuple(found for members in groups.values() for found in _overheads(members, works))
+
+
+def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
+    single = next((launch_medians(row) for row in members if row.params[_ONE] == 1), None)
+    counts = sorted({int(row.params[_ONE]) for row in members} - {1})
+    if single is None or not counts:
+        return
+    count = counts[-1]
+    trains = [row for row in members if row.params[_ONE] == count]
+    free = next((row for row in trains if _work_us(row) == 0), None)
+    gap = {} if free is None else _each(launch_medians(free), single, count)
+    sides: dict[str, dict[int, float]] = {}
+    short = False
+    for row in (row for row in trains if _work_us(row) != 0):
+        work = works.get((row.mpi, row.ranks, _work_us(row)))
+        if work is None:
+            continue
+        if any(work[one] < single[one] for one in work.keys() & single.keys()):
+            short = True
+            continue
+        more = _each(launch_medians(row), single, count)
+        found = {one: more[one] - work[one] for one in more if one in work}
+        sides.setdefault(str(row.params.get("side", _SENDER)), found)
+    send, receive = sides.get(_SENDER, {}), sides.get(_RECEIVER, {})
+    wire = {
+        one: single[one] / 2 - send[one] - receive[one] for one in single if one in send and one in receive
+    }
+    yield Overheads(
+        mpi=members[0].mpi,
+        bytes=members[0].bytes,
+        messages=count,
+        gap=_span(gap),
+        send=_span(send),
+        receive=_span(receive),
+        latency=_span(wire),
+        short=short and not sides,
+    )
+
+
+def _work_us(row: Row) -> float:
+    return float(row.params.get("work_us", 0.0))
+
+
+def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -> dict[int, float]:
+    """What each message more costs, by launch."""
+    return {one: (train[one] - single[one]) / (count - 1) for one in train if one in single}
+
+
+def _span(values: Mapping[int, float]) -> Interval | None:
+    return span_of(list(values.values()), logs=False) if values else None

@@ -1,0 +1,29 @@
+"""The guidelines of a report: which are violated, and all cases below, where a folder has mock-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.base.errors import InputError
+from steelyard.guidelines.sheets import case_sheet, guideline_sentences, guideline_sheets
+from steelyard.guidelines.table import MOCK
+from steelyard.guidelines.verdicts import Asked, check_guidelines
+from steelyard.report.blocks import Part, Section, untitled
+from steelyard.results.row import Row
+
+
+def guideline_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+    """One section for a folder that measured a mock-up; nothing where none can be judged."""
+    if not any(row.op.startswith(MOCK) for row in rows):
+        return
+    try:
+        found = check_guidelines(rows, Asked())
+    except InputError:
+        return
+    whole = untitled(case_sheet("all", found, found.points))
+    yield Section(
+        title="Guidelines" + (f", {folder}" if folder else ""),
+        explained=" ".join(guideline_sentences(found)),
+        sheets=tuple(guideline_sheets(found)),
+        more=(Part("All cases", sheets=(whole,)),),
+    )

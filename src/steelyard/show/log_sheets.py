@@ -1,0 +1,70 @@
+"""What a message costs by its size, as a table: the lines of each MPI, and where they change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.base.units import format_bytes, format_time
+from steelyard.models.loggp import LogModel, LogPiece, log_models
+from steelyard.models.micro_macro import macro_of
+from steelyard.results.row import Row
+from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.stats import Interval
+
+LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer say nothing of changes
+
+
+def message_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+    """The lines of MPIs whose ping-pong has six sizes or more; none beside kernels, which have it already."""
+    models = [model for model in log_models(rows) if len(model.sizes) >= LEAST_SIZES]
+    return (log_sheet(models),) if models and not macro_of(rows).lines else ()
+
+
+def log_sheet(models: Sequence[LogModel]) -> Sheet:
+    """A line for each protocol of each MPI."""
+    return Sheet(
+        title="LogGP of each MPI",
+        explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
+        "ping-pong, fitted to each launch by itself",
+        columns=(
+            words("MPI"),
+            words("messages"),
+            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "off by, at most")),
+            remark(),
+        ),
+        lines=plain_lines(
+            (
+                model.mpi,
+                _from_words(piece),
+                *_time_cells(piece.start),
+                f"{piece.gap.value:.3g}",
+                number_interval(piece.gap),
+                f"{100 * model.missed:.0f} %",
+                ", ".join(piece.stated),
+            )
+            for model in models
+            for piece in model.pieces
+        ),
+        grouped=1,
+    )
+
+
+def _from_words(piece: LogPiece) -> str:
+    """`from 16 KiB`; `from 4033 B, 4032 B not` where the change is known to the byte."""
+    words_ = f"from {format_bytes(piece.least)}"
+    if piece.after is None or piece.least - piece.after > 1:
+        return words_
+    return f"from {piece.least} B on, {piece.after} B not"
+
+
+def _time_cells(span: Interval) -> tuple[str, str]:
+    if span.low is None or span.high is None:
+        return format_time(span.value), NOTHING
+    return format_time(span.value), f"{format_time(span.low)} – {format_time(span.high)}"
+
+
+def number_interval(span: Interval) -> str:
+    """`0.12 to 0.15`, a dash without an interval."""
+    if span.low is None or span.high is None:
+        return NOTHING
+    return f"{span.low:.3g} to {span.high:.3g}"

@@ -1,0 +1,63 @@
+"""o, g and L from trains of messages whose times are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from macro_rows import row
+from steelyard.models.overheads import Overheads, overheads_of
+from steelyard.records.kinds import WORK
+from steelyard.results.row import Row
+from steelyard.show.overhead_sheets import overhead_sheets
+from steelyard.show.terminal import Paper, sheet_text
+
+L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
+SINGLE = 2 * (L + SEND + RECEIVE)  # there and back
+LAUNCHES = (0.98, 1.0, 1.02)  # each launch is slower or faster in all that it does
+
+
+def train(messages: int, work_ns: float = 0.0, side: str = "sender", size: int = 8) -> Row:
+    each = GAP if not work_ns else work_ns + (SEND if side == "sender" else RECEIVE)
+    params = {"messages": messages, "work_us": work_ns / 1e3, "side": side}
+    times = [one * (SINGLE + (messages - 1) * each) for one in LAUNCHES]
+    return row("mpi.train", "a", times, bytes=size, params=params)
+
+
+def work(ns: float) -> Row:
+    return row("self.work", "a", [one * ns for one in LAUNCHES], params={"work_us": ns / 1e3}, role=WORK)
+
+
+def only(*rows: Row) -> Overheads:
+    (found,) = overheads_of(rows)
+    return found
+
+
+def test_all_parameters_are_found() -> None:
+    one = only(train(1), train(16), train(16, 5e3), train(16, 5e3, "receiver"), work(5e3))
+    assert (one.messages, one.bytes, one.short) == (16, 8, False)
+    for span, true in ((one.gap, GAP), (one.send, SEND), (one.receive, RECEIVE), (one.latency, L)):
+        assert span is not None
+        assert span.value == pytest.approx(true)
+        assert (span.low or 0.0) < true < (span.high or 0.0)
+    (sheet,) = overhead_sheets([one])
+    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert [line.cells[3] for line in sheet.lines] == ["900 ns", "150 ns", "250 ns", "400 ns"]
+
+
+def test_what_was_not_measured_is_none() -> None:
+    one = only(train(1), train(16))
+    assert one.gap is not None
+    assert (one.send, one.receive, one.latency) == (None, None, None)
+    one = only(train(1), train(16, 5e3), work(5e3))
+    assert one.send is not None
+    assert (one.gap, one.latency) == (None, None)
+    assert overheads_of([train(16)]) == overheads_of([train(1)]) == ()
+    assert only(train(1), train(16, 5e3)).send is None  # nobody knows what the work takes
+    assert overhead_sheets(()) == ()
+
+
+def test_work_that_is_too_short_tells_no_overhead() -> None:
+    one = only(train(1), train(16), train(16, 2e3), work(2e3))
+    assert one.short
+    assert one.send is None
+    assert "give more work_us" in overhead_sheets([one])[0].lines[-1].cells[-1]

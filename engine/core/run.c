@@ -362,6 +362,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .report = p->method->at_root ? OP_ROOT : p->op->report,
                              .brief = p->brief,
                              .phases = r.env.phases,
+                             .moved = &r.moved,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
     moved_open(&r.moved, p->op, p->op_params);

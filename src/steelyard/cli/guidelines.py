@@ -177,8 +177,8 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
     Raises InputError.
     """
-    from steelyard.plan.arguments import shipped_plans
     from steelyard.plan.plan import read_plan
+    from steelyard.plan.shipped import shipped_plans
 
     what = listed(options.what)
     is_plan = len(what) == 1 and (what[0].endswith(".toml") or what[0] in shipped_plans())

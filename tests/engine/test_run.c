@@ -108,7 +108,7 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
 {
     struct kept *k = (struct kept *)sink;
     (void)p;
-    CHECK(!c->before || c->after_index - c->before_index == k->sync_step);
+    CHECK(c->before_index < 0 || c->after_index - c->before_index == k->sync_step);
     CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t duration = c->stop_ns[i] - c->start_ns[i];

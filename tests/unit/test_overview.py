@@ -15,7 +15,8 @@ from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
 from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.plan import read_plan
-from steelyard.records.schema import End, Params
+from steelyard.records.fields import Params
+from steelyard.records.schema import End
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.show.overview import ReadFolder, folder_names, overview_text

@@ -244,8 +244,8 @@ def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> li
     plan = job.plan
     if plan.arrivals is not None:
         command += ["--arrivals", str(_arrivals_file(job.folder))]
-    for option, value in (("--clock", plan.clock), ("--sync", plan.sync), ("--paths", plan.paths)):
-        command += [option, value] if value is not None else []
+    asked = {"--clock": plan.clock, "--sync": plan.sync, "--paths": plan.paths, "--keep": plan.keep}
+    command += [word for option, value in asked.items() if value is not None for word in (option, value)]
     return command
 
 

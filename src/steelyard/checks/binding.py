@@ -158,8 +158,9 @@ def moved(seen: Evidence) -> str | None:
     found: dict[tuple[str, int], str] = {}
     for file in seen.measured.files:
         for before, after in pairwise(file.states):
-            for rank, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
+            for at, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
                 if old != new:
+                    rank = before.rank(at)
                     told = f"was moved from {cpus_words(cpu_set(old))} to {cpus_words(cpu_set(new))}"
                     when = f"while {names.get(after.point or 0, 'a test case')} was measured"
                     found.setdefault((file.job.job, rank), f"{who(file, rank)} {told} {when}")

@@ -6,6 +6,7 @@ Nothing is computed from what is measured while ranks run: their cores may be al
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -56,7 +57,7 @@ class _Shower:
         self.bar, self.launches, self.budget = bar, launches, budget
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
-        self.to_come: list[PlannedPoint] = []
+        self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch, self.points = 0, 0
         self.done, self.total = 0, 0
         self.failed: set[tuple[int, str]] = set()
@@ -74,7 +75,7 @@ class _Shower:
                 self._begin(event)
             case PointEnded():
                 self.done += 1
-                self.to_come = [point for point in self.to_come if point.point != event.plan.point]
+                self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
                     self._say_failed(event, end.why or "no reason given")
@@ -95,7 +96,8 @@ class _Shower:
             self._say(f"  {point_words(event.plan)}{of} failed in launch {self.launch}: {why}")
 
     def _begin(self, event: JobStarted) -> None:
-        self.launch, self.points, self.to_come = event.launch, len(event.points), list(event.points)
+        self.launch, self.points = event.launch, len(event.points)
+        self.to_come = OrderedDict((point.point, point) for point in event.points)
         if not self.bar.console.is_terminal or event.notes:
             points = counted(len(event.points), "test case")
             self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
@@ -117,7 +119,8 @@ class _Shower:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
         if self.to_come:
             where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
-            words = f"{point_words(self.to_come[0])}   {where}, launch {self.launch} of {self.launches}"
+            now = next(iter(self.to_come.values()))
+            words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"
             self.bar.update(
                 self.task, description=words, total=self.total, completed=self.done, left=self._left()
             )

@@ -103,6 +103,7 @@ def planned(options: RunOptions) -> Plan:
     one_of("--engine", options.engine, ("solo", "mpi"))
     one_of("--yield", options.yield_, ("real", "none"))
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
+    one_of("--keep", options.keep, ("ranks", "sampled", "slowest"))
     one_of("--retry", options.retry, ("failed",))
     axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
     axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
@@ -112,7 +113,8 @@ def planned(options: RunOptions) -> Plan:
     plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
-        name: getattr(options, name) for name in ("paths", "time_budget", "spread", "hang_after", "seed")
+        name: getattr(options, name)
+        for name in ("paths", "keep", "time_budget", "spread", "hang_after", "seed")
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}

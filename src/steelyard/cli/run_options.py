@@ -194,6 +194,14 @@ class RunOptions:
             help="messages may take longer one way than back: state only guaranteed bounds of the clocks",
         ),
     ] = None
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ranks|sampled|slowest",
+            help="of each sample: every rank's timestamps (default up to 64 ranks), what is reduced over "
+            "ranks with timestamps of some (default of more), or that alone",
+        ),
+    ] = None
     arrivals: Annotated[
         Path | None,
         typer.Option(

@@ -26,6 +26,7 @@ from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
 from steelyard.models.loggp import log_models
+from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
@@ -42,8 +43,9 @@ def results_document(what: Results) -> dict[str, Any]:
     messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
     of applications, `functionality` which one-sided calls work, `rankings` which way to call them is the
     fastest, `choices` the same of calls that do the same, `streams` threads against processes, `threads`
-    rates over threads, `messages` what messages cost and `overheads` its parts, `trees` which algorithm
-    broadcasts seem to use, `growth` models over ranks, `doubts` what the checks have found.
+    rates over threads, `messages` what messages cost and `overheads` its parts, `rates` what pairs of ranks
+    share, `trees` which algorithm broadcasts seem to use, `growth` models over ranks, `doubts` what the
+    checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -56,6 +58,7 @@ def results_document(what: Results) -> dict[str, Any]:
     streams, threads = msgspec.to_builtins((streams_of(rows), thread_curves(rows)))
     made |= {"functionality": works, "rankings": ranked, "streams": streams, "threads": threads}
     made["choices"] = msgspec.to_builtins(choices_of(rows))
+    made["rates"] = msgspec.to_builtins(max_rates_of(rows))
     made["messages"], made["overheads"] = msgspec.to_builtins((log_models(rows), overheads_of(rows)))
     made["trees"], made["growth"] = msgspec.to_builtins((algorithms_of(rows), growths_of(rows)))
     made["doubts"] = found

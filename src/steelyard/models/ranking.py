@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from steelyard.models.bests import Best, leaders_of
 from steelyard.models.functionality import is_one_sided
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row
 

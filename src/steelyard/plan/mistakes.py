@@ -33,6 +33,7 @@ _ALLOWED: Mapping[str, str] = {
     "clock": "the name of a timer",
     "sync": "the name of a synchronisation",
     "paths": "\"symmetric\" or \"asymmetric\"",
+    "keep": "\"ranks\", \"sampled\" or \"slowest\"",
     "arrivals": "the name of a file beside the plan",
     "hang_after": "a time: \"60s\"",
     "seed": "a whole number of 0 or more",

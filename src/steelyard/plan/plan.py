@@ -83,6 +83,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
     paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
+    keep: str | None = None  # of each sample: all ranks' timestamps, or what is reduced over ranks
     arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of one, beside it
     hang_after: str = "60s"  # a launch that writes no record for so long hangs
     seed: int | None = None
@@ -99,6 +100,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("yield is 'real' or 'none'")
         if self.paths not in (None, "symmetric", "asymmetric"):
             raise ValueError("paths is 'symmetric' or 'asymmetric'")
+        if self.keep not in (None, "ranks", "sampled", "slowest"):
+            raise ValueError("keep is 'ranks', 'sampled' or 'slowest'")
 
 
 def read_plan(path: Path) -> Plan:

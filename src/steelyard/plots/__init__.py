@@ -17,6 +17,7 @@ from steelyard.plots.panels import legend_of
 from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts, launches_charts
 from steelyard.plots.ranks import rank_charts
 from steelyard.plots.ratios import overview_chart, ratio_charts
+from steelyard.plots.rooflines import roofline_charts
 from steelyard.plots.scaling import scaling_charts
 from steelyard.plots.svg import svg, swatch
 from steelyard.plots.threads import each_thread_charts, thread_charts
@@ -45,6 +46,7 @@ __all__ = [
     "overview_chart",
     "rank_charts",
     "ratio_charts",
+    "roofline_charts",
     "scaling_charts",
     "svg",
     "swatch",

@@ -9,29 +9,17 @@ History of the format (`SCHEMA`):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 from steelyard.base.foreign import executable_name
 from steelyard.records.answer import Answer
+from steelyard.records.fields import Amount, Count, Number, Params, Real, Several, Share, Timestamps, Whole
+from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 
 SCHEMA = 1
-
-# Bounds of numbers, 146 years in ns: beyond them sums would leave 64 bits, and products be infinite.
-_MOST, _MOST_REAL = 2**62, 1e18
-
-Number = int | float
-Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
-Whole = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
-Count = Annotated[int, Meta(ge=0, le=_MOST)]
-Several = Annotated[int, Meta(ge=1, le=_MOST)]
-Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
-Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Timestamps = Sequence[Sequence[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -189,6 +177,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     yield_: str = field(name="yield", default="real")
     start_unix_ns: Whole = 0
     environment: dict[str, str] = {}
+    tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 
 
 class Point(_Record, frozen=True, tag="point"):
@@ -341,18 +330,19 @@ class Sync(_Record, frozen=True, tag="sync"):
 class State(_Record, frozen=True, tag="state"):
     """The state of each rank when `point` had ended, or (None) when the launch began.
 
-    Each key has an item for each rank; -1, or no item, where the system does not tell. `cpus` is what the
-    rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main thread,
-    `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began: `busy_ns` of
-    CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the CPU,
-    `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same work
-    took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had ended,
-    and `lanes_meant`, where it was bound ("": it was not).
+    Each key has an item for each rank that it is of; -1, or no item, where the system does not tell. `cpus`
+    is what the rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main
+    thread, `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began:
+    `busy_ns` of CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of
+    the CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same
+    work took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had
+    ended, and `lanes_meant`, where it was bound ("": it was not).
     """
 
     at_ns: tuple[Whole, ...]
     cpus: tuple[str, ...]
     point: Count | None = None
+    ranks: tuple[Count, ...] = ()  # chosen ranks that it is of; none named: all
     cpu: tuple[Whole, ...] = ()
     migrations: tuple[Whole, ...] = ()
     voluntary: tuple[Whole, ...] = ()
@@ -366,6 +356,10 @@ class State(_Record, frozen=True, tag="state"):
     step_ps: tuple[Whole, ...] = ()
     lanes: tuple[tuple[str, ...], ...] = ()
     lanes_meant: tuple[tuple[str, ...], ...] = ()
+
+    def rank(self, index: int) -> int:
+        """The rank of an item."""
+        return self.ranks[index] if self.ranks else index
 
 
 class Watch(_Record, frozen=True, tag="watch"):
@@ -411,7 +405,8 @@ class Close(_Record, frozen=True, tag="close"):
     pvars: dict[str, float | None] = {}
 
 
-Record = Job | Launch | Point | Obs | Phases | Lanes | Sync | State | Watch | End | Close
+_OfSamples = Point | Obs | Reduced | RanksTold | Phases | Lanes | Sync | ReducedSync | End
+Record = Job | Launch | _OfSamples | State | Watch | Close
 
 
 def records_schema() -> dict[str, Any]:

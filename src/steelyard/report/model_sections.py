@@ -11,10 +11,12 @@ from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
+from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
 from steelyard.models.ranking import Ranking, choices_of, rankings_of
+from steelyard.models.rooflines import rooflines_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
@@ -28,6 +30,7 @@ from steelyard.plots import (
     legend_of,
     matrix_charts,
     overlap_charts,
+    roofline_charts,
     scaling_charts,
     thread_charts,
     tree_charts,
@@ -44,6 +47,7 @@ from steelyard.show.growth_sheets import growth_names, growth_sheets
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
+from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
@@ -103,10 +107,11 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     growths = growths_of(rows)
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
-        (tuple(phase_sheets(rows)), []),
+        (tuple(phase_sheets(rows)), roofline_charts(rooflines_of(rows))),
         (macro_sheets(macro_of(rows)), []),
         (message_sheets(rows), []),
         (overhead_sheets(overheads_of(rows)), []),
+        (max_rate_sheets(max_rates_of(rows)), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
         (growth_sheets(growths), growth_charts(growths, growth_names(growths))),

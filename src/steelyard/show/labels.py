@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_bytes
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.row import Row
 from steelyard.show.sheet import NUMBER, WORDS, Column
 

@@ -12,6 +12,7 @@ from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
+from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import OverlapCurve, curves
@@ -28,6 +29,7 @@ from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
+from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
@@ -48,6 +50,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *macro_sheets(macro_of(rows)),
         *message_sheets(rows),
         *overhead_sheets(overheads_of(rows)),
+        *max_rate_sheets(max_rates_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
         *growth_sheets(growths_of(rows)),

@@ -1,0 +1,52 @@
+"""The max-rate model from rates that are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from macro_rows import row
+from steelyard.models.max_rate import MaxRate, max_rates_of
+from steelyard.results.row import Row
+from steelyard.show.max_rate_sheets import max_rate_sheets
+from steelyard.show.terminal import Paper, sheet_text
+
+SIZE, PAIR = 65536, 8e9
+FACTORS = (0.98, 1.0, 1.01, 1.02)
+
+
+def pattern(pairs: int, shared: float = float("inf"), op: str = "mpi.pattern.neighbours") -> Row:
+    """A window of 64 messages of each pair."""
+    moved = 64 * SIZE * pairs
+    times = [moved / min(pairs * PAIR, shared) * 1e9 / one for one in FACTORS]
+    middle = sorted(times)[1] / 2 + sorted(times)[2] / 2
+    return row(op, "a", times, ranks=2 * pairs, bytes=SIZE, bandwidth=moved / middle * 1e9)
+
+
+def only(rows: list[Row]) -> MaxRate:
+    (found,) = max_rates_of(rows)
+    return found
+
+
+@pytest.mark.parametrize("shared", [20e9, 40e9])
+def test_a_pair_and_what_all_share_are_found(shared: float) -> None:
+    one = only([pattern(pairs, shared) for pairs in (16, 8, 4, 2, 1)])
+    assert [pairs for pairs, _ in one.points] == [1, 2, 4, 8, 16]
+    assert one.pair.value == pytest.approx(PAIR, rel=0.02)
+    assert one.shared is not None
+    assert one.shared.value == pytest.approx(shared, rel=0.02)
+    assert (one.shared.low or 0) < shared < (one.shared.high or 0)
+    assert one.missed < 0.05
+
+
+def test_pairs_that_all_add_share_nothing_yet() -> None:
+    one = only([pattern(pairs) for pairs in (1, 2, 4)])
+    assert one.shared is None
+    (sheet,) = max_rate_sheets([one])
+    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert "not reached" in sheet.lines[1].cells
+
+
+def test_few_pairs_and_other_patterns_make_none() -> None:
+    assert max_rates_of([pattern(1), pattern(2)]) == ()
+    assert max_rates_of([pattern(pairs, op="mpi.pattern.ring") for pairs in (1, 2, 4)]) == ()
+    assert max_rate_sheets(()) == ()

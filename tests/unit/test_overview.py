@@ -13,8 +13,8 @@ from further import further
 from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
-from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.plan import read_plan
+from steelyard.plan.shipped import shipped_plans
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
 from steelyard.results.load import load

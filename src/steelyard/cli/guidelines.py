@@ -180,8 +180,8 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
     Raises InputError.
     """
     from steelyard.base.units import parse_seconds
-    from steelyard.plan.arguments import shipped_plans
     from steelyard.plan.plan import MOST_LAUNCHES, read_plan
+    from steelyard.plan.shipped import shipped_plans
 
     if (options.launches or 0) > MOST_LAUNCHES:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")

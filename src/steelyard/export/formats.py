@@ -20,6 +20,7 @@ from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -45,8 +46,8 @@ def results_document(what: Results) -> dict[str, Any]:
     fastest, `choices` the same of calls that do the same, `settings` the same of settings of launches,
     `streams` threads against processes, `threads`
     rates over threads, `messages` what messages cost and `overheads` its parts, `rates` what pairs of ranks
-    share, `trees` which algorithm broadcasts seem to use, `growth` models over ranks, `doubts` what the
-    checks have found.
+    share, `trees` which algorithm broadcasts seem to use, `collectives` their lines, `growth` models over
+    ranks, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -61,6 +62,7 @@ def results_document(what: Results) -> dict[str, Any]:
     made["choices"], made["settings"] = msgspec.to_builtins((choices_of(rows), settings_ranked(rows)))
     made["rates"] = msgspec.to_builtins(max_rates_of(rows))
     made["messages"], made["overheads"] = msgspec.to_builtins((log_models(rows), overheads_of(rows)))
+    made["collectives"] = msgspec.to_builtins(collective_lines_of(rows))
     made["trees"], made["growth"] = msgspec.to_builtins((algorithms_of(rows), growths_of(rows)))
     made["doubts"] = found
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}

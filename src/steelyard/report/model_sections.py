@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -39,6 +40,7 @@ from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, View, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
+from steelyard.show.collective_sheets import collective_sheets
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
@@ -114,6 +116,7 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         (max_rate_sheets(max_rates_of(rows)), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
+        (collective_sheets(collective_lines_of(rows)), []),
         (growth_sheets(growths), growth_charts(growths, growth_names(growths))),
         (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):

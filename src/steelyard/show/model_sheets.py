@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -20,6 +21,7 @@ from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
+from steelyard.show.collective_sheets import collective_sheets
 from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
@@ -53,6 +55,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *max_rate_sheets(max_rates_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
+        *collective_sheets(collective_lines_of(rows)),
         *growth_sheets(growths_of(rows)),
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),

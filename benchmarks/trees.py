@@ -32,6 +32,7 @@ from steelyard.validate.design import SimulatedMachine, Simulation
 from steelyard.validate.simulator import Simulator, find_simulator, simulate
 
 _METHOD = "epoch"
+_SHORT = 8  # bytes
 _FEW = 5  # ranks
 _SECONDS = 600.0  # far more than a simulation takes
 
@@ -73,16 +74,22 @@ def seen_tree(simulator: Simulator, case: Case, ranks: int, launches: int = 1, j
     finishes = np.median([row.launches[0].finishes for row in bcasts], axis=0)
     windows = Windows(finishes_ns=tuple(finishes.tolist()))
     row = replace(bcasts[0], launches=together, facets=(windows,))
-    (found,) = algorithms_of([row, messages[0]])
+    (found,) = algorithms_of([row, *messages[0]])
     return found.sizes[0]
 
 
-def _simulated(simulator: Simulator, case: Case, ranks: int, seed: int, jitter: float) -> tuple[Row, Row]:
-    """The rows of a broadcast and of a message."""
+def _simulated(
+    simulator: Simulator, case: Case, ranks: int, seed: int, jitter: float
+) -> tuple[Row, tuple[Row, ...]]:
+    """The rows of a broadcast, and of messages, a short one and one of its size, if that is long."""
     words: dict[str, float | str] = {"topology": "flat", "jitter": jitter, "seed": seed}
     machine = SimulatedMachine("flat", words, noise=jitter > 0)
     found = []
-    for count, algorithm in ((ranks, case.algorithm), (2, "binomial_tree")):  # of two ranks: a message
+    size = case.size(ranks)
+    starts: list[tuple[int, str, tuple[int, ...]]] = [(ranks, case.algorithm, (size,))]
+    if size > _SHORT:  # by which ranks a short message goes is told without what it takes
+        starts.append((2, "binomial_tree", (_SHORT, size)))
+    for count, algorithm, sizes in starts:
         one = Simulation(
             op="mpi.bcast",
             ranks=count,
@@ -90,7 +97,7 @@ def _simulated(simulator: Simulator, case: Case, ranks: int, seed: int, jitter: 
             machine=machine,
             selector="ompi",
             barrier=None,
-            sizes=(case.size(ranks),),
+            sizes=sizes,
             methods=(_METHOD,),
             seed=seed,
             algorithms=(f"smpi/bcast:{algorithm}",),
@@ -102,8 +109,9 @@ def _simulated(simulator: Simulator, case: Case, ranks: int, seed: int, jitter: 
             if ran.why is not None:
                 raise RuntimeError(f"{algorithm} on {count} ranks: {ran.why}")
             found += [row for row in results(Path(folder)) if row.method == _METHOD]
-    bcast, message = found
-    return bcast, replace(message, op="mpi.pingpong", base="mpi.pingpong", layer=MPI, role=LATENCY)
+    bcast, *messages = found
+    kind = {"op": "mpi.pingpong", "base": "mpi.pingpong", "layer": MPI, "role": LATENCY}
+    return bcast, tuple(replace(message, **kind) for message in messages)
 
 
 def _tell(case: Case, tree: SeenTree) -> str:

@@ -1,7 +1,21 @@
 #include "core/agree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+
+/* The sentence of the lowest rank that has one. */
+struct said {
+    int64_t rank;
+    char text[ERR_TEXT_MAX];
+};
+
+static void merge_said(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct said *into = into_bytes;
+    const struct said *from = from_bytes;
+    if (!into->text[0] && from->text[0])
+        memcpy(into, from, bytes);
+}
 
 int agree(const struct team *team, int mine, int *worst, char why[ERR_TEXT_MAX])
 {
@@ -10,17 +24,15 @@ int agree(const struct team *team, int mine, int *worst, char why[ERR_TEXT_MAX])
     *worst = (int)value;
     if (err || value == 0)
         return err;
-    char text[ERR_TEXT_MAX] = "", *texts = NULL;
+    struct said said;
+    memset(&said, 0, sizeof said); /* padding too: it is sent */
+    said.rank = team->rank;
     if (mine == *worst)
-        snprintf(text, sizeof text, "%s", err_text());
-    if (team->rank == 0 && !(texts = malloc((size_t)team->size * sizeof text)))
-        return err_say(ERR_NOMEM, "no memory for the ranks' messages");
-    err = team_gather(team, text, sizeof text, texts);
+        snprintf(said.text, sizeof said.text, "%s", err_text());
+    err = team_reduce(team, &said, sizeof said, merge_said);
     why[0] = '\0';
-    for (int i = 0; texts && i < team->size && !why[0]; ++i)
-        if (texts[(size_t)i * sizeof text])
-            snprintf(why, ERR_TEXT_MAX, "%s: rank %d: %.200s", err_word((int)value), i,
-                     texts + (size_t)i * sizeof text);
-    free(texts);
+    if (team->rank == 0 && said.text[0])
+        snprintf(why, ERR_TEXT_MAX, "%s: rank %lld: %.200s", err_word((int)value), (long long)said.rank,
+                 said.text);
     return err;
 }

@@ -1,6 +1,7 @@
 #include "core/chunk.h"
 
 #include "base/err.h"
+#include "core/reduce.h"
 #include "core/sink.h"
 #include "sync/sync.h"
 
@@ -14,8 +15,7 @@ static bool stamps_alloc(struct stamps *s, size_t ranks, int counters)
     s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->yields = calloc(ranks, sizeof(int64_t));
-    s->late = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields && s->late && s->spun;
+    return s->start_ns && s->stop_ns && s->yields && s->spun;
 }
 
 static void stamps_free(struct stamps *s)
@@ -28,19 +28,23 @@ static void stamps_free(struct stamps *s)
     free(s->spun);
 }
 
-int room_open(const struct team *team, int counters, struct room *r)
+int room_open(const struct team *team, int counters, bool whole, struct room *r)
 {
-    const size_t size = (size_t)team->size;
+    const size_t size = whole ? (size_t)team->size : 1;
     *r = (struct room){.target_ns = calloc(CHUNK_MOST, sizeof *r->target_ns),
                        .low = calloc(CHUNK_MOST, sizeof *r->low),
                        .before = calloc(size, sizeof *r->before),
-                       .last_ns = calloc(size, sizeof *r->last_ns),
+                       .reduced = calloc(1, sizeof *r->reduced),
+                       .placed = calloc(2 * CHUNK_MOST, sizeof *r->placed),
+                       .kept = calloc(2 * TEAM_CHOSEN_MOST, sizeof *r->kept),
                        .counters = (size_t)counters};
-    const bool whole =
-        stamps_alloc(&r->mine, 1, counters) && (team->rank != 0 || stamps_alloc(&r->all, size, counters));
-    return whole && r->target_ns && r->low && r->before && r->last_ns
+    r->mine.late = calloc(CHUNK_MOST, sizeof *r->mine.late);
+    const bool has_all = !whole || team->rank != 0 || stamps_alloc(&r->all, size, counters);
+    const bool has_mine = stamps_alloc(&r->mine, 1, counters) && r->mine.late;
+    return has_all && has_mine && r->target_ns && r->low && r->before && r->reduced && r->placed && r->kept
                ? 0
-               : err_say(ERR_NOMEM, "no memory for the timestamps of %d ranks", team->size);
+               : err_say(ERR_NOMEM, "no memory for the timestamps of %d ranks%s", team->size,
+                         whole ? "; give --keep sampled" : "");
 }
 
 void room_close(struct room *r)
@@ -50,7 +54,9 @@ void room_close(struct room *r)
     free(r->target_ns);
     free(r->low);
     free(r->before);
-    free(r->last_ns);
+    free(r->reduced);
+    free(r->placed);
+    free(r->kept);
 }
 
 int room_gather(const struct room *r, const struct team *team, int64_t count, bool windows)
@@ -62,25 +68,22 @@ int room_gather(const struct room *r, const struct team *team, int64_t count, bo
     if (!err)
         err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
     if (!err && windows)
-        err = team_gather(team, r->mine.late, bytes, r->all.late);
-    if (!err && windows)
         err = team_gather(team, r->mine.spun, sizeof *r->mine.spun, r->all.spun);
     if (!err && r->counters > 0)
         err = team_gather(team, r->mine.counts, bytes * r->counters, r->all.counts);
     return err;
 }
 
-void room_find_jump(struct room *r, const struct chunk *c)
+int64_t room_jumped(struct room *r, int64_t count)
 {
-    for (int i = 0; i < c->ranks; ++i)
-        for (int64_t k = 0; k < c->count; ++k) {
-            int64_t start = c->start_ns[i * c->count + k], stop = c->stop_ns[i * c->count + k];
-            int64_t last = k || c->first ? r->last_ns[i] : start;
-            int64_t back = last - start > start - stop ? last - start : start - stop;
-            r->last_ns[i] = stop;
-            if (back > r->back_ns) {
-                r->back_ns = back;
-                r->back_rank = i;
-            }
-        }
+    int64_t most = 0;
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t start = r->mine.start_ns[k], stop = r->mine.stop_ns[k];
+        const int64_t last = r->has_last ? r->last_ns : start;
+        const int64_t back = last - start > start - stop ? last - start : start - stop;
+        most = back > most ? back : most;
+        r->last_ns = stop;
+        r->has_last = true;
+    }
+    return most;
 }

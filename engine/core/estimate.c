@@ -1,5 +1,6 @@
 #include "core/estimate.h"
 
+#include "core/reduce.h"
 #include "core/sink.h"
 #include "sync/sync.h"
 
@@ -7,36 +8,19 @@
 
 double estimate_local(const struct chunk *c, int64_t k, enum op_report report)
 {
-    int64_t longest = c->stop_ns[k] - c->start_ns[k];
-    for (int i = 1; i < c->ranks && report == OP_SLOWEST; ++i) {
-        int64_t duration = c->stop_ns[i * c->count + k] - c->start_ns[i * c->count + k];
-        longest = duration > longest ? duration : longest;
-    }
-    return (double)longest;
-}
-
-/* When a rank started and stopped, on the reference clock. */
-struct span {
-    double start, stop;
-};
-
-static struct span span_of(const struct chunk *c, int64_t k, int rank)
-{
-    const int64_t start = c->start_ns[rank * c->count + k], stop = c->stop_ns[rank * c->count + k];
-    const struct clock_map *before = &c->before[rank].map, *after = &c->after[rank].map;
-    return (struct span){(double)start - map_between(before, after, start),
-                         (double)stop - map_between(before, after, stop)};
+    return report == OP_SLOWEST ? c->extents[k].last_stop_ns : (double)(c->stop_ns[k] - c->start_ns[k]);
 }
 
 double estimate_global(const struct chunk *c, int64_t k)
 {
-    double first = INFINITY, last = -INFINITY;
-    for (int i = 0; i < c->ranks; ++i) {
-        struct span span = span_of(c, k, i);
-        first = fmin(first, span.start);
-        last = fmax(last, span.stop);
-    }
-    return last - first;
+    return c->extents[k].last_stop_ns - c->extents[k].first_start_ns;
+}
+
+/* When a rank stopped, on the reference clock. */
+static double stop_of(const struct chunk *c, int64_t k, int rank)
+{
+    const int64_t stop = c->stop_ns[rank * c->count + k];
+    return (double)stop - map_between(&c->before[rank].map, &c->after[rank].map, stop);
 }
 
 double estimate_messages(const struct chunk *c, int64_t k, const int64_t *partners)
@@ -45,7 +29,7 @@ double estimate_messages(const struct chunk *c, int64_t k, const int64_t *partne
     int pairs = 0;
     for (int i = 0; i < c->ranks; ++i)
         if (partners[i] > i) { /* a message has one instant on either side */
-            sum += fabs(span_of(c, k, (int)partners[i]).stop - span_of(c, k, i).stop);
+            sum += fabs(stop_of(c, k, (int)partners[i]) - stop_of(c, k, i));
             ++pairs;
         }
     return pairs > 0 ? sum / pairs : 0;

@@ -3,6 +3,7 @@
 #define CORE_POINT_H
 
 #include "base/opt.h"
+#include "core/keep.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct point {
     bool brief;                  /* warm up by few repetitions. For tests */
     uint64_t seed;               /* for all that is random in it, the same on all ranks */
     double work_per_us;          /* of the launch, where the op `works` */
+    enum keep keep;              /* of the launch */
     const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none were given */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };

@@ -5,6 +5,7 @@
 #include "core/agree.h"
 #include "core/chunk.h"
 #include "core/estimate.h"
+#include "core/keeping.h"
 #include "core/method.h"
 #include "core/moved.h"
 #include "core/op.h"
@@ -43,11 +44,12 @@ struct run {
     struct series series;    /* on rank 0 */
     struct phases phases;    /* of an op that has some */
     struct room room;
-    int64_t before_index;
+    struct keeping keeping;
     struct probe *probe; /* NULL: nobody looks */
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
+    int64_t begun;       /* samples, on each rank */
     struct moved moved;
     bool checking; /* what was moved, after this chunk */
     enum stop stop;
@@ -84,7 +86,7 @@ static double value_of(const struct run *r, const struct chunk *c, int64_t k)
     const struct method *m = r->point->method;
     if (m->value)
         return m->value(&r->bench, c, k);
-    return c->before ? estimate_global(c, k) : estimate_local(c, k, r->bench.report);
+    return m->sync != SYNC_NEVER ? estimate_global(c, k) : estimate_local(c, k, r->bench.report);
 }
 
 /* Rank 0: write a chunk down and show the rule one value for each sample that was not late. None where a
@@ -92,9 +94,8 @@ static double value_of(const struct run *r, const struct chunk *c, int64_t k)
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
-    room_find_jump(&r->room, c);
     for (int64_t k = 0; k < c->count && !err; ++k)
-        if (chunk_late(c, k) || r->room.back_ns)
+        if (c->extents[k].late || r->room.back_ns)
             ++r->series.rejected;
         else if (c->low && c->low[k])
             ++r->lows;
@@ -103,19 +104,11 @@ static int digest(struct run *r, const struct chunk *c)
     return err;
 }
 
-/* Rank 0 keeps the synchronisation that a block starts from, which the last one's end may have been. */
-static int open_block(struct run *r)
-{
-    const struct method *m = r->point->method;
-    if (m->sync != SYNC_NEVER && r->team->rank == 0) {
-        memcpy(r->room.before, r->bench.sync->all, (size_t)r->team->size * sizeof *r->room.before);
-        r->before_index = r->bench.sync->count - 1;
-    }
-    return m->open ? m->open(&r->bench) : 0;
-}
-
 static int take_sync(struct run *r)
 {
+    crash_phase("synchronisation");
+    r->bench.sync->keeps_all = r->keeping.whole;
+    r->bench.sync->keeps_worst = r->keeping.reduces;
     int err = sync_take(r->bench.sync);
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
@@ -134,10 +127,13 @@ static int observe_chunk(struct run *r, int64_t count)
     *r->room.mine.yields = 0;
     r->bench.count = count;
     r->bench.spun = (struct spun){0};
-    int err = open_block(r);
+    keeping_open_block(&r->keeping, &r->room, r->bench.sync);
+    int err = m->open ? m->open(&r->bench) : 0;
     r->moved.left = true;
+    crash_phase("samples");
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
+        crash_sample(++r->begun);
         err = method_make_ready(&r->bench);
         err = err ? err : m->observe(&r->bench, &o);
         r->room.mine.start_ns[k] = o.start_ns;
@@ -163,29 +159,36 @@ static int observe_chunk(struct run *r, int64_t count)
     err = r->checking ? moved_check(&r->moved, &r->bench) : 0;
     if (err)
         return err;
-    err = r->probing ? probe_take(r->probe, &probed) : 0;
-    err = err ? err : room_gather(&r->room, r->team, count, has_windows(m));
+    crash_phase("gathering");
+    err = r->probing ? probe_take(r->probe, r->keeping.whole, &probed) : 0;
+    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
+    int64_t kept = -1;
+    err = err ? err : keeping_take(&r->keeping, &r->room, r->team, &r->bench, windows, &kept);
     err = err ? err : phases_gather(r->env.phases, r->team, r->point, r->sink, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
-    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
+    const struct stamps *stamps = r->keeping.whole ? &r->room.all : &r->room.mine;
     return digest(r, &(struct chunk){.first = observed(r),
+                                     .keeping = &r->keeping,
+                                     .extents = r->room.reduced->samples,
+                                     .all_yields = r->room.reduced->tally.yields,
+                                     .kept = kept,
+                                     .kept_ns = r->room.kept,
                                      .target_ns = windows ? r->room.target_ns : NULL,
-                                     .late = windows ? r->room.all.late : NULL,
                                      .window_ns = r->bench.window_ns,
-                                     .spun = windows ? r->room.all.spun : NULL,
-                                     .counts = r->room.all.counts,
+                                     .spun = windows ? stamps->spun : NULL,
+                                     .counts = stamps->counts,
                                      .low = m->lows ? r->room.low : NULL,
-                                     .before = synchronised ? r->room.before : NULL,
-                                     .after = synchronised ? r->bench.sync->all : NULL,
-                                     .before_index = r->before_index,
-                                     .after_index = synchronised ? r->bench.sync->count - 1 : 0,
+                                     .before = synchronised && r->keeping.whole ? r->room.before : NULL,
+                                     .after = synchronised && r->keeping.whole ? r->bench.sync->all : NULL,
+                                     .before_index = r->keeping.before_index,
+                                     .after_index = synchronised ? r->bench.sync->count - 1 : -1,
                                      .count = count,
                                      .ranks = r->team->size,
                                      .probed = probed,
-                                     .start_ns = r->room.all.start_ns,
-                                     .stop_ns = r->room.all.stop_ns,
-                                     .yields = r->room.all.yields});
+                                     .start_ns = stamps->start_ns,
+                                     .stop_ns = stamps->stop_ns,
+                                     .yields = stamps->yields});
 }
 
 static int write_opening(struct run *r)
@@ -211,6 +214,7 @@ static int write_opening(struct run *r)
 static int observe_all(struct run *r)
 {
     int64_t count = 1;
+    crash_phase("warm-up");
     int err = r->point->method->begin(&r->bench);
     r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.window_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
@@ -220,6 +224,7 @@ static int observe_all(struct run *r)
     lanes_reset(&r->phases);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
+    err = err ? err : keeping_tell(&r->keeping, r->team, r->point, r->sink);
     err = err ? err : lanes_gather(r->env.phases, r->team, r->point, r->sink);
     return !err && r->env.op->check && r->moved.left ? moved_check(&r->moved, &r->bench) : err;
 }
@@ -243,12 +248,14 @@ static int measure(struct run *r)
 {
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
+    crash_phase("check of the answer");
     int err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
     if (!err && r->moved.wrong)
         return end(r, "failed", r->moved.why, false);
+    crash_phase("check of the answer");
     if (!err)
         err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (!worst && r->room.back_ns)
@@ -304,7 +311,9 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    err = room_open(r->team, op->counts && !op->counts(&r->env) ? 0 : op_counters(op), &r->room);
+    keeping_open(&r->keeping, r->point, r->team->size);
+    err = room_open(r->team, op->counts && !op->counts(&r->env) ? 0 : op_counters(op), r->keeping.whole,
+                    &r->room);
     if (err)
         return err;
     r->bench.own = calloc(1, r->point->method->size > 0 ? r->point->method->size : 1);
@@ -353,6 +362,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .report = p->method->at_root ? OP_ROOT : p->op->report,
                              .brief = p->brief,
                              .phases = r.env.phases,
+                             .moved = &r.moved,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
     moved_open(&r.moved, p->op, p->op_params);
@@ -372,6 +382,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = measure(&r);
     if (err == ERR_CLOCK)
         err = refuse(&r);
+    crash_phase("teardown");
     if (mine == 0)
         p->op->teardown(r.bench.state);
     if (r.bench.own && p->method->end)
@@ -380,6 +391,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     phases_close(&r.phases);
     buffers_close(&r.buffers);
     room_close(&r.room);
+    keeping_close(&r.keeping);
     cold_cache_close(&r.evict);
     series_free(&r.series);
     return err;

@@ -7,18 +7,27 @@
 #include <stdint.h>
 
 struct bench;
+struct extent;
+struct keeping;
 struct lane_time;
 struct point;
 struct probed;
 struct spun;
+struct standing;
 struct sync;
 struct sync_point;
 
-/* A chunk of samples: of rank r, sample k stands at [r * count + k]. */
+/* A chunk of samples: of rank r, sample k stands at [r * count + k]. Where not every rank is kept, what is of
+ * each rank is rank 0's alone. */
 struct chunk {
     int64_t first; /* index of its first sample in the point */
     int64_t count;
     int ranks;
+    const struct keeping *keeping; /* what is kept of ranks; NULL: every rank's timestamps are */
+    const struct extent *extents;  /* of each sample, over all ranks */
+    int64_t all_yields;            /* the sum over ranks */
+    int64_t kept;                  /* the sample of chosen timestamps; -1: there are none */
+    const double *kept_ns;         /* of the i-th chosen rank its start at [2 * i], its stop behind it */
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
     const int64_t *low;    /* of each sample: 1 where it is of the lower bound; NULL: none is */
@@ -30,24 +39,14 @@ struct chunk {
 
     /* For a method with windows; NULL elsewhere. */
     const int64_t *target_ns; /* of each sample, in reference time */
-    const int64_t *late;      /* like start_ns: 1 where that rank started late */
     int64_t window_ns;
     const struct spun *spun; /* of each rank: what its waits for the windows saw */
 
     /* For a synchronised method; NULL elsewhere. */
-    const struct sync_point *before; /* of each rank, around the chunk; one and the same: extrapolate */
+    const struct sync_point *before; /* around the chunk; one and the same: extrapolate */
     const struct sync_point *after;
-    int64_t before_index, after_index;
+    int64_t before_index, after_index; /* -1: not synchronised */
 };
-
-/* Did any rank start sample k late? */
-static inline bool chunk_late(const struct chunk *c, int64_t k)
-{
-    for (int r = 0; r < c->ranks && c->late; ++r)
-        if (c->late[r * c->count + k])
-            return true;
-    return false;
-}
 
 /* What the ranks did in the phases of a chunk of samples: all sums over it. For rank r, column c stands
  * at [r * columns + c]: ns of each phase, then calls of each, then the counters in the order of
@@ -93,6 +92,7 @@ struct sink {
     int (*phases)(struct sink *sink, const struct point *point, const struct phase_chunk *chunk);
     int (*lanes)(struct sink *sink, const struct point *point, const struct lane_times *times);
     int (*sync)(struct sink *sink, const struct sync *sync);
+    int (*standing)(struct sink *sink, const struct point *point, const struct standing *standing, int ranks);
     int (*end)(struct sink *sink, const struct point *point, const struct end *end);
 };
 

@@ -118,7 +118,7 @@ static struct title title_of(const struct kernel_env *env)
 static int check_memory(const struct kernel_env *env)
 {
     const double GIB = 0x1p30;
-    const int ranks = host_ranks(env->comm.team, env->comm.rank);
+    const int ranks = host_ranks(env->comm.team);
     double each = env->kernel->memory(env), there = (double)memory_left("");
     if (each * ranks > there)
         return err_say(ERR_INPUT,

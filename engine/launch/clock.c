@@ -5,7 +5,6 @@
 #include "team/hosts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* From where and how fast a rank's clock counts. */
@@ -41,21 +40,13 @@ static int choose(const struct team *team, struct clock *clock)
  * the same read the same, to the ns. Other hosts have counters of other rates, so each has its own. */
 static int share_origin(const struct team *team, struct clock *clock)
 {
-    struct origin mine, *all = calloc((size_t)team->size, sizeof *all);
-    if (!all)
-        return err_say(ERR_NOMEM, "no memory for the clocks of %d ranks", team->size);
-    memset(&mine, 0, sizeof mine); /* padding too: it is sent */
-    mine.base = clock->read(clock);
-    mine.rate = clock->rate;
-    int err = team_gather(team, &mine, sizeof mine, all);
-    if (!err)
-        err = team_bcast(team, all, (size_t)team->size * sizeof *all);
-    if (!err) {
-        const struct origin *lowest = &all[host_of(team, team->rank)->first];
-        clock->base = lowest->base;
-        clock->rate = lowest->rate;
-    }
-    free(all);
+    struct origin origin;
+    memset(&origin, 0, sizeof origin); /* padding too: it is sent */
+    origin.base = clock->read(clock);
+    origin.rate = clock->rate;
+    int err = host_bcast(team, &origin, sizeof origin);
+    clock->base = origin.base;
+    clock->rate = origin.rate;
     return err;
 }
 

@@ -33,6 +33,7 @@ struct shared {
     struct sink_jsonl *sink; /* on rank 0 */
     struct probe *probe;     /* NULL: nobody looks */
     struct delays delays;
+    bool of_all;        /* every rank tells where it is, and how it fares */
     double work_per_us; /* 0: no op works */
 };
 
@@ -60,7 +61,7 @@ static bool any_works(const struct point *points, size_t count)
 static int write_state(const struct shared *s, int64_t point, int threads)
 {
     struct json j = {0};
-    int err = s->clock.sleeps ? 0 : state_record(s->team, &s->clock, point, threads, &j);
+    int err = s->clock.sleeps ? 0 : state_record(s->team, &s->clock, point, threads, s->of_all, &j);
     if (!err && s->sink && j.length > 0)
         err = sink_jsonl_line(s->sink, &j);
     json_free(&j);
@@ -92,7 +93,7 @@ static int open_clock(struct shared *s)
 static int write_launch(const struct shared *s, int threads)
 {
     struct json j = {0};
-    int err = launch_record(s->team, &s->clock, s->settings->seed, threads, &j);
+    int err = launch_record(s->team, &s->clock, s->settings->seed, threads, s->of_all, &j);
     if (!err && s->sink)
         err = sink_jsonl_line(s->sink, &j);
     json_free(&j);
@@ -129,6 +130,7 @@ static int measure_one(struct shared *s, struct point point)
 {
     point.work_per_us = s->work_per_us;
     point.delays = s->options->arrivals ? &s->delays : NULL;
+    point.keep = s->settings->keep;
     point.seed = hash_mix((uint64_t)s->settings->seed + (uint64_t)point.id);
     int err =
         run_point(&point, s->team, &s->clock, &s->sync, s->probe, s->sink ? sink_jsonl_sink(s->sink) : NULL);
@@ -139,6 +141,8 @@ static int measure(const struct options *o, const struct settings *settings, con
                    const struct point *points, size_t count)
 {
     struct shared s = {.options = o, .settings = settings, .team = team};
+    const enum keep keep = keep_of(settings->keep, team->size);
+    s.of_all = keep == KEEP_RANKS || keep == KEEP_BOTH;
     int err = open_shared(&s, points, count);
     for (size_t i = 0; i < count && !err; ++i)
         err = measure_one(&s, points[i]);

@@ -5,6 +5,7 @@
 #include "team/team.h"
 #include "time/clock.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -46,8 +47,9 @@ int launch_clock(const struct team *team, const char *name, struct clock *clock)
 int launch_lanes(int threads);
 
 /* The launch record, on rank 0; collective. `j` is a document that is empty. The lanes of a pool of `threads`
- * are asked where they may run. ERR_NOMEM, ERR_SYSTEM, ERR_MPI. */
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+ * are asked where they may run. `of_all`: every rank's place, else those of chosen ones, and the first of
+ * which something is wrong. ERR_NOMEM, ERR_SYSTEM, ERR_MPI. */
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads, bool of_all,
                   struct json *j);
 
 /* Close the team, and append a record of how it ended to `out` (NULL: standard output): of each rank on rank

@@ -22,6 +22,10 @@ const struct opt option_rows[] = {
     {"--sync", "NAME", "how clocks are synchronised", offsetof(struct options, sync)},
     {"--paths", "symmetric|asymmetric", "asymmetric: only certain clock errors are stated",
      offsetof(struct options, paths)},
+    {"--keep", "ranks|sampled|slowest",
+     "every rank's timestamps; what is reduced over ranks, with some of them; that alone. By the number of "
+     "ranks otherwise; both, for tests",
+     offsetof(struct options, keep)},
     {"--probe", "on|off", "look at the machine between chunks; off for an engine that does nothing else",
      offsetof(struct options, probe)},
     {"--skew", "SEED", "for tests: clocks that are off and drift, differently on each rank",
@@ -52,12 +56,22 @@ static int choice(const char *text, const char *name, const char *yes, const cha
                : err_say(ERR_INPUT, "%s takes %s or %s, not '%s'", name, yes, no, text);
 }
 
+static int read_keep(const char *text, enum keep *keep)
+{
+    int i = text ? KEEP_BY_RANKS + 1 : KEEP_BY_RANKS;
+    while (text && i < KEEPS && strcmp(keep_words[i], text) != 0)
+        ++i;
+    *keep = (enum keep)i;
+    return i < KEEPS ? 0 : err_say(ERR_INPUT, "--keep takes ranks, sampled or slowest, not '%s'", text);
+}
+
 int options_read(const struct options *o, struct settings *s)
 {
     *s = (struct settings){.seed = 1, .skew = -1, .jump = -1, .wild = -1};
     int err = number(o->ranks, "--ranks", 1, 1 << 30, &s->ranks);
     err = err ? err : choice(o->yield, "--yield", "real", "none", &s->yields);
     err = err ? err : choice(o->probe, "--probe", "on", "off", &s->probes);
+    err = err ? err : read_keep(o->keep, &s->keep);
     err = err ? err : number(o->seed, "--seed", 0, INT64_MAX, &s->seed);
     err = err ? err : number(o->skew, "--skew", 0, INT64_MAX, &s->skew);
     err = err ? err : number(o->jump, "--jump", 0, INT_MAX, &s->jump);

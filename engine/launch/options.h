@@ -3,6 +3,7 @@
 #define LAUNCH_OPTIONS_H
 
 #include "base/opt.h"
+#include "core/keep.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 /* As they are written; NULL: not given. */
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild, *probe, *arrivals;
+        *jump, *wild, *probe, *arrivals, *keep;
 };
 
 extern const struct opt option_rows[];
@@ -22,6 +23,7 @@ struct settings {
     int64_t skew;       /* -1: clocks are as they are */
     int64_t jump, wild; /* the rank whose clock it is; -1: nobody's */
     bool probes, yields;
+    enum keep keep;
 };
 
 /* ERR_INPUT. */

@@ -4,6 +4,7 @@
 #include "base/binding.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/libraries.h"
 #include "base/thread_places.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ enum { SCHEMA = 1 };
 
 /* Where one rank is: what sched_getaffinity() and sched_getcpu() say, not what the launcher was asked for. */
 struct place {
+    char host[sizeof((struct host *)0)->name];
     char cpus[192];
     char lanes[THREAD_PLACES_MAX]; /* of the threads of a pool, apart by '|'; "": there is one */
     char refused[64];              /* why it is not bound as it should be */
@@ -38,6 +41,7 @@ struct place {
     char clock_doubt[CLOCK_DOUBT_MAX];
     int64_t clock_base_ns;
     int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
+    bool other_libraries;                              /* than rank 0 */
 };
 
 static int64_t ns_of(clockid_t id)
@@ -82,6 +86,7 @@ static void start_read(struct place *place, const struct team *team)
 static void place_read(struct place *place, const struct team *team, const struct clock *clock)
 {
     memset(place, 0, sizeof *place); /* padding too: it is sent */
+    snprintf(place->host, sizeof place->host, "%s", host_mine(team)->name);
     place->pid = (int)getpid();
     place->cpu = sched_getcpu();
     binding_allowed(place->cpus, sizeof place->cpus);
@@ -92,11 +97,11 @@ static void place_read(struct place *place, const struct team *team, const struc
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
 
-static void place_write(const struct place *place, int rank, const char *host, struct json *j)
+static void place_write(const struct place *place, int rank, struct json *j)
 {
     json_open(j, NULL, '{');
     json_int(j, "rank", rank);
-    json_string(j, "host", host);
+    json_string(j, "host", place->host);
     json_int(j, "pid", place->pid);
     json_string(j, "cpus", place->cpus);
     json_int(j, "cpu", place->cpu);
@@ -108,6 +113,8 @@ static void place_write(const struct place *place, int rank, const char *host, s
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->other_libraries)
+        json_bool(j, "other_libraries", true);
     if (place->exec_to_main_ns > 0)
         json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
     if (place->init_ns > 0) {
@@ -117,6 +124,83 @@ static void place_write(const struct place *place, int rank, const char *host, s
     json_close(j, '}');
 }
 
+/* Where not all ranks tell where they are: the first of which something is wrong, and the coarsest clock. */
+struct worst_place {
+    struct place place;
+    int rank;
+    bool is_wrong;
+    int64_t most_tick_ns;
+};
+
+static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct worst_place *into = into_bytes;
+    const struct worst_place *from = from_bytes;
+    (void)bytes;
+    const int64_t most = from->most_tick_ns > into->most_tick_ns ? from->most_tick_ns : into->most_tick_ns;
+    if (from->is_wrong && !into->is_wrong)
+        *into = *from;
+    into->most_tick_ns = most;
+}
+
+/* Places of all ranks; or of chosen ones, of those of rank 0's host, whose processes the package looks at,
+ * and of one more where that is wrong. */
+struct places {
+    struct place *of, *here; /* on rank 0 */
+    bool of_all, has_here;
+    struct worst_place worst;
+};
+
+static int places_gather(const struct team *team, const struct place *mine, struct places *p)
+{
+    const int count = p->of_all ? team->size : team_chosen_count(team->size);
+    const bool is_here = p->has_here && host_is_same(team, 0, team->rank);
+    memset(&p->worst, 0, sizeof p->worst);
+    p->worst.place = *mine;
+    p->worst.rank = team->rank;
+    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries;
+    p->worst.most_tick_ns = mine->clock_tick_ns;
+    if (team->rank == 0) {
+        p->of = malloc((size_t)count * sizeof *p->of);
+        p->here = malloc((size_t)host_ranks(team) * sizeof *p->here);
+        if (!p->of || !p->here)
+            return err_say(ERR_NOMEM, "no memory for the places of %d ranks", count);
+    }
+    if (p->of_all)
+        return team_gather(team, mine, sizeof *mine, p->of);
+    int err = team_gather_chosen(team, mine, sizeof *mine, p->of);
+    if (!err && is_here)
+        err = host_gather(team, mine, sizeof *mine, p->here);
+    return err ? err : team_reduce(team, &p->worst, sizeof p->worst, merge_worst);
+}
+
+/* Whether the places that are written anyway have that rank's. */
+static bool has_place(const struct places *p, const struct team *team, int rank)
+{
+    bool found = p->of_all || (p->has_here && host_is_same(team, 0, rank));
+    for (int i = 0; i < team_chosen_count(team->size); ++i)
+        found = found || team_chosen(team->size, i) == rank;
+    return found;
+}
+
+static void places_write(const struct places *p, const struct team *team, struct json *j)
+{
+    const int count = p->of_all ? team->size : team_chosen_count(team->size);
+    json_open(j, "places", '[');
+    for (int i = 0; p->has_here && !p->of_all && i < host_ranks(team); ++i)
+        place_write(&p->here[i], host_rank(team, i), j);
+    for (int i = 0; i < count; ++i) {
+        const int rank = p->of_all ? i : team_chosen(team->size, i);
+        if (p->of_all || !p->has_here || !host_is_same(team, 0, rank))
+            place_write(&p->of[i], rank, j);
+    }
+    if (p->worst.is_wrong && !has_place(p, team, p->worst.rank))
+        place_write(&p->worst.place, p->worst.rank, j);
+    json_close(j, ']');
+    if (!p->of_all)
+        json_int(j, "tick_most_ns", p->worst.most_tick_ns);
+}
+
 static bool begins_with_one_of(const char *text, const char *const *prefixes)
 {
     while (*prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
@@ -124,13 +208,25 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none
- * of those by which a launcher tells its ranks who they are. */
+/* Whether the name of a variable, of so many letters, tells that its value is nobody's business. */
+static bool is_secret(const char *name, size_t length)
+{
+    static const char *const words[] = {"SECRET", "TOKEN", "PASSW", "CREDENTIAL", "COOKIE", "_KEY", NULL};
+    for (const char *const *word = words; *word; ++word)
+        for (size_t at = 0; at + strlen(*word) <= length; ++at)
+            if (strncasecmp(name + at, *word, strlen(*word)) == 0)
+                return true;
+    return false;
+}
+
+/* The variables that decide how MPI, OpenMP and the C library behave; no others, for an environment holds
+ * secrets, and none of those by which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
 {
-    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",  "MPIR_CVAR_", "MPICH_",
-                                       "UCX_",      "FI_",       "I_MPI_",     "PSM2_",      "OMP_",
-                                       "GOMP_",     "KMP_",      "SLURM_JOB_", NULL};
+    static const char *const kept[] = {
+        "OMPI_MCA_",  "PMIX_MCA_",      "PRTE_MCA_", "MPIR_CVAR_",  "MPICH_",        "UCX_",
+        "FI_",        "I_MPI_",         "PSM2_",     "OMP_",        "GOMP_",         "KMP_",
+        "SLURM_JOB_", "GLIBC_TUNABLES", "MALLOC_",   "LD_BIND_NOW", "LOADEDMODULES", NULL};
     static const char *const left_out[] = {"OMPI_MCA_orte_",
                                            "OMPI_MCA_ess",
                                            "OMPI_MCA_pmix",
@@ -150,7 +246,7 @@ static void environment_write(struct json *j)
         if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
             memcpy(name, *e, length);
             name[length] = '\0';
-            json_string(j, name, *e + length + 1);
+            json_string(j, name, is_secret(*e, length) ? "***" : *e + length + 1);
         }
     }
     json_close(j, '}');
@@ -175,10 +271,11 @@ void launch_build(struct json *j)
     json_close(j, '}');
 }
 
-int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads,
+int launch_record(const struct team *team, const struct clock *clock, int64_t seed, int threads, bool of_all,
                   struct json *j)
 {
-    struct place mine, *places = NULL;
+    struct place mine;
+    struct places places = {.of_all = of_all, .has_here = !clock->sleeps}; /* simulated, there is no host */
     struct timespec now;
     place_read(&mine, team, clock);
     int err = launch_lanes(threads);
@@ -187,9 +284,11 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     snprintf(mine.lanes, sizeof mine.lanes, "%s", thread_places_seen());
     if (binding_refused())
         snprintf(mine.refused, sizeof mine.refused, "%s", binding_refused());
-    if (team->rank == 0 && !(places = malloc((size_t)team->size * sizeof *places)))
-        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", team->size);
-    err = team_gather(team, &mine, sizeof mine, places);
+    uint64_t first = libraries_hash();
+    const uint64_t own = first;
+    err = team_bcast(team, &first, sizeof first);
+    mine.other_libraries = own != first;
+    err = err ? err : places_gather(team, &mine, &places);
     if (!err && team->rank == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
         json_open(j, NULL, '{');
@@ -212,13 +311,12 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         core_speed_json(clock, j);
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
-        json_open(j, "places", '[');
-        for (int r = 0; r < team->size; ++r)
-            place_write(&places[r], r, host_of(team, r)->name, j);
-        json_close(j, ']');
+        places_write(&places, team, j);
+        libraries_json(j, "libraries");
         environment_write(j);
         json_close(j, '}');
     }
-    free(places);
+    free(places.of);
+    free(places.here);
     return err;
 }

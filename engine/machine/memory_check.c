@@ -10,35 +10,33 @@ struct need {
     double bytes, left; /* sums of sizes near SIZE_MAX are to fit too */
 };
 
-/* The ranks of a host together; its first rank says how much is left. */
-static int check_host(const struct team *team, const struct need *needs, int first)
+/* The ranks of a host together, as its lowest rank sees them: it says how much is left. */
+static int check_host(const struct team *team, const struct need *needs)
 {
     double bytes = 0;
     int members = 0;
-    for (int r = first; r < team->size; ++r)
-        if (host_is_same(team, r, first)) {
-            bytes += needs[r].bytes;
-            members += needs[r].bytes > 0;
-        }
-    if (bytes <= needs[first].left)
+    for (int i = 0; i < host_ranks(team); ++i) {
+        bytes += needs[i].bytes;
+        members += needs[i].bytes > 0;
+    }
+    if (bytes <= needs[0].left)
         return 0;
     return err_say(
         ERR_NOMEM,
         "the buffers of this test case need %.3g GB on %s (%d ranks), where %.3g GB are left; use smaller "
         "messages, a smaller window or fewer ranks a host",
-        bytes / 1e9, host_of(team, first)->name, members, needs[first].left / 1e9);
+        bytes / 1e9, host_mine(team)->name, members, needs[0].left / 1e9);
 }
 
 int memory_check(const struct team *team, size_t bytes)
 {
-    struct need mine, *needs = NULL;
-    mine = (struct need){.bytes = (double)bytes, .left = (double)memory_left("")};
-    if (team->rank == 0 && !(needs = malloc((size_t)team->size * sizeof *needs)))
-        return err_say(ERR_NOMEM, "no memory for what %d ranks need", team->size);
-    int err = team_gather(team, &mine, sizeof mine, needs);
-    for (int r = 0; needs && r < team->size && !err; ++r)
-        if (host_of(team, r)->first == r)
-            err = check_host(team, needs, r);
+    const struct need mine = {.bytes = (double)bytes, .left = (double)memory_left("")};
+    const bool is_first = host_first(team, team->rank) == team->rank;
+    struct need *needs = is_first ? malloc((size_t)host_ranks(team) * sizeof *needs) : NULL;
+    if (is_first && !needs)
+        return err_say(ERR_NOMEM, "no memory for what %d ranks need", host_ranks(team));
+    int err = host_gather(team, &mine, sizeof mine, needs);
+    err = err || !needs ? err : check_host(team, needs);
     free(needs);
     return err;
 }

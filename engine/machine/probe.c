@@ -113,42 +113,53 @@ static bool overlap(const struct reach *a, const struct reach *b)
     return CPU_COUNT(&both) > 0;
 }
 
-/* Whether no other rank of its host may run where a rank does. */
-static bool is_alone(const struct team *team, const struct reach *all, int rank)
+/* Whether no other rank of this host may run where its i-th rank does. */
+static bool is_alone(const struct reach *all, int count, int i)
 {
-    for (int r = 0; r < team->size; ++r)
-        if (r != rank && host_is_same(team, r, rank) && overlap(&all[r], &all[rank]))
+    for (int k = 0; k < count; ++k)
+        if (k != i && overlap(&all[k], &all[i]))
             return false;
     return true;
 }
 
-/* The first two ranks of one host, unless they share CPUs with anybody. */
-static void find_pair(const struct team *team, const struct reach *all, int pair[2])
+/* Two ranks of a host, by which a cache line may go. */
+struct hand {
+    int64_t host;          /* its lowest rank; -1: it has no other */
+    int64_t first, second; /* the two; -1: they share CPUs with anybody */
+};
+
+static void merge_hands(void *into_bytes, const void *from_bytes, size_t bytes)
 {
-    for (int a = 0; a < team->size; ++a)
-        for (int b = a + 1; b < team->size; ++b)
-            if (host_is_same(team, a, b)) {
-                const bool alone = is_alone(team, all, a) && is_alone(team, all, b);
-                pair[0] = alone ? a : -1;
-                pair[1] = alone ? b : -1;
-                return;
-            }
+    struct hand *into = into_bytes;
+    const struct hand *from = from_bytes;
+    if (from->host >= 0 && (into->host < 0 || from->host < into->host))
+        memcpy(into, from, bytes);
 }
 
+/* The lowest rank of a host judges its first two ranks; of all hosts with several the first counts. */
 static int choose_pair(struct probe *p)
 {
-    struct reach mine, *all = NULL;
+    const struct team *team = p->team;
+    const int count = host_ranks(team);
+    const bool is_first = host_first(team, team->rank) == team->rank;
+    struct hand hand = {-1, -1, -1};
+    struct reach mine, *all = is_first ? calloc((size_t)count, sizeof *all) : NULL;
+    if (is_first && !all)
+        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", count);
     memset(&mine, 0, sizeof mine);
-    p->pair[0] = p->pair[1] = -1;
     if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0)
         memset(&mine.cpus, 0xff, sizeof mine.cpus); /* who knows: everywhere */
-    if (p->team->rank == 0 && !(all = calloc((size_t)p->team->size, sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the places of %d ranks", p->team->size);
-    int err = team_gather(p->team, &mine, sizeof mine, all);
-    if (!err && all)
-        find_pair(p->team, all, p->pair);
+    int err = host_gather(team, &mine, sizeof mine, all);
+    if (!err && all && count > 1) {
+        const bool alone = is_alone(all, count, 0) && is_alone(all, count, 1);
+        hand = (struct hand){team->rank, alone ? team->rank : -1, alone ? host_rank(team, 1) : -1};
+    }
     free(all);
-    return err ? err : team_bcast(p->team, p->pair, sizeof p->pair);
+    err = err ? err : team_reduce(team, &hand, sizeof hand, merge_hands);
+    err = err ? err : team_bcast(team, &hand, sizeof hand);
+    p->pair[0] = (int)hand.first;
+    p->pair[1] = (int)hand.second;
+    return err;
 }
 
 static struct canary_line *map_line(int file)
@@ -240,16 +251,7 @@ int probe_open(const struct team *team, const struct clock *clock, struct probe 
     if (!p)
         return err_say(ERR_NOMEM, "no memory for the probe");
     *p = (struct probe){.team = team, .clock = clock, .last_ns = clock_now(clock)};
-    int err = 0;
-    if (team->rank == 0) {
-        p->all = calloc((size_t)team->size, sizeof *p->all);
-        p->noise = calloc((size_t)team->size, sizeof *p->noise);
-        p->cpu = calloc((size_t)team->size, sizeof *p->cpu);
-        if (!p->all || !p->noise || !p->cpu)
-            err = err_say(ERR_NOMEM, "no memory for what %d ranks see", team->size);
-    }
-    if (!err)
-        err = choose_pair(p);
+    int err = choose_pair(p);
     if (!err && p->pair[0] >= 0 && (team->rank == p->pair[0] || team->rank == p->pair[1]))
         err = share_line(p);
     if (err) {
@@ -278,7 +280,39 @@ bool probe_is_due(const struct probe *p, double after_ns)
     return p && (double)(clock_now(p->clock) - p->last_ns) + after_ns >= EVERY_NS;
 }
 
-int probe_take(struct probe *p, const struct probed **seen)
+/* The pair's lower rank alone has a canary. */
+static void merge_readings(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct reading *into = into_bytes;
+    const struct reading *from = from_bytes;
+    (void)bytes;
+    into->noise = fmax(into->noise, from->noise);
+    into->canary_ns = fmax(into->canary_ns, from->canary_ns);
+}
+
+/* What each rank saw, to rank 0. */
+static int keep_all(struct probe *p, const struct reading *mine)
+{
+    const size_t size = (size_t)p->team->size;
+    const bool is_first = p->team->rank == 0;
+    if (is_first && !p->all) {
+        p->all = calloc(size, sizeof *p->all);
+        p->noise = calloc(size, sizeof *p->noise);
+        p->cpu = calloc(size, sizeof *p->cpu);
+    }
+    if (is_first && (!p->all || !p->noise || !p->cpu))
+        return err_say(ERR_NOMEM, "no memory for what %d ranks see", p->team->size);
+    int err = team_gather(p->team, mine, sizeof *mine, p->all);
+    for (int r = 0; r < p->team->size && is_first && !err; ++r) {
+        p->noise[r] = p->all[r].noise;
+        p->cpu[r] = p->all[r].cpu;
+    }
+    p->seen.noise = p->noise;
+    p->seen.cpu = p->cpu;
+    return err;
+}
+
+int probe_take(struct probe *p, bool keeps_all, const struct probed **seen)
 {
     struct reading mine = {.canary_ns = NAN, .cpu = sched_getcpu()};
     *seen = NULL;
@@ -288,16 +322,14 @@ int probe_take(struct probe *p, const struct probed **seen)
     if (p->line)
         mine.canary_ns = hop(p);
     mine.noise = lose(p, QUANTA);
-    err = team_gather(p->team, &mine, sizeof mine, p->all);
+    p->seen = (struct probed){0};
+    err = keeps_all ? keep_all(p, &mine) : 0;
+    err = err ? err : team_reduce(p->team, &mine, sizeof mine, merge_readings);
     if (err || p->team->rank != 0)
         return err;
     p->last_ns = clock_now(p->clock);
-    for (int r = 0; r < p->team->size; ++r) {
-        p->noise[r] = p->all[r].noise;
-        p->cpu[r] = p->all[r].cpu;
-    }
-    p->seen = (struct probed){
-        .canary_ns = p->pair[0] >= 0 ? p->all[p->pair[0]].canary_ns : NAN, .noise = p->noise, .cpu = p->cpu};
+    p->seen.canary_ns = mine.canary_ns;
+    p->seen.most_noise = mine.noise;
     *seen = &p->seen;
     return 0;
 }

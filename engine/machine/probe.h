@@ -14,7 +14,8 @@ struct probe;
 /* What one look saw; on rank 0. */
 struct probed {
     double canary_ns;    /* one way; not a number: no two ranks can, or one of them was not there */
-    const double *noise; /* of each rank: 0 to 1 of the time was lost; it lives until the next look */
+    double most_noise;   /* the largest of any rank: 0 to 1 of the time was lost */
+    const double *noise; /* of each rank, where they are kept; it lives until the next look */
     const int64_t *cpu;  /* of each rank: that it was on; -1: the kernel does not say. Likewise */
 };
 
@@ -26,7 +27,8 @@ void probe_close(struct probe *probe);
 /* Whether a look will be due after so many ns, on rank 0; no probe (NULL) is never due. */
 bool probe_is_due(const struct probe *probe, double after_ns);
 
-/* Look, on all ranks at about the same time; some 0.1 ms. *seen is NULL but on rank 0. Collective. */
-int probe_take(struct probe *probe, const struct probed **seen);
+/* Look, on all ranks at about the same time; some 0.1 ms. *seen is NULL but on rank 0; `keeps_all`: it says
+ * what each rank saw, too. Collective. ERR_NOMEM, ERR_MPI. */
+int probe_take(struct probe *probe, bool keeps_all, const struct probed **seen);
 
 #endif

@@ -130,24 +130,26 @@ static void field_write(const struct rank_state *all, int ranks, int field, stru
 }
 
 /* Where the threads of each rank were, and were meant to be, when the point had ended. */
-static int lanes_write(const struct team *team, struct json *j)
+static int lanes_write(const struct team *team, bool of_all, struct json *j)
 {
+    const int ranks = of_all ? team->size : team_chosen_count(team->size);
     struct lanes {
         char seen[THREAD_PLACES_MAX], meant[THREAD_PLACES_MAX];
     } mine = {0}, *all = NULL;
     snprintf(mine.seen, sizeof mine.seen, "%s", thread_places_seen());
     snprintf(mine.meant, sizeof mine.meant, "%s", thread_places_meant());
     thread_places_forget();
-    if (team->rank == 0 && !(all = malloc((size_t)team->size * sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the places of the threads of %d ranks", team->size);
-    int err = team_gather(team, &mine, sizeof mine, all);
+    if (team->rank == 0 && !(all = malloc((size_t)ranks * sizeof *all)))
+        return err_say(ERR_NOMEM, "no memory for the places of the threads of %d ranks", ranks);
+    int err = of_all ? team_gather(team, &mine, sizeof mine, all)
+                     : team_gather_chosen(team, &mine, sizeof mine, all);
     if (!err && team->rank == 0) {
         json_open(j, "lanes", '[');
-        for (int r = 0; r < team->size; ++r)
+        for (int r = 0; r < ranks; ++r)
             thread_places_json(j, NULL, all[r].seen);
         json_close(j, ']');
         json_open(j, "lanes_meant", '[');
-        for (int r = 0; r < team->size; ++r)
+        for (int r = 0; r < ranks; ++r)
             thread_places_json(j, NULL, all[r].meant);
         json_close(j, ']');
     }
@@ -155,28 +157,36 @@ static int lanes_write(const struct team *team, struct json *j)
     return err;
 }
 
-int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads,
+int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads, bool of_all,
                  struct json *j)
 {
+    const int ranks = of_all ? team->size : team_chosen_count(team->size);
     struct rank_state mine, *all = NULL;
     state_read(&mine, clock);
-    if (team->rank == 0 && !(all = malloc((size_t)team->size * sizeof *all)))
-        return err_say(ERR_NOMEM, "no memory for the state of %d ranks", team->size);
-    int err = team_gather(team, &mine, sizeof mine, all);
+    if (team->rank == 0 && !(all = malloc((size_t)ranks * sizeof *all)))
+        return err_say(ERR_NOMEM, "no memory for the state of %d ranks", ranks);
+    int err = of_all ? team_gather(team, &mine, sizeof mine, all)
+                     : team_gather_chosen(team, &mine, sizeof mine, all);
     if (!err && team->rank == 0) {
         json_open(j, NULL, '{');
         json_string(j, "record", "state");
         if (point >= 0)
             json_int(j, "point", point);
+        if (ranks < team->size) {
+            json_open(j, "ranks", '[');
+            for (int i = 0; i < ranks; ++i)
+                json_int(j, NULL, team_chosen(team->size, i));
+            json_close(j, ']');
+        }
         json_open(j, "cpus", '[');
-        for (int r = 0; r < team->size; ++r)
+        for (int r = 0; r < ranks; ++r)
             json_string(j, NULL, all[r].cpus);
         json_close(j, ']');
         for (int field = 0; field < STATE_FIELDS; ++field)
-            field_write(all, team->size, field, j);
+            field_write(all, ranks, field, j);
     }
     if (!err && threads > 1)
-        err = lanes_write(team, j);
+        err = lanes_write(team, of_all, j);
     if (!err && team->rank == 0)
         json_close(j, '}');
     free(all);

@@ -6,6 +6,8 @@
 #include "team/team.h"
 #include "time/clock.h"
 
+#include <stdbool.h>
+
 struct json;
 
 /* Times since the machine began, counts since whatever counts them did; -1: this system does not tell. */
@@ -26,8 +28,9 @@ enum state_field {
 };
 
 /* The state record, on rank 0; collective, some 0.2 ms. `point`: the one that has just ended, in so many
- * threads; -1: the launch begins. `j` is a document that is empty. ERR_NOMEM, ERR_MPI. */
-int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads,
+ * threads; -1: the launch begins. `of_all`: of every rank, else of chosen ones. `j` is a document that is
+ * empty. ERR_NOMEM, ERR_MPI. */
+int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads, bool of_all,
                  struct json *j);
 
 #endif

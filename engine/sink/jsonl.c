@@ -2,11 +2,13 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "core/keeping.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
 #include "core/stop.h"
 #include "machine/probe.h"
+#include "sink/reduced_json.h"
 #include "sync/sync.h"
 
 #include <errno.h>
@@ -109,6 +111,12 @@ static void write_marked(struct json *j, const char *key, const struct chunk *c,
     json_close(j, ']');
 }
 
+/* On any rank. */
+static bool is_late(const struct chunk *c, int64_t k)
+{
+    return c->extents[k].late;
+}
+
 static bool is_low(const struct chunk *c, int64_t k)
 {
     return c->low[k];
@@ -128,9 +136,25 @@ static void write_spun(struct json *j, const struct chunk *c)
     json_ints(j, "spun_longest_ns", &c->spun->longest_ns, c->ranks, sizeof *c->spun);
 }
 
-static int write_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
+/* What is of samples, and not of ranks. */
+static void write_samples(struct json *j, const struct chunk *c)
 {
-    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    if (c->low)
+        write_marked(j, "low", c, is_low);
+    if (c->before_index >= 0) {
+        json_int(j, "sync_before", c->before_index);
+        json_int(j, "sync_after", c->after_index);
+    }
+    if (c->target_ns) {
+        json_int(j, "window_ns", c->window_ns);
+        json_ints(j, "target_ns", c->target_ns, c->count, sizeof *c->target_ns);
+        write_marked(j, "late", c, is_late);
+    }
+}
+
+/* Every rank's timestamps. */
+static int write_whole(struct sink_jsonl *s, const struct point *p, const struct chunk *c)
+{
     struct json *j = record(s, "obs", p);
     json_int(j, "first", c->first);
     json_int(j, "count", c->count);
@@ -143,17 +167,33 @@ static int write_chunk(struct sink *sink, const struct point *p, const struct ch
         write_spun(j, c);
     if (c->probed)
         write_probed(j, c->probed, c->ranks);
-    if (c->low)
-        write_marked(j, "low", c, is_low);
-    if (c->before) {
-        json_int(j, "sync_before", c->before_index);
-        json_int(j, "sync_after", c->after_index);
-    }
-    if (c->target_ns) {
-        json_int(j, "window_ns", c->window_ns);
-        json_ints(j, "target_ns", c->target_ns, c->count, sizeof *c->target_ns);
-        write_marked(j, "late", c, chunk_late); /* on any rank */
-    }
+    write_samples(j, c);
+    return finish(s);
+}
+
+/* What is reduced over ranks. */
+static int write_reduced(struct sink_jsonl *s, const struct point *p, const struct chunk *c)
+{
+    struct json *j = record(s, "reduced", p);
+    json_int(j, "first", c->first);
+    json_int(j, "count", c->count);
+    reduced_json(c, j);
+    write_samples(j, c);
+    return finish(s);
+}
+
+static int write_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    int err = c->keeping->whole ? write_whole(s, p, c) : 0;
+    return !err && c->keeping->reduces ? write_reduced(s, p, c) : err;
+}
+
+static int write_standing(struct sink *sink, const struct point *p, const struct standing *all, int ranks)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    struct json *j = record(s, "ranks", p);
+    standing_json(all, ranks, j);
     return finish(s);
 }
 
@@ -203,20 +243,25 @@ static int write_lanes(struct sink *sink, const struct point *p, const struct la
     return finish(s);
 }
 
-static int write_sync(struct sink *sink, const struct sync *sync)
+static struct json *sync_record(struct sink_jsonl *s, const char *name, const struct sync *sync)
 {
-    struct sink_jsonl *s = (struct sink_jsonl *)sink;
-    const struct sync_point *all = sync->all;
-    const int ranks = sync->team->size;
     struct json *j = &s->json;
     json_reset(j);
     json_open(j, NULL, '{');
-    json_string(j, "record", "sync");
+    json_string(j, "record", name);
     json_int(j, "index", sync->count - 1);
     json_string(j, "algorithm", sync->algorithm->name);
     json_string(j, "error_basis", sync->asymmetric ? "bound" : "closure");
     json_int(j, "domains", sync->leader_count);
     json_int(j, "cost_ns", sync->cost_ns);
+    return j;
+}
+
+static int write_whole_sync(struct sink_jsonl *s, const struct sync *sync)
+{
+    const struct sync_point *all = sync->all;
+    const int ranks = sync->team->size;
+    struct json *j = sync_record(s, "sync", sync);
     json_ints(j, "at_ns", &all->map.at_ns, ranks, sizeof *all);
     if (sync->clock->skew)
         json_ints(j, "true_ns", &all->true_ns, ranks, sizeof *all);
@@ -228,6 +273,27 @@ static int write_sync(struct sink *sink, const struct sync *sync)
     json_doubles(j, "error_ns", &all->error_ns, ranks, sizeof *all);
     json_doubles(j, "bound_ns", &all->bound_ns, ranks, sizeof *all);
     return finish(s);
+}
+
+static int write_worst_sync(struct sink_jsonl *s, const struct sync *sync)
+{
+    const struct sync_worst *worst = &sync->worst;
+    struct json *j = sync_record(s, "sync_reduced", sync);
+    json_int(j, "at_ns", sync->mine.map.at_ns);
+    json_doubles(j, "error_ns", worst->error_ns, 2, sizeof worst->error_ns[0]);
+    json_doubles(j, "bound_ns", worst->bound_ns, 2, sizeof worst->bound_ns[0]);
+    json_open(j, "drift_ppm", '[');
+    json_double(j, NULL, worst->least_drift * 1e6);
+    json_double(j, NULL, worst->most_drift * 1e6);
+    json_close(j, ']');
+    return finish(s);
+}
+
+static int write_sync(struct sink *sink, const struct sync *sync)
+{
+    struct sink_jsonl *s = (struct sink_jsonl *)sink;
+    int err = sync->keeps_all ? write_whole_sync(s, sync) : 0;
+    return !err && sync->keeps_worst ? write_worst_sync(s, sync) : err;
 }
 
 static int write_end(struct sink *sink, const struct point *p, const struct end *e)
@@ -256,6 +322,7 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
                             .phases = write_phases,
                             .lanes = write_lanes,
                             .sync = write_sync,
+                            .standing = write_standing,
                             .end = write_end};
     s->path = path ? path : "standard output";
     s->file = path ? fopen(path, "a") : stdout;

@@ -120,9 +120,9 @@ static int share_domains(struct sync *s)
         s->mine.bound_ns += s->domain_bound_ns;
         return err;
     }
-    for (int r = s->team->rank + 1; r < s->team->size && !err; ++r)
-        if (s->leader_of[r] == s->team->rank)
-            err = team_send(s->team, r, &s->mine, sizeof s->mine);
+    for (int i = 1; s->led && i < host_ranks(s->team) && !err; ++i)
+        if (s->led[i] == s->team->rank)
+            err = team_send(s->team, host_rank(s->team, i), &s->mine, sizeof s->mine);
     return err;
 }
 
@@ -136,6 +136,44 @@ static void state_error(struct sync *s, int64_t worst)
     double closure = (double)worst + tick;
     s->mine.error_ns =
         s->asymmetric ? s->mine.bound_ns : fmin(s->leader == 0 ? tick : closure, s->mine.bound_ns);
+}
+
+static void add_worst(double worst[2], double value)
+{
+    if (value > worst[0]) {
+        worst[1] = worst[0];
+        worst[0] = value;
+    } else if (value > worst[1])
+        worst[1] = value;
+}
+
+static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct sync_worst *into = into_bytes;
+    const struct sync_worst *from = from_bytes;
+    (void)bytes;
+    for (int i = 0; i < 2; ++i) {
+        add_worst(into->error_ns, from->error_ns[i]);
+        add_worst(into->bound_ns, from->bound_ns[i]);
+    }
+    into->least_drift = fmin(into->least_drift, from->least_drift);
+    into->most_drift = fmax(into->most_drift, from->most_drift);
+}
+
+/* To rank 0, what it is to know of all. */
+static int tell(struct sync *s)
+{
+    const size_t size = (size_t)s->team->size;
+    int err = 0;
+    s->worst = (struct sync_worst){.error_ns = {s->mine.error_ns},
+                                   .bound_ns = {s->mine.bound_ns},
+                                   .least_drift = s->mine.map.drift,
+                                   .most_drift = s->mine.map.drift};
+    if (s->keeps_worst)
+        err = team_reduce(s->team, &s->worst, sizeof s->worst, merge_worst);
+    if (s->keeps_all && s->team->rank == 0 && !s->all && !(s->all = calloc(size, sizeof *s->all)))
+        err = err_say(ERR_NOMEM, "no memory to synchronise %d ranks", s->team->size);
+    return err || !s->keeps_all ? err : team_gather(s->team, &s->mine, sizeof s->mine, s->all);
 }
 
 int sync_take(struct sync *s)
@@ -160,7 +198,7 @@ int sync_take(struct sync *s)
         return err_say(ERR_CLOCK, "%s", s->doubt);
     }
     state_error(s, worst);
-    err = team_gather(s->team, &s->mine, sizeof s->mine, s->all);
+    err = tell(s);
     ++s->count;
     s->cost_ns = clock_now(s->clock) - s->begin_ns;
     return err;
@@ -176,7 +214,7 @@ static bool enough_to_share(const struct sync *s, const struct clock_pair *p)
 static int find_leader(struct sync *s)
 {
     static const struct clock_map raw = {0};
-    const int me = s->team->rank, lowest = host_of(s->team, me)->first;
+    const int me = s->team->rank, lowest = host_first(s->team, me);
     int err = 0;
     s->leader = me;
     if (lowest != me) {
@@ -188,39 +226,49 @@ static int find_leader(struct sync *s)
             s->domain_bound_ns = pair_apart(&p, s->clock->tick_ns);
         }
     } else
-        for (int r = me + 1; r < s->team->size && !err; ++r)
-            if (host_is_same(s->team, r, me))
-                err = pair_answer(s, r, &raw);
+        for (int i = 1; i < host_ranks(s->team) && !err; ++i)
+            err = pair_answer(s, host_rank(s->team, i), &raw);
     return err;
+}
+
+/* To all: who leads. */
+static int find_leaders(struct sync *s)
+{
+    const size_t size = (size_t)s->team->size;
+    int *all = s->team->rank == 0 ? malloc(size * sizeof *all) : NULL;
+    if (s->team->rank == 0 && !all)
+        return err_say(ERR_NOMEM, "no memory for the clocks of %d ranks", s->team->size);
+    int err = team_gather(s->team, &s->leader, sizeof s->leader, all);
+    for (int r = 0; all && r < s->team->size && !err; ++r)
+        if (all[r] == r)
+            all[s->leader_count++] = r;
+    err = err ? err : team_bcast(s->team, &s->leader_count, sizeof s->leader_count);
+    const size_t bytes = (size_t)s->leader_count * sizeof *s->leaders;
+    if (!err && !(s->leaders = malloc(bytes)))
+        err = err_say(ERR_NOMEM, "no memory for %d leaders of clocks", s->leader_count);
+    if (!err && all)
+        memcpy(s->leaders, all, bytes);
+    free(all);
+    return err ? err : team_bcast(s->team, s->leaders, bytes);
 }
 
 static int find_domains(struct sync *s)
 {
+    const int count = host_ranks(s->team);
+    const bool is_lowest = host_first(s->team, s->team->rank) == s->team->rank;
     int err = find_leader(s);
-    if (!err)
-        err = team_gather(s->team, &s->leader, sizeof s->leader, s->leader_of);
-    if (!err)
-        err = team_bcast(s->team, s->leader_of, (size_t)s->team->size * sizeof *s->leader_of);
-    for (int r = 0; r < s->team->size && !err; ++r)
-        if (s->leader_of[r] == r)
-            s->leaders[s->leader_count++] = r;
-    return err;
+    if (!err && is_lowest && !(s->led = malloc((size_t)count * sizeof *s->led)))
+        err = err_say(ERR_NOMEM, "no memory for the clocks of %d ranks", count);
+    err = err ? err : host_gather(s->team, &s->leader, sizeof s->leader, s->led);
+    return err ? err : find_leaders(s);
 }
 
 int sync_open(struct sync *s, const struct team *team, const struct clock *clock)
 {
-    size_t size = (size_t)team->size;
     *s = (struct sync){.algorithm = s->algorithm ? s->algorithm : sync_algorithms[0],
                        .asymmetric = s->asymmetric,
                        .team = team,
                        .clock = clock};
-    s->leaders = calloc(size, sizeof *s->leaders);
-    s->leader_of = calloc(size, sizeof *s->leader_of);
-    s->all = calloc(size, sizeof *s->all);
-    if (!s->leaders || !s->leader_of || !s->all) {
-        sync_close(s);
-        return err_say(ERR_NOMEM, "no memory to synchronise %d ranks", team->size);
-    }
     int err = find_domains(s);
     if (!err)
         err = sync_take(s);
@@ -236,7 +284,7 @@ int sync_open(struct sync *s, const struct team *team, const struct clock *clock
 void sync_close(struct sync *s)
 {
     free(s->leaders);
-    free(s->leader_of);
+    free(s->led);
     free(s->all);
     *s = (struct sync){0};
 }

@@ -20,6 +20,12 @@ struct sync_point {
     int64_t true_ns; /* in tests with skewed clocks: the true time of map.at_ns */
 };
 
+/* Over ranks: the two largest of each, the larger first, for a latency is between two ranks. */
+struct sync_worst {
+    double error_ns[2], bound_ns[2];
+    double least_drift, most_drift; /* per ns */
+};
+
 struct sync {
     const struct sync_algorithm *algorithm;
     bool asymmetric; /* paths may take longer one way than back: only the bound is stated */
@@ -27,11 +33,14 @@ struct sync {
     const struct clock *clock;
     int *leaders; /* ranks that synchronise, ascending, rank 0 first: one for each clock domain */
     int leader_count;
-    int *leader_of;            /* of every rank */
+    int *led;                  /* on the lowest rank of a host: the leader of each rank of it */
     int leader;                /* the rank whose clock is mine; myself when I am one */
     double domain_bound_ns;    /* by how much its clock and mine may differ and yet agree; 0: I lead */
     struct sync_point mine;    /* the latest */
-    struct sync_point *all;    /* on rank 0: the latest of every rank */
+    bool keeps_all;            /* every rank's point goes to rank 0 */
+    bool keeps_worst;          /* what is worst of any rank does */
+    struct sync_point *all;    /* on rank 0, where they are kept: the latest of every rank */
+    struct sync_worst worst;   /* on rank 0, where it is kept: of the latest */
     int64_t begin_ns, cost_ns; /* of the latest; the cost on rank 0 */
     double unseen_ns;          /* of the latest: what the worst of this rank's pairs may hide */
     int64_t count;             /* so far, without those that were refused */

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct host;
+struct hosts;
 struct json;
 
 struct team {
     int rank, size;
-    struct host *hosts; /* of each rank (team/hosts.h) */
-    void *own;          /* of the implementation */
+    struct hosts *hosts; /* which ranks share one (team/hosts.h) */
+    void *own;           /* of the implementation */
 
     /* On CLOCK_MONOTONIC, in ns: when main began, as main says, 0 where the rank is a fork; around
      * MPI_Init_thread, 0: there is no MPI. */
@@ -52,6 +52,20 @@ int team_recv(const struct team *team, int from, void *data, size_t bytes);
 /* Everybody's `bytes` to rank 0, up a binomial tree; `all` has room for size * bytes there, in the order of
  * ranks, and is NULL elsewhere. ERR_NOMEM. */
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all);
+
+/* Everybody's `bytes` merged up the same tree: on rank 0 `mine` is then of all, on another rank of its
+ * branch. `merge` takes what higher ranks say into what lower ones say. ERR_NOMEM. */
+typedef void team_merge(void *into, const void *from, size_t bytes);
+int team_reduce(const struct team *team, void *mine, size_t bytes, team_merge *merge);
+
+/* Chosen ranks, evenly spread, rank 0 first: where rank 0 is not to hold more the more ranks there are, they
+ * speak for themselves. All of few. How many of `ranks` they are, and the i-th of them. */
+enum { TEAM_CHOSEN_MOST = 64 };
+int team_chosen_count(int ranks);
+int team_chosen(int ranks, int i);
+
+/* Their `bytes` to rank 0, in their order; `all` has room for them there, and is NULL elsewhere. */
+int team_gather_chosen(const struct team *team, const void *mine, size_t bytes, void *all);
 
 /* The largest value of all, on all. */
 int team_max(const struct team *team, int64_t *value);

@@ -1,9 +1,10 @@
 /* What goes down or up a binomial tree, by the team's own messages: the parent of a rank is the rank without
- * its lowest set bit, and the ranks below it follow it. */
+ * its lowest set bit, and the ranks below it follow it. And what chosen ranks send to rank 0. */
 #include "team/team.h"
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,23 @@ static size_t ranks_in(const struct team *team, int rank, int most)
     return (size_t)(rank + most < team->size ? most : team->size - rank);
 }
 
+int team_reduce(const struct team *team, void *mine, size_t bytes, team_merge *merge)
+{
+    const int branch = branch_of(team);
+    const bool has_children = branch > 1 && team->rank + 1 < team->size;
+    void *theirs = has_children ? malloc(bytes) : NULL;
+    if (has_children && !theirs)
+        return err_say(ERR_NOMEM, "no memory for what the ranks above rank %d tell it", team->rank);
+    int err = 0;
+    for (int bit = 1; bit < branch && team->rank + bit < team->size && !err; bit *= 2) {
+        err = team_recv(team, team->rank + bit, theirs, bytes);
+        if (!err)
+            merge(mine, theirs, bytes);
+    }
+    free(theirs);
+    return err || team->rank == 0 ? err : team_send(team, team->rank - branch, mine, bytes);
+}
+
 int team_gather(const struct team *team, const void *mine, size_t bytes, void *all)
 {
     const int branch = branch_of(team);
@@ -50,5 +68,28 @@ int team_gather(const struct team *team, const void *mine, size_t bytes, void *a
         return err;
     err = err ? err : team_send(team, team->rank - branch, whole, count * bytes);
     free(whole);
+    return err;
+}
+
+int team_chosen_count(int ranks)
+{
+    return ranks < TEAM_CHOSEN_MOST ? ranks : TEAM_CHOSEN_MOST;
+}
+
+int team_chosen(int ranks, int i)
+{
+    return (int)((int64_t)i * ranks / team_chosen_count(ranks));
+}
+
+int team_gather_chosen(const struct team *team, const void *mine, size_t bytes, void *all)
+{
+    int err = 0;
+    if (team->rank == 0)
+        memcpy(all, mine, bytes);
+    for (int i = 1; i < team_chosen_count(team->size) && !err; ++i)
+        if (team->rank == 0)
+            err = team_recv(team, team_chosen(team->size, i), (char *)all + (size_t)i * bytes, bytes);
+        else if (team->rank == team_chosen(team->size, i))
+            err = team_send(team, 0, mine, bytes);
     return err;
 }

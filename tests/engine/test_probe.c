@@ -32,24 +32,24 @@ int main(void)
     CHECK(!probe_is_due(probe, 0) && probe_is_due(probe, 10e6));
     fake.now += 9000000;
     CHECK(probe_is_due(probe, 0));
-    CHECK(probe_take(probe, &seen) == 0 && seen && isnan(seen->canary_ns) && seen->noise[0] == 0);
+    CHECK(probe_take(probe, true, &seen) == 0 && seen && isnan(seen->canary_ns) && seen->noise[0] == 0);
     CHECK(!probe_is_due(probe, 0));
 
     /* Four times as long, all of a sudden: three quarters of the time are lost. */
     fake.cost *= 4;
-    CHECK(probe_take(probe, &seen) == 0 && fabs(seen->noise[0] - 0.75) < 1e-9);
+    CHECK(probe_take(probe, true, &seen) == 0 && fabs(seen->noise[0] - 0.75) < 1e-9);
 
     /* A faster quantum than any so far is the new measure, and a look always costs some of them at most. */
     fake.cost = 1000;
-    CHECK(probe_take(probe, &seen) == 0 && seen->noise[0] == 0);
+    CHECK(probe_take(probe, true, &seen) == 0 && seen->noise[0] == 0);
     fake.cost = 4000;
     int64_t before = fake.now;
-    CHECK(probe_take(probe, &seen) == 0 && fabs(seen->noise[0] - 0.75) < 1e-9);
+    CHECK(probe_take(probe, true, &seen) == 0 && fabs(seen->noise[0] - 0.75) < 1e-9);
     CHECK(fake.now - before < 25 * 4000);
 
     /* A clock that jumps back is no gain. */
     fake.cost = -1000;
-    CHECK(probe_take(probe, &seen) == 0 && seen->noise[0] == 0);
+    CHECK(probe_take(probe, true, &seen) == 0 && seen->noise[0] == 0);
     probe_close(probe);
     return test_result();
 }

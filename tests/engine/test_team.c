@@ -96,6 +96,47 @@ static void check_gather(const struct team *team, int bytes)
     free(all);
 }
 
+struct told {
+    int64_t sum, most, bits[3];
+};
+
+static void merge_told(void *into_bytes, const void *from_bytes, size_t bytes)
+{
+    struct told *into = into_bytes;
+    const struct told *from = from_bytes;
+    CHECK(bytes == sizeof *into);
+    into->sum += from->sum;
+    into->most = from->most > into->most ? from->most : into->most;
+    for (int i = 0; i < 3; ++i)
+        into->bits[i] |= from->bits[i];
+}
+
+/* Each rank counts once, whatever the tree; chosen ranks tell what is their own. */
+static void check_reduce(const struct team *team)
+{
+    struct told told = {.sum = team->rank + 1, .most = 7 - team->rank, .bits = {0, 1 << team->rank, 0}};
+    CHECK(team_reduce(team, &told, sizeof told, merge_told) == 0);
+    if (team->rank == 0)
+        CHECK(told.sum == team->size * (team->size + 1) / 2 && told.most == 7 &&
+              told.bits[1] == (1 << team->size) - 1 && told.bits[0] == 0);
+    int64_t mine = 100 + team->rank, all[TEAM_CHOSEN_MOST] = {0};
+    CHECK(team_gather_chosen(team, &mine, sizeof mine, team->rank == 0 ? all : NULL) == 0);
+    for (int i = 0; i < team_chosen_count(team->size) && team->rank == 0; ++i)
+        CHECK(all[i] == 100 + team_chosen(team->size, i));
+}
+
+static void test_chosen(void)
+{
+    static const int counts[] = {1, 5, 64, 65, 1000, 1 << 30};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        const int count = team_chosen_count(counts[i]);
+        CHECK(count <= TEAM_CHOSEN_MOST && count <= counts[i] && team_chosen(counts[i], 0) == 0);
+        for (int k = 1; k < count; ++k)
+            CHECK(team_chosen(counts[i], k) > team_chosen(counts[i], k - 1));
+        CHECK(team_chosen(counts[i], count - 1) < counts[i]);
+    }
+}
+
 /* Round a ring of an even number, empty messages and long ones. */
 static void check_ring(const struct team *team, int bytes)
 {
@@ -117,6 +158,7 @@ static int collectives(struct team *team)
     static const int sizes[] = {0, 1, 8, 4079, 4080, 4081, BIG};
     for (int round = 0; round < 20; ++round) {
         CHECK(team_barrier(team) == 0);
+        check_reduce(team);
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
             check_bcast(team, sizes[s]);
             check_gather(team, sizes[s]);
@@ -148,6 +190,7 @@ static int barrier_holds(struct team *team)
             rest();
         atomic_store(&came[team->rank], round);
         CHECK(team_barrier(team) == 0);
+        check_reduce(team);
         for (int r = 0; r < team->size; ++r)
             CHECK(atomic_load(&came[r]) >= round);
     }
@@ -247,6 +290,7 @@ int main(void)
     CHECK(shared != MAP_FAILED);
     came = shared;
     test_input();
+    test_chosen();
     test_collectives();
     CHECK(launch(barrier_holds, 3, NULL) == 0);
     CHECK(launch(unlike_sizes, 2, NULL) == 0);

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from steelyard.records.answer import Answer
 from steelyard.records.campaign_file import Placement
+from steelyard.records.fields import Params
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import (
     Clock,
@@ -22,7 +23,6 @@ from steelyard.records.schema import (
     Launch,
     LaunchMpi,
     Obs,
-    Params,
     Place,
     Point,
     Record,

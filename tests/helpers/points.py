@@ -50,8 +50,11 @@ def measure(
     out: Path,
     before: Sequence[str] = (),
     placement: Placement | None = None,
+    words: Sequence[str] = (),
 ) -> tuple[Record, ...]:
     """One launch that measures all points, hardly warmed up; `before` stands between launcher and engine.
+
+    `words` are further options of the engine.
 
     On a core each ranks keep it: those that yield after each poll lose it to other tests for milliseconds.
     """
@@ -65,7 +68,7 @@ def measure(
     points = out.with_suffix(".points")
     points.write_text("".join(f"point={i} {line} warm_up=brief\n" for i, line in enumerate(lines)))
     argv = [*launch.argv_prefix, *before, engine.path, "run", *launch.engine_args]
-    argv += ["--points", str(points), "--out", str(out)]
+    argv += ["--points", str(points), "--out", str(out), *words]
     argv += ["--thread-level", "multiple"] if threads > 1 and engine.mpi else []
     done = run(argv, env=os.environ | launch.environment, timeout=_SECONDS)
     assert done.code == 0, done.err + done.out

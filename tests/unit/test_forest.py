@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER

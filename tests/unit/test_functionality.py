@@ -13,7 +13,8 @@ from record_lines import text_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.functionality import OUTCOMES, Functionality, functionality_of, outcome_of
-from steelyard.records.schema import End, Params
+from steelyard.records.fields import Params
+from steelyard.records.schema import End
 from steelyard.report import write_report
 from steelyard.results.row import NOT_YET, Row
 from steelyard.results.rows import results

@@ -180,7 +180,7 @@ static ino_t space(const char *path)
 void seat_read(const struct team *team, struct link_seat *seat)
 {
     memset(seat, 0, sizeof *seat); /* padding too: it is sent */
-    seat->host = *host_of(team, team->rank);
+    seat->host = *host_mine(team);
     seat->net = space("/proc/self/ns/net");
     seat->processes = space("/proc/self/ns/pid");
     seat->pid = getpid();

@@ -128,6 +128,23 @@ def strays(file: JobFile) -> Iterator[str]:
 
 
 @check(
+    "other-libraries",
+    WARNING,
+    "Ranks run other programs or libraries than rank 0",
+    why="A rank with another build of the MPI or the engine measures something else.",
+    remedy="Install the same MPI and engine on all hosts, or use a file system that all of them see.",
+)
+def other_libraries(seen: Evidence) -> str | None:
+    """Ranks whose build ids are not those of rank 0."""
+    found = {}
+    for file in seen.measured.files:
+        for place in file.launch.places if file.launch else ():
+            if place.other_libraries:
+                found[place.rank, place.host] = f"rank {place.rank} of {mpi_name(file.job)} on {place.host}"
+    return sentences(found.values())
+
+
+@check(
     "placements-vary",
     WARNING,
     "Launches were placed differently",
@@ -158,8 +175,9 @@ def moved(seen: Evidence) -> str | None:
     found: dict[tuple[str, int], str] = {}
     for file in seen.measured.files:
         for before, after in pairwise(file.states):
-            for rank, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
+            for at, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
                 if old != new:
+                    rank = before.rank(at)
                     told = f"was moved from {cpus_words(cpu_set(old))} to {cpus_words(cpu_set(new))}"
                     when = f"while {names.get(after.point or 0, 'a test case')} was measured"
                     found.setdefault((file.job.job, rank), f"{who(file, rank)} {told} {when}")

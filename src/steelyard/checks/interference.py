@@ -176,10 +176,10 @@ def _counted(seen: Evidence, of: Callable[[State], tuple[int, ...]], words: str)
     """What grew from the first to the last state of a launch."""
     found = []
     for file in seen.measured.files:
-        for rank in range(len(file.states[0].cpus) if file.states else 0):
-            times = grown(of(file.states[0]), of(file.states[-1]), rank)
+        for at in range(len(file.states[0].cpus) if file.states else 0):
+            times = grown(of(file.states[0]), of(file.states[-1]), at)
             if times > 0:
-                found.append((times, f"{who(file, rank)} {words.format(times)}"))
+                found.append((times, f"{who(file, file.states[0].rank(at))} {words.format(times)}"))
     return sentences(text for _, text in sorted(found, reverse=True))
 
 
@@ -197,11 +197,12 @@ def frequency_changed(seen: Evidence) -> str | None:
     """Ranks whose cores did the same work at another speed later in the launch."""
     found = []
     for file in seen.measured.files:
-        for rank in range(len(file.states[0].cpus) if file.states else 0):
-            steps = [state.step_ps[rank] for state in file.states if rank < len(state.step_ps)]
+        for at in range(len(file.states[0].cpus) if file.states else 0):
+            steps = [state.step_ps[at] for state in file.states if at < len(state.step_ps)]
             steps = [step for step in steps if step > 0]
             if len(steps) > 1 and max(steps) > SLOWER * min(steps):
                 ratio = max(steps) / min(steps)
+                rank = file.states[0].rank(at)
                 found.append((ratio, f"{who(file, rank)}: the slowest {ratio:.2f} times the fastest"))
     return sentences(words for _, words in sorted(found, reverse=True))
 

@@ -28,7 +28,17 @@ _NS = (
     *("time", "time_low", "time_high"),
     *("median", "ci_low", "ci_high", "min", "p5", "p90", "p95", "p99", "p99_low", "p99_high", "max", "mean"),
     *("quantile_value", "quantile_low", "quantile_high", "overhead", "clock_tick", "corrected"),
-    *("corrected_low", "corrected_high", "rank_medians", "modes", "phases", "ways", "pairs", "osu"),
+    *(
+        "corrected_low",
+        "corrected_high",
+        "rank_medians",
+        "rank_quantiles",
+        "modes",
+        "phases",
+        "ways",
+        "pairs",
+        "osu",
+    ),
 )
 _OTHER_UNITS = {"bandwidth": "bytes_per_s"}
 _LEFT_OUT = ("unit", "params", "imb")  # in names; in columns of their own; as `osu`

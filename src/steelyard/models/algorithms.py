@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from steelyard.models.loggp import is_pingpong
 from steelyard.models.trees import BINOMIAL, FAMILIES, FLAT, Children, FloatArray, Message, TreeFit, fit_trees
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.facets import Windows
 from steelyard.results.key import key_of
 from steelyard.results.row import Row

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.models.ratios import ratio_of
+from steelyard.records.fields import Params
 from steelyard.records.kinds import LATENCY
-from steelyard.records.schema import Params
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row
 

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.records.fields import Params
 from steelyard.records.kinds import LAYERS, MPI
-from steelyard.records.schema import Params
 from steelyard.results.roofs import layers_beside, ratio_interval, stand_in
 from steelyard.results.row import Row
 

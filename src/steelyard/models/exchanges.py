@@ -17,7 +17,7 @@ from msgspec import Struct
 from steelyard.models.bests import leaders_of
 from steelyard.models.loggp import launch_medians, span_of
 from steelyard.models.micro_macro import is_kernel, verdict_of
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.agreement import problem_of
 from steelyard.results.facets import Inside
 from steelyard.results.row import Row

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.records.fields import Params
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.records.schema import Params
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, NormalForm, fit_normal_form, predict

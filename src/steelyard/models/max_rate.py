@@ -24,7 +24,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.models.loggp import launch_medians, span_of
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row

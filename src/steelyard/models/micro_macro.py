@@ -22,8 +22,8 @@ from steelyard.models.loggp import (
     log_models,
     span_of,
 )
+from steelyard.records.fields import Params
 from steelyard.records.kinds import BANDWIDTH, KERNEL, LATENCY, MPI
-from steelyard.records.schema import Params
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.key import key_of
 from steelyard.results.row import Row

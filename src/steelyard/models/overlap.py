@@ -26,8 +26,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.models.loggp import launch_medians
+from steelyard.records.fields import Params
 from steelyard.records.kinds import WORK
-from steelyard.records.schema import Params
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval

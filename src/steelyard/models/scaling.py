@@ -24,8 +24,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.models.loggp import launch_medians, span_of
+from steelyard.records.fields import Params
 from steelyard.records.kinds import KERNEL
-from steelyard.records.schema import Params
 from steelyard.results.facets import Rate
 from steelyard.results.key import key_of
 from steelyard.results.row import Row

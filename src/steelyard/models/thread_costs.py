@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.models.ratios import ratio_of
+from steelyard.records.fields import Params
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.records.schema import Params
 from steelyard.results.facets import Fairness, Rate, ThreadTimes
 from steelyard.results.key import key_of
 from steelyard.results.row import Row

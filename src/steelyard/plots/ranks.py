@@ -31,7 +31,8 @@ APART = 1.1  # ... or one whose own time is so many times the middle rank's
 class RankCells:
     """A table of ranks: `last[row, column]` is in what share of the samples one of the row's was last.
 
-    `own` is the largest own median of the row's ranks in ns, `middle` the middle rank's of each column.
+    `own` is the largest own median of the row's ranks in ns, `middle` the middle rank's of each column. Where
+    not every rank was kept (`is_chosen`), `own` is that of the row's first rank alone.
     """
 
     rows: tuple[str, ...]
@@ -39,6 +40,7 @@ class RankCells:
     last: FloatArray
     own: FloatArray
     middle: FloatArray
+    is_chosen: bool
 
 
 def rank_charts(group: FigureGroup) -> list[tuple[str, Chart, Chart]]:
@@ -93,17 +95,19 @@ def _says_something(item: Shown) -> bool:
 
 def rank_cells(columns: Sequence[tuple[str, Shown]]) -> RankCells:
     """The shares and times of named points of one number of ranks; of many, neighbours stand together."""
-    ranks = len(columns[0][1].row.get(Ranks).rank_medians)
-    together = -(-ranks // MOST_ROWS)
-    starts = np.arange(0, ranks, together)
+    row = columns[0][1].row
+    kept = row.get(Ranks).ranks_kept
+    starts = np.arange(0, row.ranks, -(-row.ranks // MOST_ROWS)) if kept is None else np.array(kept)
+    ends = (*starts[1:], row.ranks)
     last = np.array([np.add.reduceat(_last(item), starts) for _, item in columns]).T
     medians = [np.asarray(item.row.get(Ranks).rank_medians) for _, item in columns]
     return RankCells(
-        rows=tuple(_rank_words(int(first), min(int(first) + together, ranks) - 1) for first in starts),
+        rows=tuple(_rank_words(int(first), int(end) - 1) for first, end in zip(starts, ends, strict=True)),
         columns=tuple(name for name, _ in columns),
         last=last,
-        own=np.array([np.maximum.reduceat(one, starts) for one in medians]).T,
+        own=np.array(medians if kept else [np.maximum.reduceat(one, starts) for one in medians]).T,
         middle=np.array([np.median(one) for one in medians]),
+        is_chosen=kept is not None,
     )
 
 
@@ -124,7 +128,7 @@ def _pair(cells: RankCells) -> tuple[Chart, Chart]:
         ),
         _heat_chart(
             cells,
-            "own median / middle rank's",
+            f"own median{' of the first of each' * cells.is_chosen} / middle rank's",
             (np.log2(np.maximum(ratio, 1e-3)) + 1.0) / 2.0,
             [f"{one:.2f}" for one in ratio.ravel()],
             Shades(_DARKER, ("0.5", "1", "2")),

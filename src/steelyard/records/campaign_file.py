@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.foreign import all_visible, visible
+from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.older import op_kind
-from steelyard.records.schema import SCHEMA, Params
+from steelyard.records.schema import SCHEMA
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 _LONGEST_NAME = 40  # of the CPUs of a placement, in letters

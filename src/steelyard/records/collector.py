@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from steelyard.base.errors import InputError
 from steelyard.records.consistency import contradiction, end_contradiction, kind_of_point
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.older import completed
+from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,
     End,
@@ -28,6 +29,7 @@ from steelyard.records.schema import (
 )
 
 Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
+_OfPoint = Obs | Reduced | RanksTold | Phases | Lanes
 REMEDY = "restore the file, or delete it and measure again"
 
 
@@ -38,6 +40,8 @@ class _Open:
     point: Point
     obs: list[Obs] = field(default_factory=list)
     phases: list[Phases] = field(default_factory=list)
+    reduced: list[Reduced] = field(default_factory=list)
+    told: RanksTold | None = None
     lanes: Lanes | None = None
 
 
@@ -56,6 +60,7 @@ class Collector:
     watches: list[Watch] = field(default_factory=list)
     closes: list[Close] = field(default_factory=list)
     _syncs: dict[int, Sync] = field(default_factory=dict)
+    _reduced_syncs: dict[int, ReducedSync] = field(default_factory=dict)
     _open: dict[int, _Open] = field(default_factory=dict)
     _ended: set[int] = field(default_factory=set)
 
@@ -82,6 +87,12 @@ class Collector:
                 self._begun(record).obs.append(record)
             case Phases():
                 self._begun(record).phases.append(record)
+            case Reduced():
+                self._begun(record).reduced.append(record)
+            case RanksTold():
+                self._begun(record).told = record
+            case ReducedSync():
+                self._reduced_syncs[record.index] = record
             case Lanes():
                 self._begun(record).lanes = record
             case Sync():
@@ -101,6 +112,11 @@ class Collector:
         while self._open:
             index = next(iter(self._open))
             yield self._run(index, None)
+
+    def forget(self) -> None:
+        """Let go of all that only `whole` and the points of other files need: it grows with points."""
+        for kept in (self.states, self.watches, self.closes, self.kinds):
+            kept.clear()
 
     def head(self) -> JobFile:
         """The file without points, states and the like: what a point needs to be read."""
@@ -122,7 +138,7 @@ class Collector:
         """The point that a record is about, if it has begun and not ended."""
         if isinstance(record, Point):
             return record
-        seen = self._open.get(record.point) if isinstance(record, Obs | Phases | Lanes | End) else None
+        seen = self._open.get(record.point) if isinstance(record, _OfPoint | End) else None
         return seen.point if seen is not None else None
 
     def _begin(self, point: Point) -> None:
@@ -130,7 +146,7 @@ class Collector:
             raise InputError(f"{self.path}: point {point.point} begins twice; delete the file, measure again")
         self._open[point.point] = _Open(completed(point))
 
-    def _begun(self, record: Obs | Phases | Lanes) -> _Open:
+    def _begun(self, record: _OfPoint) -> _Open:
         if record.point not in self._open:
             raise InputError(
                 f"{self.path}: point {record.point} has samples without a point record before them; "
@@ -143,8 +159,9 @@ class Collector:
             raise InputError(f"{self.path}: point {end.point} ends twice; delete the file, measure again")
         self._ended.add(end.point)
         run = self._run(end.point, end)
+        self._forget_syncs()
         if run.point is not None and end.status == "ok":
-            if found := end_contradiction(run.point, run.obs, run.phases, end):
+            if found := end_contradiction(run, end):
                 raise InputError(f"{self.path} contradicts itself: {found}; {REMEDY}")
             kind = kind_of_point(run.point, run.phases)
             path, other = self.kinds.setdefault(run.index, (self.path, kind))
@@ -152,12 +169,24 @@ class Collector:
                 raise InputError(f"point {run.index} is not the same in {path} and {self.path}; {REMEDY}")
         return run
 
+    def _forget_syncs(self) -> None:
+        """Points follow each other, and the next begins at the latest synchronisation or after it."""
+        for syncs in (self._syncs, self._reduced_syncs):
+            for index in list(syncs)[:-1] if not self._open else ():
+                del syncs[index]
+
     def _run(self, index: int, end: End | None) -> PointRun:
         seen = self._open.pop(index, None)
         if seen is None:
             return PointRun(index, None, (), end)
-        run = PointRun(index, seen.point, (), end, phases=tuple(seen.phases), lanes=seen.lanes)
-        return with_obs(run, seen.obs, self._syncs)
+        run = PointRun(
+            index, seen.point, (), end, phases=tuple(seen.phases), lanes=seen.lanes, told=seen.told
+        )
+        if seen.obs or not seen.reduced:
+            return with_obs(run, seen.obs, self._syncs)
+        used = _used_syncs(index, seen.reduced, self._reduced_syncs)
+        syncs = tuple(self._reduced_syncs[number] for number in used)
+        return replace(run, reduced=tuple(seen.reduced), reduced_syncs=syncs)
 
 
 def _name(record: Record) -> str:
@@ -165,11 +194,17 @@ def _name(record: Record) -> str:
     return str(type(record).__struct_config__.tag)
 
 
+def _used_syncs(point: int, chunks: Sequence[Obs | Reduced], syncs: Collection[int]) -> list[int]:
+    """The synchronisations that chunks name, in order. Raises InputError where one has no record."""
+    used = {one for chunk in chunks for one in (chunk.sync_before, chunk.sync_after) if one is not None}
+    if missing := used.difference(syncs):
+        raise InputError(f"point {point} names synchronisation {min(missing)}, which has no record")
+    return sorted(used)
+
+
 def with_obs(run: PointRun, obs: Sequence[Obs], syncs: Mapping[int, Sync]) -> PointRun:
     """The point with its samples and the synchronisations that they name. Raises InputError."""
-    used = {index for chunk in obs for index in (chunk.sync_before, chunk.sync_after) if index is not None}
-    if missing := used - syncs.keys():
-        raise InputError(f"point {run.index} names synchronisation {min(missing)}, which has no record")
+    used = _used_syncs(run.index, obs, syncs)
     for chunk in obs:
         if chunk.sync_before is not None and chunk.sync_after not in (None, chunk.sync_before):
             before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]
@@ -178,4 +213,4 @@ def with_obs(run: PointRun, obs: Sequence[Obs], syncs: Mapping[int, Sync]) -> Po
                     f"synchronisation {after.index} of point {run.index} is not after {before.index}; "
                     f"{REMEDY}"
                 )
-    return replace(run, obs=tuple(obs), syncs=tuple(syncs[index] for index in sorted(used)))
+    return replace(run, obs=tuple(obs), syncs=tuple(syncs[index] for index in used))

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from steelyard.records.job_file import PointRun
+from steelyard.records.reduced import RanksTold, Reduced
 from steelyard.records.schema import (
     Close,
     End,
@@ -52,7 +54,8 @@ def contradiction(record: Record, job: Job | None, launch: Launch | None, point:
     ranks = point.ranks if point is not None else launch.ranks if launch is not None else None
     if ranks is None and job is not None:
         ranks = job.ranks
-    if ranks is not None and (found := _lengths(record, ranks)):
+    items = len(record.ranks) if isinstance(record, State) and record.ranks else ranks
+    if items is not None and (found := _lengths(record, items)):
         return found
     return next((found for found in _CHECKS.get(type(record), _nothing)(record, ranks or 0) if found), None)
 
@@ -105,6 +108,41 @@ def _of_obs(obs: Obs, ranks: int) -> Iterator[str | None]:
         yield _unless(len(rows) == ranks, f"counts of {name} are missing")
 
 
+def _of_reduced(reduced: Reduced, ranks: int) -> Iterator[str | None]:
+    for name in (
+        "start_ns",
+        "stop_ns",
+        "took_ns",
+        "cost_ns",
+        "slowest",
+        "skew_ns",
+        "imbalance_ns",
+        "target_ns",
+    ):
+        items = getattr(reduced, name)
+        yield _unless(
+            items is None or len(items) == reduced.count, f"{name} is not of {reduced.count} samples"
+        )
+    yield _within("low", reduced.low, reduced.count)
+    yield _within("late", reduced.late, reduced.count)
+    yield _within("slowest", reduced.slowest, ranks)
+    synchronised = [one is not None for one in (reduced.sync_before, reduced.sync_after, reduced.skew_ns)]
+    yield _unless(all(synchronised) or not any(synchronised), "one synchronisation, or the skew, is missing")
+    if (kept := reduced.kept) is not None:
+        yield _within("kept", (kept.sample,), reduced.count)
+        yield _within("kept", kept.ranks, ranks)
+        sides = (len(kept.start_ns), len(kept.stop_ns))
+        yield _unless(sides == (len(kept.ranks),) * 2, "a kept rank has no timestamp")
+
+
+def _of_told(told: RanksTold, ranks: int) -> Iterator[str | None]:
+    yield _within("kept", told.kept, ranks)
+    lengths = {len(told.kept), len(told.medians_ns), len(told.means_ns)}
+    yield _unless(len(lengths) == 1, "a kept rank has no median or no mean")
+    yield _unless(sum(count for _, count in told.sketch) == ranks, f"sketch is not of {ranks} ranks")
+    yield _unless(told.sketch_width > 1, "sketch_width is no width")
+
+
 def _of_phases(phases: Phases, ranks: int) -> Iterator[str | None]:
     yield _unless(phases.count > 0, "it is about no sample")
     for phase in phases.phases:
@@ -121,7 +159,8 @@ def _of_lanes(lanes: Lanes, _ranks: int) -> Iterator[str | None]:
     yield _unless(all(0 <= start <= stop for start, stop in pairs), "a thread is done before it begins")
 
 
-def _of_state(state: State, _ranks: int) -> Iterator[str | None]:
+def _of_state(state: State, ranks: int) -> Iterator[str | None]:
+    yield _within("ranks", state.ranks, ranks)
     shapes = [[len(threads) for threads in lanes] for lanes in (state.lanes, state.lanes_meant)]
     yield _unless(shapes[0] == shapes[1], "lanes and lanes_meant are not of the same threads")
 
@@ -140,6 +179,8 @@ _CHECKS: dict[type, Callable[[Any, int], Iterator[str | None]]] = {
     Launch: _of_launch,
     Point: _of_point,
     Obs: _of_obs,
+    Reduced: _of_reduced,
+    RanksTold: _of_told,
     Phases: _of_phases,
     Lanes: _of_lanes,
     State: _of_state,
@@ -160,13 +201,17 @@ def _within(name: str, indices: Iterable[int], size: int) -> str | None:
 _OF_TRUE_TIME = "truth"  # the method whose samples are in the simulator's time, and not on rank 0's clock
 
 
-def end_contradiction(point: Point, obs: Sequence[Obs], phases: Sequence[Phases], end: End) -> str | None:
+def end_contradiction(run: PointRun, end: End) -> str | None:
     """What a point that ended well says against itself as a whole: other phases, or samples after its end."""
-    names = {tuple(phase.name for phase in chunk.phases) for chunk in phases}
+    point = run.point
+    if point is None:
+        return None
+    names = {tuple(phase.name for phase in chunk.phases) for chunk in run.phases}
     if len(names) > 1:
         return f"the phases of point {point.point} are not those of its first samples"
-    if end.stop_ns > point.start_ns and any(obs) and point.method != _OF_TRUE_TIME:
-        last = max(max(chunk.stop_ns[0], default=0) for chunk in obs)
+    if end.stop_ns > point.start_ns and run.chunks and point.method != _OF_TRUE_TIME:
+        of_rank_0 = [chunk.stop_ns[0] for chunk in run.obs] or [chunk.stop_ns for chunk in run.reduced]
+        last = max(max(stops, default=0) for stops in of_rank_0)
         if last > end.stop_ns:
             return f"samples of point {point.point} end after it"
     return None

@@ -45,4 +45,5 @@ class Tail:
                 continue  # the cut last line of a launch that died; readers of the whole file say so
             if (run := self._collector.take(record)) is not None:
                 ended.append(msgspec.structs.replace(self._collector.head(), points=(run,)))
+                self._collector.forget()
         return ended, bool(whole)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,
     End,
@@ -35,6 +36,14 @@ class PointRun(Struct, frozen=True):
     syncs: tuple[Sync, ...] = ()  # those around the samples
     phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
     lanes: Lanes | None = None  # of an op whose threads note their own times
+    reduced: tuple[Reduced, ...] = ()  # in place of `obs`, where not every rank's timestamps were kept
+    reduced_syncs: tuple[ReducedSync, ...] = ()
+    told: RanksTold | None = None
+
+    @property
+    def chunks(self) -> Sequence[Obs | Reduced]:
+        """Its samples, as they were kept."""
+        return self.obs or self.reduced
 
 
 class JobFile(Struct, frozen=True):

@@ -149,7 +149,7 @@ def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None)
     def close(run: PointRun) -> None:
         if visit is not None:
             visit(collector.head(), run)
-            run = replace(run, obs=(), syncs=())
+            run = replace(run, obs=(), syncs=(), reduced=(), reduced_syncs=(), told=None)
         runs.append(run)
 
     for record in _iterate(path):

@@ -9,29 +9,17 @@ History of the format (`SCHEMA`):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 from steelyard.base.foreign import executable_name
 from steelyard.records.answer import Answer
+from steelyard.records.fields import Amount, Count, Number, Params, Real, Several, Share, Timestamps, Whole
+from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 
 SCHEMA = 1
-
-# Bounds of numbers, 146 years in ns: beyond them sums would leave 64 bits, and products be infinite.
-_MOST, _MOST_REAL = 2**62, 1e18
-
-Number = int | float
-Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
-Whole = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
-Count = Annotated[int, Meta(ge=0, le=_MOST)]
-Several = Annotated[int, Meta(ge=1, le=_MOST)]
-Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
-Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Timestamps = Sequence[Sequence[Whole]]  # [rank][sample], ns on that rank's own clock since the launch began
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -82,6 +70,13 @@ class Core(_Part, frozen=True):
     by: str | None = None
 
 
+class Library(_Part, frozen=True):
+    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash."""
+
+    path: str
+    build_id: str | None = None
+
+
 class Place(_Part, frozen=True):
     """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
 
@@ -101,6 +96,7 @@ class Place(_Part, frozen=True):
     clock_base_ns: Whole = 0  # what the source said when timestamps were 0
     clock_doubt: str | None = None  # why it is not sound
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
+    other_libraries: bool = False  # its program or libraries are not those of rank 0
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_Init_thread alone
 
@@ -188,7 +184,9 @@ class Launch(_Record, frozen=True, tag="launch"):
     core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    libraries: tuple[Library, ...] = ()  # of rank 0, the program first
+    tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 
 
 class Point(_Record, frozen=True, tag="point"):
@@ -341,18 +339,19 @@ class Sync(_Record, frozen=True, tag="sync"):
 class State(_Record, frozen=True, tag="state"):
     """The state of each rank when `point` had ended, or (None) when the launch began.
 
-    Each key has an item for each rank; -1, or no item, where the system does not tell. `cpus` is what the
-    rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main thread,
-    `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began: `busy_ns` of
-    CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the CPU,
-    `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same work
-    took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had ended,
-    and `lanes_meant`, where it was bound ("": it was not).
+    Each key has an item for each rank that it is of; -1, or no item, where the system does not tell. `cpus`
+    is what the rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main
+    thread, `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began:
+    `busy_ns` of CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of
+    the CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same
+    work took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had
+    ended, and `lanes_meant`, where it was bound ("": it was not).
     """
 
     at_ns: tuple[Whole, ...]
     cpus: tuple[str, ...]
     point: Count | None = None
+    ranks: tuple[Count, ...] = ()  # chosen ranks that it is of; none named: all
     cpu: tuple[Whole, ...] = ()
     migrations: tuple[Whole, ...] = ()
     voluntary: tuple[Whole, ...] = ()
@@ -366,6 +365,10 @@ class State(_Record, frozen=True, tag="state"):
     step_ps: tuple[Whole, ...] = ()
     lanes: tuple[tuple[str, ...], ...] = ()
     lanes_meant: tuple[tuple[str, ...], ...] = ()
+
+    def rank(self, index: int) -> int:
+        """The rank of an item."""
+        return self.ranks[index] if self.ranks else index
 
 
 class Watch(_Record, frozen=True, tag="watch"):
@@ -383,8 +386,25 @@ class Watch(_Record, frozen=True, tag="watch"):
     processes: tuple[Busy, ...] = ()
 
 
+class StuckRank(_Part, frozen=True):
+    """Where a rank was when its launch hung, after it had begun so many samples.
+
+    `calls` are the functions that it was in, the innermost first; those without a name are places in a file.
+    """
+
+    rank: Count
+    host: str
+    op: str
+    phase: str
+    sample: Count
+    calls: tuple[str, ...] = ()
+
+
 class End(_Record, frozen=True, tag="end"):
-    """How a test case ended, written by the engine or by the watchdog of the package."""
+    """How a test case ended, written by the engine or by the watchdog of the package.
+
+    `where` is there where it hung: ranks that could still say where they were.
+    """
 
     point: Count
     status: Literal["ok", "failed", "skipped"]
@@ -395,6 +415,7 @@ class End(_Record, frozen=True, tag="end"):
     verified: bool | None = None
     stop_ns: Whole = 0
     answer: Answer | None = None
+    where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # where something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate
 
@@ -411,7 +432,8 @@ class Close(_Record, frozen=True, tag="close"):
     pvars: dict[str, float | None] = {}
 
 
-Record = Job | Launch | Point | Obs | Phases | Lanes | Sync | State | Watch | End | Close
+_OfSamples = Point | Obs | Reduced | RanksTold | Phases | Lanes | Sync | ReducedSync | End
+Record = Job | Launch | _OfSamples | State | Watch | Close
 
 
 def records_schema() -> dict[str, Any]:

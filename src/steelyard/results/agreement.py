@@ -18,7 +18,7 @@ from statistics import median
 
 from steelyard.base.plural import counted
 from steelyard.records.answer import Answer
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.results.load import PointLaunch, PointLaunches
 
 # Parameters of how messages go, not of the problem.

@@ -69,7 +69,7 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
     ranks = len(run.obs[0].start_ns)
     if any(len(chunk.start_ns) != ranks for chunk in run.obs):
         raise InputError(f"{file.path}: point {run.index} changes its number of ranks; measure again")
-    cost, tick = _clocks(file, ranks)
+    cost, tick = clocks(file, ranks)
     syncs = {sync.index: sync for sync in run.syncs}
     kept: list[tuple[FloatArray, FloatArray]] = []
     lows: list[tuple[FloatArray, FloatArray]] = []
@@ -110,14 +110,15 @@ def durations(stamps: Stamps) -> Durations:
     if stamps.synchronised:
         slowest = np.argmax(stamps.stop - stamps.cost[:, None], axis=0)
         paid = stamps.cost[slowest]
-        last, first = stamps.stop.max(axis=0) - paid, stamps.start.min(axis=0)
+        stop = np.take_along_axis(stamps.stop, slowest[None], axis=0)[0]
+        last, first = stop - paid, stamps.start.min(axis=0)
         return Durations(
             values=last - first,
             low=last - stamps.start.max(axis=0),
             paid=paid,
             slowest=slowest,
             skew=np.ptp(stamps.start, axis=0),
-            imbalance=np.ptp(stamps.stop, axis=0),
+            imbalance=stop - stamps.stop.min(axis=0),
             finishes=stamps.stop - stamps.cost[:, None] - first,
         )
     slowest = np.argmax(local, axis=0)
@@ -157,13 +158,13 @@ def _messages(stamps: Stamps) -> Durations:
     return Durations(values.T.ravel(), None, np.full(1, paid.mean()), last, None, None)
 
 
-def _clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
+def clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
     """What a reading of the clock costs each rank in ns, shape (ranks,), and the largest tick."""
     launch = file.launch
     if launch is None:
         raise InputError(f"{file.path} holds samples but no launch record; measure again")
     cost = np.full(ranks, launch.clock.cost_ns)
-    tick = launch.clock.tick_ns
+    tick = max(launch.clock.tick_ns, launch.tick_most_ns or 0.0)
     for place in launch.places:
         if place.rank < ranks:
             cost[place.rank] = place.clock_cost_ns

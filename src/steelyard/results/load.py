@@ -13,8 +13,10 @@ from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoin
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
-from steelyard.records.schema import Hint, Job, Lanes, Launch, Phases, Point
+from steelyard.records.reduced import Reduced, ReducedSync
+from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
+from steelyard.results.reduced import QUANTILES, quantiles_of, read_reduced
 
 IntArray = NDArray[np.int64]
 
@@ -34,8 +36,9 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Spun:
-    """What waits saw of each rank's core, shape (ranks,): ns spent reading the clock, lost, longest gap."""
+    """What waits saw of the cores of `ranks`, shape (any,): ns spent reading the clock, lost, longest gap."""
 
+    ranks: IntArray
     ns: IntArray
     lost_ns: IntArray
     longest_ns: IntArray
@@ -57,17 +60,19 @@ class OpSamples:
 class Values:
     """What the timestamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
-    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick` is
-    the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
-    (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians` and
-    `rank_means` are of each rank's own durations, shape (ranks,), or (0,) of messages. For a synchronised
-    method, `skews` are the spreads of starts in ns, shape (count,), `skew` and `imbalance` the medians of
-    those of starts and stops, and `finishes` the medians of when each rank stopped since the first start,
-    shape (ranks,). `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange
-    messages at once, each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield
-    of all ranks over `operations` operations. `looks` are those at the machine, in the order taken, and
-    `cpus` those that each rank was then seen on; `spun` is what waits for windows saw. `counted` are the sums
-    of what the op counted, over ranks and samples, by name.
+    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick`
+    is the clock's tick per value. `low` is what the operation took at least, where the method can tell,
+    shape (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians`
+    and `mean_extent` are of each rank's own durations: medians, shape (ranks,), (0,) of messages, or of
+    the ranks `kept` alone; the least, the mean and the greatest of all ranks' means. `rank_quantiles` are
+    `reduced.QUANTILES` of all ranks' medians. For a synchronised method, `skews` are the spreads of
+    starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops, and
+    `finishes` the medians of when each rank stopped since the first start, shape (ranks,), where every
+    rank's timestamps are kept. `windows` are the widths of its windows, chunk by chunk. Where pairs of
+    ranks exchange messages at once, each sample is one value of each of `pairs`, side by side. `yields`
+    counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine, in the
+    order taken, and `cpus` those that each rank was then seen on; `spun` is what waits for windows saw.
+    `counted` are the sums of what the op counted, over ranks and samples, by name.
     """
 
     ranks: int
@@ -77,7 +82,9 @@ class Values:
     overhead: float = 0.0
     slowest: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rank_medians: FloatArray = field(default_factory=lambda: np.empty(0))
-    rank_means: FloatArray = field(default_factory=lambda: np.empty(0))
+    mean_extent: tuple[float, float, float] | None = None
+    rank_quantiles: tuple[float, ...] = ()
+    kept: tuple[int, ...] | None = None
     skews: FloatArray | None = None
     imbalance: float | None = None
     finishes: FloatArray | None = None
@@ -203,6 +210,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
     status = end.status if end else "unfinished"
     why = end.why if end else None
     taken = _taken(file, run)
+    syncs: tuple[Sync | ReducedSync, ...] = (*run.syncs, *run.reduced_syncs)
     if status == "ok" and taken.values.size == 0:
         status, why = "failed", "no samples"
     return PointLaunch(
@@ -216,14 +224,14 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         rejected=end.rejected if end else 0,
         verified=end.verified if end else None,
         taken=taken,
-        clock_error=max((_between_ranks(sync.error_ns) for sync in run.syncs), default=None),
-        clock_bound=max((_between_ranks(sync.bound_ns) for sync in run.syncs), default=None),
+        clock_error=max((_between_ranks(sync.error_ns) for sync in syncs), default=None),
+        clock_bound=max((_between_ranks(sync.bound_ns) for sync in syncs), default=None),
         phases=run.phases,
         lanes=run.lanes,
         answer=end.answer if end else None,
         hint=end.hint if end else None,
         window_model=end.window_model if end else None,
-        by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in run.syncs),
+        by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )
 
 
@@ -234,8 +242,10 @@ def _between_ranks(errors: tuple[float, ...]) -> float:
 
 def _taken(file: JobFile, run: PointRun) -> Values:
     """The timestamps of a point as ns per operation."""
-    if run.point is None or not run.obs:
+    if run.point is None or not run.chunks:
         return Values(ranks=file.job.ranks)
+    if run.reduced:
+        return _taken_of_reduced(file, run, run.point)
     stamps = read_stamps(file, run, run.point)
     if stamps.start.size == 0:
         return Values(ranks=file.job.ranks, windows=stamps.windows)
@@ -244,6 +254,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
     ranks = stamps.start.shape[0]
     has_own = run.point.report != "message"  # of which a rank has an instant, and no duration
     own = stamps.local / scale if has_own else np.empty((0, 1))
+    medians = np.median(own, axis=1)
     many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
     return Values(
@@ -253,8 +264,11 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         tick=stamps.tick / scale,
         overhead=float(found.paid.mean()) / scale,
         slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
-        rank_medians=np.median(own, axis=1),
-        rank_means=own.mean(axis=1),
+        rank_medians=medians,
+        mean_extent=_extent(own.mean(axis=1)) if has_own else None,
+        rank_quantiles=tuple(np.quantile(medians, QUANTILES, method="inverted_cdf").tolist())
+        if has_own
+        else (),
         skews=found.skew,
         imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
         finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
@@ -270,6 +284,44 @@ def _taken(file: JobFile, run: PointRun) -> Values:
     )
 
 
+def _extent(means: FloatArray) -> tuple[float, float, float]:
+    return float(means.min()), float(means.mean()), float(means.max())
+
+
+def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
+    """What was reduced over ranks, as ns per operation."""
+    ranks, scale, told = point.ranks, point.reps * point.parts, run.told
+    windows = tuple(chunk.window_ns for chunk in run.reduced if chunk.window_ns is not None)
+    samples = read_reduced(file, run, point)
+    if samples is None:
+        return Values(ranks=ranks, windows=windows)
+    found = samples.found
+    worst = told.worst_spun if told else None
+    yields = [chunk.yields for chunk in run.reduced if chunk.yields is not None]
+    means = (told.least_mean_ns, told.mean_ns, told.most_mean_ns) if told else None
+    return Values(
+        ranks=ranks,
+        values=found.values / scale,
+        low=None if found.low is None else found.low / scale,
+        tick=samples.tick / scale,
+        overhead=float(found.paid.mean()) / scale,
+        slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
+        rank_medians=np.asarray(told.medians_ns if told else ()) / scale,
+        mean_extent=(means[0] / scale, means[1] / scale, means[2] / scale) if means else None,
+        rank_quantiles=tuple(one / scale for one in quantiles_of(told)) if told else (),
+        kept=told.kept if told else (),
+        skews=found.skew,
+        imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        windows=windows,
+        yields=sum(yields) if len(yields) == len(run.reduced) else None,
+        operations=found.values.size * scale,
+        looks=_looks(run, samples.counts, found.values / scale),
+        spun=Spun(*(np.array([one]) for one in (worst.rank, worst.ns, worst.lost_ns, worst.longest_ns)))
+        if worst
+        else None,
+    )
+
+
 def _counted(run: PointRun) -> dict[str, int]:
     names = run.obs[0].counts
     return {name: sum(sum(map(sum, chunk.counts[name])) for chunk in run.obs) for name in names}
@@ -280,6 +332,7 @@ def _spun(run: PointRun) -> Spun | None:
     if not chunks:
         return None
     return Spun(
+        np.arange(len(chunks[0].spun_ns)),
         np.sum([chunk.spun_ns for chunk in chunks], axis=0),
         np.sum([chunk.spun_lost_ns for chunk in chunks], axis=0),
         np.max([chunk.spun_longest_ns for chunk in chunks], axis=0),
@@ -295,11 +348,16 @@ def _series(run: PointRun, stamps: Stamps) -> OpSamples:
     return OpSamples(stamps.start, stamps.local, counts)
 
 
+def _most_lost(chunk: Obs | Reduced) -> float | None:
+    """The share of time that the rank lost that lost most; None where nobody looked."""
+    return chunk.noise if isinstance(chunk, Reduced) else max(chunk.noise, default=None)
+
+
 def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:
     """The looks after chunks of which something is left."""
     ends = np.cumsum(counts)
     return tuple(
-        Look(float(np.median(values[end - count : end])), chunk.canary_ns, max(chunk.noise))
-        for chunk, count, end in zip(run.obs, counts, ends, strict=True)
-        if chunk.noise and count
+        Look(float(np.median(values[end - count : end])), chunk.canary_ns, lost)
+        for chunk, count, end in zip(run.chunks, counts, ends, strict=True)
+        if count and (lost := _most_lost(chunk)) is not None
     )

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from steelyard.records.campaign_file import Placement
+from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
-from steelyard.records.schema import Params
 
 NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
 

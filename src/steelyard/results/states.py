@@ -41,28 +41,28 @@ class StateChange:
 
 def changes_of(file: JobFile) -> Iterator[StateChange]:
     """From the first to the last state with the same binding, of each rank."""
-    for rank in range(len(file.states[0].cpus) if file.states else 0):
-        same = [state for state in file.states if state.cpus[rank] == file.states[0].cpus[rank]]
+    for at in range(len(file.states[0].cpus) if file.states else 0):
+        same = [state for state in file.states if state.cpus[at] == file.states[0].cpus[at]]
         first, last = same[0], same[-1]
         if last is not first:
             yield StateChange(
                 file=file,
-                rank=rank,
-                cpus=cpu_set(first.cpus[rank]),
-                passed_ns=last.at_ns[rank] - first.at_ns[rank],
-                busy_ns=grown(first.busy_ns, last.busy_ns, rank),
-                own_ns=grown(first.own_ns, last.own_ns, rank),
-                steal_ns=grown(first.steal_ns, last.steal_ns, rank),
-                voluntary=grown(first.voluntary, last.voluntary, rank),
-                involuntary=grown(first.involuntary, last.involuntary, rank),
-                migrations=grown(first.migrations, last.migrations, rank),
+                rank=first.rank(at),
+                cpus=cpu_set(first.cpus[at]),
+                passed_ns=last.at_ns[at] - first.at_ns[at],
+                busy_ns=grown(first.busy_ns, last.busy_ns, at),
+                own_ns=grown(first.own_ns, last.own_ns, at),
+                steal_ns=grown(first.steal_ns, last.steal_ns, at),
+                voluntary=grown(first.voluntary, last.voluntary, at),
+                involuntary=grown(first.involuntary, last.involuntary, at),
+                migrations=grown(first.migrations, last.migrations, at),
             )
 
 
-def grown(first: Sequence[int], last: Sequence[int], rank: int) -> int:
-    """How much a count has grown; 0 where the system does not tell."""
-    told = rank < len(first) and rank < len(last) and min(first[rank], last[rank]) >= 0
-    return last[rank] - first[rank] if told else 0
+def grown(first: Sequence[int], last: Sequence[int], at: int) -> int:
+    """How much a count has grown in the item at that index; 0 where the system does not tell."""
+    told = at < len(first) and at < len(last) and min(first[at], last[at]) >= 0
+    return last[at] - first[at] if told else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,15 @@ class Shared:
 
 
 def shared_by(file: JobFile) -> Iterator[Shared]:
-    """The ranks by their CPUs; left out are those whose CPUs overlap with others' only in part."""
+    """The ranks by their CPUs; left out are those whose CPUs overlap with others' only in part.
+
+    So are those that ranks may use which do not tell, where states are of chosen ranks.
+    """
     groups: dict[tuple[str, frozenset[int]], list[StateChange]] = {}
+    all_tell = not any(state.ranks for state in file.states)
     for change in changes_of(file):
-        if (place := _place(file, change.rank)) is not None:
+        is_own = all_tell or len(change.cpus) <= file.job.threads
+        if is_own and (place := _place(file, change.rank)) is not None:
             groups.setdefault((place.host, change.cpus), []).append(change)
     for (host, cpus), changes in groups.items():
         overlaps = any(other != cpus and other & cpus and at == host for at, other in groups)

@@ -26,14 +26,14 @@ class Lane(NamedTuple):
 def lanes_of(file: JobFile) -> Iterator[Lane]:
     """For all points of a launch whose ranks had several threads."""
     for state in file.states:
-        for rank, (seen, meant) in enumerate(zip(state.lanes, state.lanes_meant, strict=True)):
+        for at, (seen, meant) in enumerate(zip(state.lanes, state.lanes_meant, strict=True)):
             for thread, (cpus, wanted) in enumerate(zip(seen, meant, strict=True)):
-                yield Lane(state.point or 0, rank, thread, cpus, wanted)
+                yield Lane(state.point or 0, state.rank(at), thread, cpus, wanted)
 
 
 def seen_lanes(file: JobFile, rank: int) -> list[tuple[str, ...]]:
     """Where the threads of a rank were, of each team that was elsewhere than those before it."""
-    teams = (state.lanes[rank] for state in file.states if rank < len(state.lanes))
+    teams = (lanes for state in file.states for at, lanes in enumerate(state.lanes) if state.rank(at) == rank)
     return list(dict.fromkeys(lanes for lanes in teams if lanes))
 
 

@@ -18,7 +18,7 @@ from steelyard.models.micro_macro import (
     TestValue,
 )
 from steelyard.models.scaling import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
-from steelyard.records.schema import Params
+from steelyard.records.fields import Params
 from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
 from steelyard.show.log_sheets import log_sheet, number_interval
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words

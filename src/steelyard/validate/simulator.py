@@ -145,8 +145,12 @@ def simulate(
     records: Path,
     limit_seconds: float,
     stop: threading.Event,
+    words: Sequence[str] = (),
 ) -> Ran:
-    """Run one simulation, its records into the file `records`; ended when it takes too long or at `stop`."""
+    """Run one simulation, its records into the file `records`; ended when it takes too long or at `stop`.
+
+    `words` are further options of the engine.
+    """
     names = host_names(simulator, simulation.machine, simulation.hosts)
     hosts, points = records.with_suffix(".hosts"), records.with_suffix(".points")
     hosts.write_text(
@@ -159,6 +163,7 @@ def simulate(
         *_smpirun(simulation.ranks, hosts, platform, _settings(simulation)),
         *(simulator.engine.path, "run", "--points", points.name, "--out", records.name),
         *("--ranks", str(simulation.ranks), "--seed", seed, "--skew", seed),
+        *words,
     ]
     if simulation.machine.certain:
         argv += ["--paths", "asymmetric"]  # only what is certain of the clocks is stated

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from steelyard.results.combined import Combined
 from steelyard.results.load import PointLaunch
@@ -15,12 +16,16 @@ from steelyard.results.row import Facet
 class Ranks(Facet, frozen=True, kw_only=True):
     """`rank_medians` are each rank's own, in ns; `osu` and `imb` are what those two suites would print.
 
-    They print the least, the mean and the greatest of the ranks' own means. `slowest_rank` took longest
+    They print the least, the mean and the greatest of the ranks' own means. Where not every rank's timestamps
+    were kept, `rank_medians` are those of `ranks_kept`, chosen ranks, and None says that they are of all.
+    `rank_quantiles` are the 5, 50 and 95 % quantiles of all ranks' own medians. `slowest_rank` took longest
     most often, in `slowest_share` of the samples (None where only rank 0 is reported). `yields_per_op` counts
     sched_yield of all ranks per operation.
     """
 
     rank_medians: tuple[float, ...] = ()
+    ranks_kept: tuple[int, ...] | None = None
+    rank_quantiles: tuple[float, ...] = ()
     osu: dict[str, float] = msgspec.field(default_factory=dict)
     imb: dict[str, float] = msgspec.field(default_factory=dict)
     slowest_rank: int | None = None
@@ -31,12 +36,14 @@ class Ranks(Facet, frozen=True, kw_only=True):
     def of(cls, one: Combined) -> Ranks | None:
         """None where nothing is known of single ranks."""
         rank, share = _slowest(one.launches)
-        medians, means = _own(one.launches)
-        least, mean, most = (min(means), float(np.mean(means)), max(means)) if means else (0.0, 0.0, 0.0)
+        own = _own(one.launches)
+        least, mean, most = own.means or (0.0, 0.0, 0.0)
         found = cls(
-            rank_medians=medians,
-            osu={"avg": mean, "min": least, "max": most} if means else {},
-            imb={"t_min": least, "t_max": most, "t_avg": mean} if means else {},
+            rank_medians=own.medians,
+            ranks_kept=own.kept,
+            rank_quantiles=own.quantiles,
+            osu={"avg": mean, "min": least, "max": most} if own.means else {},
+            imb={"t_min": least, "t_max": most, "t_avg": mean} if own.means else {},
             slowest_rank=rank,
             slowest_share=share,
             yields_per_op=_yields(one.launches),
@@ -44,14 +51,31 @@ class Ranks(Facet, frozen=True, kw_only=True):
         return found if found != cls() else None
 
 
-def _own(launches: Sequence[PointLaunch]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Each rank's own median and mean over launches; nothing unless all of several ranks take part."""
-    point = launches[0].point
+class _Own(Struct, frozen=True):
+    """What ranks say of themselves over launches; nothing unless all of several ranks take part."""
+
+    medians: tuple[float, ...] = ()
+    means: tuple[float, ...] = ()
+    quantiles: tuple[float, ...] = ()
+    kept: tuple[int, ...] | None = None
+
+
+def _own(launches: Sequence[PointLaunch]) -> _Own:
+    """Medians over launches of what the ranks of each say; of chosen ranks where they are the same ones."""
+    point, first = launches[0].point, launches[0].taken
     if point is None or point.report == "message" or point.parts > 1 or point.path or point.low_reps > 1:
-        return (), ()
-    medians = np.median([launch.taken.rank_medians for launch in launches], axis=0)
-    means = np.median([launch.taken.rank_means for launch in launches], axis=0)
-    return (tuple(medians.tolist()), tuple(means.tolist())) if medians.size > 1 else ((), ())
+        return _Own()
+    if first.ranks < 2 or any(one.taken.kept != first.kept for one in launches):
+        return _Own()
+    extents = [one.taken.mean_extent for one in launches if one.taken.mean_extent is not None]
+    quantiles = [one.taken.rank_quantiles for one in launches if one.taken.rank_quantiles]
+    medians = np.median([one.taken.rank_medians for one in launches], axis=0)
+    return _Own(
+        medians=tuple(medians.tolist()),
+        means=tuple(np.median(extents, axis=0).tolist()) if extents else (),
+        quantiles=tuple(np.median(quantiles, axis=0).tolist()) if quantiles else (),
+        kept=first.kept,
+    )
 
 
 def _slowest(launches: Sequence[PointLaunch]) -> tuple[int | None, float | None]:

@@ -58,12 +58,16 @@ def _finishes(taken: Sequence[Values]) -> tuple[float, ...]:
 
 
 def _spun(launches: Sequence[PointLaunch]) -> tuple[RowSpun, ...]:
-    """What the waits of each rank saw, over all launches."""
+    """What the waits of each rank saw, over the launches that tell of it."""
     seen = [launch.taken.spun for launch in launches if launch.taken.spun is not None]
     if not seen:
         return ()
-    ns, lost = np.sum([one.ns for one in seen], axis=0), np.sum([one.lost_ns for one in seen], axis=0)
-    longest = np.max([one.longest_ns for one in seen], axis=0)
-    return tuple(
-        RowSpun(rank, float(lost[rank] / max(1, ns[rank])), int(longest[rank])) for rank in range(ns.size)
-    )
+    told: dict[int, list[tuple[int, int, int]]] = {}
+    for one in seen:
+        for rank, *said in zip(one.ranks, one.ns, one.lost_ns, one.longest_ns, strict=True):
+            told.setdefault(int(rank), []).append((int(said[0]), int(said[1]), int(said[2])))
+    found = []
+    for rank, each in sorted(told.items()):
+        ns, lost, longest = zip(*each, strict=True)
+        found.append(RowSpun(rank, sum(lost) / max(1, sum(ns)), max(longest)))
+    return tuple(found)

@@ -1,0 +1,15 @@
+/* What is reduced over ranks, as keys of a record. */
+#ifndef SINK_REDUCED_JSON_H
+#define SINK_REDUCED_JSON_H
+
+struct chunk;
+struct json;
+struct standing;
+
+/* A chunk, but for what is of samples alone. */
+void reduced_json(const struct chunk *chunk, struct json *j);
+
+/* A point of so many ranks. */
+void standing_json(const struct standing *all, int ranks, struct json *j);
+
+#endif

@@ -1,0 +1,81 @@
+"""From chunks that the engine reduced over ranks to values, as `load` makes them of timestamps.
+
+What ranks say of themselves is of all their samples; medians are those of chosen ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.reduced import RanksTold, Reduced
+from steelyard.records.schema import Point
+from steelyard.results.durations import Durations, FloatArray, clocks
+
+QUANTILES = (0.05, 0.5, 0.95)  # of the ranks' own medians
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedSamples:
+    """The samples of a point that count, each over all ranks: `found` as of timestamps.
+
+    `tick` is the largest tick of a clock, `counts` how many samples are left of each chunk.
+    """
+
+    found: Durations
+    tick: float
+    counts: tuple[int, ...]
+
+
+def read_reduced(file: JobFile, run: PointRun, point: Point) -> ReducedSamples | None:
+    """What stands for the operation in each sample; None where none counts. Raises InputError."""
+    cost, tick = clocks(file, file.job.ranks)
+    counting = [_counting(chunk) for chunk in run.reduced]
+    if not any(one.any() for one in counting):
+        return None
+    counts = tuple(int(one.sum()) for one in counting)
+    took, paid = (_joined(run, counting, name) for name in ("took_ns", "cost_ns"))
+    slowest = _joined(run, counting, "slowest").astype(np.int64)
+    if run.reduced_syncs:
+        skew, imbalance = (_joined(run, counting, name) for name in ("skew_ns", "imbalance_ns"))
+        found = Durations(took - paid, took - paid - skew, paid, slowest, skew, imbalance)
+    elif point.report == "root":
+        own = _joined(run, counting, "stop_ns") - _joined(run, counting, "start_ns")
+        away = point.path.late_ns + point.path.observer_ns if point.path else 0.0
+        found = Durations(own - cost[0] - away, None, cost[:1], slowest, None, None)
+    else:
+        is_low = [_marked(chunk.count, chunk.low) for chunk in run.reduced]
+        low = (_joined(run, is_low, "took_ns") - _joined(run, is_low, "cost_ns")) / point.low_reps
+        found = Durations(took - paid, low if low.size else None, paid, slowest, None, None)
+    return ReducedSamples(found, tick, counts)
+
+
+def quantiles_of(told: RanksTold) -> tuple[float, ...]:
+    """`QUANTILES` of the ranks' own medians in ns, from their sketch: each right to half a bucket."""
+    buckets = np.array([bucket for bucket, _ in told.sketch])
+    up_to = np.cumsum([ranks for _, ranks in told.sketch])
+    at = [buckets[np.searchsorted(up_to, share * up_to[-1])] for share in QUANTILES]
+    return tuple(float(told.sketch_width ** (bucket + 0.5)) for bucket in at)
+
+
+def _marked(count: int, indices: tuple[int, ...]) -> NDArray[np.bool_]:
+    marks = np.zeros(count, dtype=bool)
+    marks[list(indices)] = True
+    return marks
+
+
+def _counting(chunk: Reduced) -> NDArray[np.bool_]:
+    """Which samples of a chunk are neither late nor of a lower bound."""
+    return ~_marked(chunk.count, chunk.late) & ~_marked(chunk.count, chunk.low)
+
+
+def _joined(run: PointRun, which: list[NDArray[np.bool_]], name: str) -> FloatArray:
+    """A column of those samples of all chunks."""
+    parts = [
+        np.asarray(getattr(chunk, name), dtype=np.float64)[mask]
+        for chunk, mask in zip(run.reduced, which, strict=True)
+    ]
+    return np.concatenate(parts)

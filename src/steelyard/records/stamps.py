@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
-from steelyard.records.schema import Obs, Whole
+from steelyard.records.fields import Whole
+from steelyard.records.schema import Obs
 
 _STAMPS = ("start_ns", "stop_ns")
 

@@ -6,6 +6,7 @@ import pytest
 
 from macro_rows import row
 from steelyard.models.overheads import Overheads, overheads_of
+from steelyard.models.overlap import curves
 from steelyard.records.kinds import WORK
 from steelyard.results.row import Row
 from steelyard.show.overhead_sheets import overhead_sheets
@@ -42,6 +43,10 @@ def test_all_parameters_are_found() -> None:
     (sheet,) = overhead_sheets([one])
     assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
     assert [line.cells[3] for line in sheet.lines] == ["900 ns", "150 ns", "250 ns", "400 ns"]
+
+
+def test_work_between_messages_makes_no_overlap() -> None:
+    assert curves([train(16), train(16, 5e3), work(5e3)]) == ()
 
 
 def test_what_was_not_measured_is_none() -> None:

@@ -2,8 +2,8 @@
 
     python benchmarks/trees.py [--ranks 5,16,33,64] [--jitter 0,0.02,0.1] [--launches 6]
 
-A simulated launch measures one broadcast by `epoch`, on one switch; messages of the same size between two
-ranks are measured beside it. With --jitter each message is late by an exponential share of its latency, and
+A simulated launch measures one broadcast by `epoch`, on one switch, and one to a single rank: what a message
+of that size takes. With --jitter each message is late by an exponential share of its latency, and
 each launch has a seed of its own; without, launches would be alike, and there is one. Prints for each case
 what was told of it: right, wrong, or that it cannot be told.
 """
@@ -24,12 +24,15 @@ from msgspec.structs import replace
 from steelyard.base.units import format_bytes
 from steelyard.models.algorithms import SeenTree, algorithms_of
 from steelyard.models.trees import BINARY, BINOMIAL, CHAIN, FLAT, PIPELINED, SCATTER_ALLGATHER
+from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.facets import Windows
 from steelyard.results.row import Row
 from steelyard.results.rows import results
 from steelyard.validate.design import SimulatedMachine, Simulation
 from steelyard.validate.simulator import Simulator, find_simulator, simulate
 
+_METHOD = "epoch"
+_SHORT = 8  # bytes
 _FEW = 5  # ranks
 _SECONDS = 600.0  # far more than a simulation takes
 
@@ -71,37 +74,44 @@ def seen_tree(simulator: Simulator, case: Case, ranks: int, launches: int = 1, j
     finishes = np.median([row.launches[0].finishes for row in bcasts], axis=0)
     windows = Windows(finishes_ns=tuple(finishes.tolist()))
     row = replace(bcasts[0], launches=together, facets=(windows,))
-    (found,) = algorithms_of([row, messages[0]])
+    (found,) = algorithms_of([row, *messages[0]])
     return found.sizes[0]
 
 
-def _simulated(simulator: Simulator, case: Case, ranks: int, seed: int, jitter: float) -> tuple[Row, Row]:
-    """The rows of a broadcast and of a message."""
+def _simulated(
+    simulator: Simulator, case: Case, ranks: int, seed: int, jitter: float
+) -> tuple[Row, tuple[Row, ...]]:
+    """The rows of a broadcast, and of messages, a short one and one of its size, if that is long."""
     words: dict[str, float | str] = {"topology": "flat", "jitter": jitter, "seed": seed}
     machine = SimulatedMachine("flat", words, noise=jitter > 0)
     found = []
-    for op, method, count in (("mpi.bcast", "epoch", ranks), ("mpi.pingpong", "batch", 2)):
+    size = case.size(ranks)
+    starts: list[tuple[int, str, tuple[int, ...]]] = [(ranks, case.algorithm, (size,))]
+    if size > _SHORT:  # by which ranks a short message goes is told without what it takes
+        starts.append((2, "binomial_tree", (_SHORT, size)))
+    for count, algorithm, sizes in starts:
         one = Simulation(
-            op=op,
+            op="mpi.bcast",
             ranks=count,
             per_host=1,
             machine=machine,
             selector="ompi",
             barrier=None,
-            sizes=(case.size(ranks),),
-            methods=(method,),
+            sizes=sizes,
+            methods=(_METHOD,),
             seed=seed,
-            algorithms=(f"smpi/bcast:{case.algorithm}",),
+            algorithms=(f"smpi/bcast:{algorithm}",),
         )
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "records").mkdir()
             records = Path(folder) / "records" / "simulated.jsonl"
             ran = simulate(simulator, one, records, _SECONDS, threading.Event())
             if ran.why is not None:
-                raise RuntimeError(f"{case.algorithm} on {count} ranks: {ran.why}")
-            found += [row for row in results(Path(folder)) if row.method == method]
-    bcast, message = found
-    return bcast, message
+                raise RuntimeError(f"{algorithm} on {count} ranks: {ran.why}")
+            found += [row for row in results(Path(folder)) if row.method == _METHOD]
+    bcast, *messages = found
+    kind = {"op": "mpi.pingpong", "base": "mpi.pingpong", "layer": MPI, "role": LATENCY}
+    return bcast, tuple(replace(message, **kind) for message in messages)
 
 
 def _tell(case: Case, tree: SeenTree) -> str:

@@ -12,6 +12,7 @@
 
 struct chunk;
 struct json;
+struct moved;
 
 /* What a method works on: one point's op, set up and ready. */
 struct bench {
@@ -20,6 +21,7 @@ struct bench {
     const struct team *team;
     const struct clock *clock;
     struct phases *phases;    /* of an op that has some; NULL elsewhere */
+    struct moved *moved;      /* checks of what was moved; NULL in tests of methods */
     const double *params;     /* the method's */
     enum op_report report;    /* whose duration stands for the op, by this method */
     bool brief;               /* warm up by the fewest repetitions that the method allows */

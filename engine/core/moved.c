@@ -13,6 +13,11 @@ bool moved_is_due(const struct moved *m, const struct bench *b, double seconds)
     return b->op->check && !m->each && m->took_s <= seconds;
 }
 
+bool moved_is_each(const struct bench *b)
+{
+    return b->moved && b->moved->each;
+}
+
 int moved_check(struct moved *m, const struct bench *b)
 {
     m->left = false;

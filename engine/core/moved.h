@@ -20,6 +20,10 @@ void moved_open(struct moved *moved, const struct op *op, const double *params);
  * longer. On rank 0. */
 bool moved_is_due(const struct moved *moved, const struct bench *bench, double seconds);
 
+/* Whether each repetition is to be checked where samples have one: then nothing is repeated without a check.
+ */
+bool moved_is_each(const struct bench *bench);
+
 /* Whether what was timed has arrived; nothing is looked for after a first mistake. Collective. */
 int moved_check(struct moved *moved, const struct bench *bench);
 

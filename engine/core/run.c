@@ -49,6 +49,7 @@ struct run {
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
+    int64_t begun;       /* samples, on each rank */
     struct moved moved;
     bool checking; /* what was moved, after this chunk */
     enum stop stop;
@@ -105,6 +106,7 @@ static int digest(struct run *r, const struct chunk *c)
 
 static int take_sync(struct run *r)
 {
+    crash_phase("synchronisation");
     r->bench.sync->keeps_all = r->keeping.whole;
     r->bench.sync->keeps_worst = r->keeping.reduces;
     int err = sync_take(r->bench.sync);
@@ -128,8 +130,10 @@ static int observe_chunk(struct run *r, int64_t count)
     keeping_open_block(&r->keeping, &r->room, r->bench.sync);
     int err = m->open ? m->open(&r->bench) : 0;
     r->moved.left = true;
+    crash_phase("samples");
     for (int64_t k = 0; k < count && !err; ++k) {
         struct observation o = {0};
+        crash_sample(++r->begun);
         err = method_make_ready(&r->bench);
         err = err ? err : m->observe(&r->bench, &o);
         r->room.mine.start_ns[k] = o.start_ns;
@@ -155,6 +159,7 @@ static int observe_chunk(struct run *r, int64_t count)
     err = r->checking ? moved_check(&r->moved, &r->bench) : 0;
     if (err)
         return err;
+    crash_phase("gathering");
     err = r->probing ? probe_take(r->probe, r->keeping.whole, &probed) : 0;
     bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
     int64_t kept = -1;
@@ -209,6 +214,7 @@ static int write_opening(struct run *r)
 static int observe_all(struct run *r)
 {
     int64_t count = 1;
+    crash_phase("warm-up");
     int err = r->point->method->begin(&r->bench);
     r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.window_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
@@ -242,12 +248,14 @@ static int measure(struct run *r)
 {
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
+    crash_phase("check of the answer");
     int err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
     if (!err && r->moved.wrong)
         return end(r, "failed", r->moved.why, false);
+    crash_phase("check of the answer");
     if (!err)
         err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
     if (!worst && r->room.back_ns)
@@ -354,6 +362,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .report = p->method->at_root ? OP_ROOT : p->op->report,
                              .brief = p->brief,
                              .phases = r.env.phases,
+                             .moved = &r.moved,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;
     moved_open(&r.moved, p->op, p->op_params);
@@ -373,6 +382,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
         err = measure(&r);
     if (err == ERR_CLOCK)
         err = refuse(&r);
+    crash_phase("teardown");
     if (mine == 0)
         p->op->teardown(r.bench.state);
     if (r.bench.own && p->method->end)

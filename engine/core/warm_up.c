@@ -6,6 +6,7 @@
  *
  * The idea of going on until a window of measurements is flat is fio's (its "steady state"). */
 #include "core/method.h"
+#include "core/moved.h"
 
 #include "base/num.h"
 
@@ -89,7 +90,7 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {
         struct observation o = {0};
-        round.reps = w.plan.next;
+        round.reps = moved_is_each(bench) ? 1 : w.plan.next;
         int err = w.single ? method_make_ready(bench) : 0;
         if (!err)
             err = team_barrier(bench->team);
@@ -98,6 +99,8 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
         int64_t took_ns = 0;
         if (!err)
             err = round_length(bench, &o, &took_ns);
+        if (!err && moved_is_each(bench))
+            err = moved_check(bench->moved, bench);
         if (err)
             return err;
         double rep_took = (double)took_ns / (double)round.reps;

@@ -4,6 +4,7 @@
 #include "base/binding.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/libraries.h"
 #include "base/thread_places.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ struct place {
     char clock_doubt[CLOCK_DOUBT_MAX];
     int64_t clock_base_ns;
     int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
+    bool other_libraries;                              /* than rank 0 */
 };
 
 static int64_t ns_of(clockid_t id)
@@ -110,6 +113,8 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->other_libraries)
+        json_bool(j, "other_libraries", true);
     if (place->exec_to_main_ns > 0)
         json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
     if (place->init_ns > 0) {
@@ -153,7 +158,7 @@ static int places_gather(const struct team *team, const struct place *mine, stru
     memset(&p->worst, 0, sizeof p->worst);
     p->worst.place = *mine;
     p->worst.rank = team->rank;
-    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0];
+    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries;
     p->worst.most_tick_ns = mine->clock_tick_ns;
     if (team->rank == 0) {
         p->of = malloc((size_t)count * sizeof *p->of);
@@ -203,13 +208,25 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* The variables that decide how MPI and OpenMP behave; no others, for an environment holds secrets, and none
- * of those by which a launcher tells its ranks who they are. */
+/* Whether the name of a variable, of so many letters, tells that its value is nobody's business. */
+static bool is_secret(const char *name, size_t length)
+{
+    static const char *const words[] = {"SECRET", "TOKEN", "PASSW", "CREDENTIAL", "COOKIE", "_KEY", NULL};
+    for (const char *const *word = words; *word; ++word)
+        for (size_t at = 0; at + strlen(*word) <= length; ++at)
+            if (strncasecmp(name + at, *word, strlen(*word)) == 0)
+                return true;
+    return false;
+}
+
+/* The variables that decide how MPI, OpenMP and the C library behave; no others, for an environment holds
+ * secrets, and none of those by which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
 {
-    static const char *const kept[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",  "MPIR_CVAR_", "MPICH_",
-                                       "UCX_",      "FI_",       "I_MPI_",     "PSM2_",      "OMP_",
-                                       "GOMP_",     "KMP_",      "SLURM_JOB_", NULL};
+    static const char *const kept[] = {
+        "OMPI_MCA_",  "PMIX_MCA_",      "PRTE_MCA_", "MPIR_CVAR_",  "MPICH_",        "UCX_",
+        "FI_",        "I_MPI_",         "PSM2_",     "OMP_",        "GOMP_",         "KMP_",
+        "SLURM_JOB_", "GLIBC_TUNABLES", "MALLOC_",   "LD_BIND_NOW", "LOADEDMODULES", NULL};
     static const char *const left_out[] = {"OMPI_MCA_orte_",
                                            "OMPI_MCA_ess",
                                            "OMPI_MCA_pmix",
@@ -229,7 +246,7 @@ static void environment_write(struct json *j)
         if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
             memcpy(name, *e, length);
             name[length] = '\0';
-            json_string(j, name, *e + length + 1);
+            json_string(j, name, is_secret(*e, length) ? "***" : *e + length + 1);
         }
     }
     json_close(j, '}');
@@ -267,7 +284,11 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     snprintf(mine.lanes, sizeof mine.lanes, "%s", thread_places_seen());
     if (binding_refused())
         snprintf(mine.refused, sizeof mine.refused, "%s", binding_refused());
-    err = places_gather(team, &mine, &places);
+    uint64_t first = libraries_hash();
+    const uint64_t own = first;
+    err = team_bcast(team, &first, sizeof first);
+    mine.other_libraries = own != first;
+    err = err ? err : places_gather(team, &mine, &places);
     if (!err && team->rank == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
         json_open(j, NULL, '{');
@@ -291,6 +312,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_string(j, "yield", yield_disabled() ? "none" : "real");
         json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         places_write(&places, team, j);
+        libraries_json(j, "libraries");
         environment_write(j);
         json_close(j, '}');
     }

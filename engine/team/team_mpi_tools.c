@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #ifdef SMPI_H /* SimGrid has no tools interface */
 struct tools *tools_open(int thread_level, MPI_Comm comm)
@@ -55,26 +56,38 @@ static bool speaks_of(const char *name, const char *const *words)
     return *words != NULL;
 }
 
-/* The value of a control variable, if it is one number or a text. */
-static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype type)
+enum { TEXT_MAX = 4096 };
+union value {
+    int i;
+    unsigned u;
+    unsigned long ul;
+    unsigned long long ull;
+    MPI_Count count;
+    double d;
+    char text[TEXT_MAX];
+};
+
+/* Whether a variable is 0 or empty: then the library chooses by itself. */
+static bool is_own_choice(const union value *value, MPI_Datatype type)
 {
-    enum { TEXT_MAX = 512 };
-    union {
-        int i;
-        unsigned u;
-        unsigned long ul;
-        unsigned long long ull;
-        MPI_Count count;
-        double d;
-        char text[TEXT_MAX];
-    } value;
+    if (type == MPI_CHAR)
+        return !value->text[0] || strcmp(value->text, "auto") == 0;
+    return type == MPI_INT && value->i == 0;
+}
+
+/* The value of a control variable, if it is one number or a text; with `set` only one that is not the
+ * library's own choice. */
+static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype type, bool set)
+{
+    union value value;
     MPI_T_cvar_handle handle;
     int count = 0;
     memset(&value, 0, sizeof value);
     if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
         return;
     bool is_text = type == MPI_CHAR && count < TEXT_MAX;
-    if ((is_text || (type != MPI_CHAR && count == 1)) && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) {
+    if ((is_text || (type != MPI_CHAR && count == 1)) && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS &&
+        !(set && is_own_choice(&value, type))) {
         if (is_text)
             json_string(j, name, value.text);
         else if (type == MPI_INT)
@@ -93,7 +106,24 @@ static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype
     MPI_T_cvar_handle_free(&handle);
 }
 
-/* Where protocols change: eager limits and their like. */
+/* Whether a name ends in one of the words, or is one. */
+static bool chooses(const char *name)
+{
+    static const char *const ends[] = {"_algorithm",          "_netmod",   "_provider",
+                                       "_device_collectives", "_progress", NULL};
+    static const char *const whole[] = {"btl", "pml", "mtl", "coll", "osc", NULL};
+    const size_t length = strlen(name);
+    for (const char *const *end = ends; *end; ++end)
+        if (length >= strlen(*end) && strcasecmp(name + length - strlen(*end), *end) == 0)
+            return true;
+    for (const char *const *one = whole; *one; ++one)
+        if (strcmp(name, *one) == 0)
+            return true;
+    return false;
+}
+
+/* Where protocols change, eager limits and their like; and which algorithms and transports are to be used,
+ * where that is said at all. */
 static void cvars_write(struct json *j)
 {
     static const char *const words[] = {"eager", "rndv", "rendezvous", "threshold", NULL};
@@ -101,16 +131,18 @@ static void cvars_write(struct json *j)
     json_open(j, "cvars", '{');
     if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
         count = 0;
-    for (int i = 0; i < count && kept < TOOLS_MOST; ++i) {
+    for (int i = 0; i < count; ++i) {
         char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
         int length = sizeof name, text_length = sizeof text, verbosity, bound, scope;
         MPI_Datatype type;
         MPI_T_enum names;
         if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &names, text, &text_length, &bound,
                                 &scope) == MPI_SUCCESS &&
-            bound == MPI_T_BIND_NO_OBJECT && speaks_of(name, words)) {
-            cvar_write(j, i, name, type);
-            ++kept;
+            bound == MPI_T_BIND_NO_OBJECT) {
+            const bool speaks = speaks_of(name, words) && kept < TOOLS_MOST;
+            if (speaks || chooses(name))
+                cvar_write(j, i, name, type, !speaks);
+            kept += speaks;
         }
     }
     json_close(j, '}');

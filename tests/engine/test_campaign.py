@@ -168,7 +168,10 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_one_at_a_time(tmp_path: Path) -> None:
     with (
         locked(tmp_path),
-        pytest.raises(InputError, match=r"another steelyard \(pid \d+ on .*\) is measuring into"),
+        pytest.raises(
+            InputError,
+            match=r"steelyard \(pid \d+ on .*, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\) is measuring into",
+        ),
         locked(tmp_path),
     ):
         pass
@@ -261,6 +264,28 @@ def test_a_campaign_that_was_stopped_goes_on_where_it_was(tmp_path: Path, orphan
     run_plan(tmp_path, plan, setup)
     after = bytes_of(tmp_path)
     assert {name: after[name] for name in before} == before
+    assert [(row.status, row.launch_count) for row in results(tmp_path)] == 3 * [("ok", 2)]
+
+
+def test_a_campaign_that_is_asked_to_stop_ends_with_the_test_case_under_way(
+    tmp_path: Path, orphans: Orphans
+) -> None:
+    """Those that follow it in its launch are not begun, and are measured when it goes on."""
+    plan, setup = plan_of("self.empty", "self.clock", "self.spin", launches=2), setup_of()
+    points = resolve(plan, setup.ops, [], 2)
+    ended_: list[int] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, PointEnded):
+            ended_.append(event.plan.point)
+
+    campaign = open_folder(tmp_path, plan, points, _MACHINE)
+    run_campaign(tmp_path, plan, campaign, setup, hear, is_stopping=lambda: True)
+    assert ended_ == []
+    run_campaign(tmp_path, plan, campaign, setup, hear, is_stopping=lambda: len(ended_) > 3)
+    assert 4 <= len(ended_) <= 6  # those that ended between two looks
+    assert orphans() == []
+    run_plan(tmp_path, plan, setup)
     assert [(row.status, row.launch_count) for row in results(tmp_path)] == 3 * [("ok", 2)]
 
 

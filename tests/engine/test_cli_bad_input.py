@@ -124,6 +124,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.empty --clock sundial", ("no clock 'sundial'", "give one of", "monotonic", "mpi-wtime")),
     ("run self.empty --clock monotonick", ("did you mean 'monotonic'?",)),
     ("run self.empty --sync sundial", ("no synchronisation 'sundial'", "give one of tree, skampi")),
+    ("run self.empty --keep some", ("--keep is 'ranks'", "not 'some'")),
     ("run self.empty --paths crooked", ("--paths is 'symmetric' or 'asymmetric'", "not 'crooked'")),
     ("run self.empty --out mine --sync hca3", ("'mine' holds another campaign", "never overwritten")),
     ("run self.empty --yield maybe", ("--yield is 'real' or 'none'",)),

@@ -198,7 +198,8 @@ static void check_pilot(void)
     }
 }
 
-/* After each chunk or each sample, while checks take no longer than samples; what is lost ends the point. */
+/* After each chunk, while checks take no longer than samples, or after each sample and each repetition that
+ * warms up; what is lost ends the point. */
 static void check_checks(void)
 {
     struct world w = {.has_check = true};
@@ -206,11 +207,11 @@ static void check_checks(void)
     CHECK(strcmp(k.status, "ok") == 0 && w.checks > 1 && w.checks < 20 && w.verifies == 2);
     w = (struct world){.has_check = true};
     k = measure(&w, "rule=fixed count=50 reps=7 check=sample", NULL, 0);
-    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 50 && k.shortest == 7 * REP_NS + 20);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 50 + k.warm_up_reps && k.shortest == 7 * REP_NS + 20);
     w = (struct world){.has_check = true, .lost_at = 3};
     k = measure(&w, "rule=fixed count=50 reps=7 check=sample", NULL, 0);
     CHECK(strcmp(k.status, "failed") == 0 && strcmp(k.why, "wrong: rank 0: the third is missing") == 0);
-    CHECK(!k.verified && w.checks == 3 && w.verifies == 1);
+    CHECK(!k.verified && w.checks == 3 && w.verifies == 1 && k.observations == 0);
     w = (struct world){.has_check = true, .check_ns = 1000000000};
     k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
     CHECK(strcmp(k.status, "ok") == 0 && w.checks == 2); /* and once at the end */

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_job
@@ -63,3 +65,44 @@ def check_alike(whole: Points, reduced: Points) -> None:
         assert (cell.clock_error, cell.clock_bound) == (other.clock_error, other.clock_bound), name
         assert (cell.status, cell.rejected) == (other.status, other.rejected), name
         assert cell.by_closure == other.by_closure, name
+
+
+def reduce_folder(folder: Path, chosen: int) -> None:
+    """Rewrite the records of methods without a common clock as an engine does that keeps `chosen` ranks."""
+    for path in (folder / "records").glob("*.jsonl"):
+        lines: list[dict[str, Any]] = []
+        own: dict[int, list[NDArray[np.float64]]] = {}
+        cost = 0.0
+        for line in map(msgspec.json.decode, path.read_bytes().splitlines()):
+            if line["record"] == "launch":
+                cost = line["clock"]["cost_ns"]
+            if line["record"] == "end" and line["point"] in own:
+                lines.append(_told(line["point"], np.concatenate(own[line["point"]], axis=1), chosen))
+            if line["record"] == "obs":
+                took = np.asarray(line["stop_ns"], dtype=np.float64) - np.asarray(line["start_ns"])
+                own.setdefault(line["point"], []).append(took - cost)
+                line = _reduced(line, took, cost)
+            lines.append(line)
+        path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+def _reduced(obs: dict[str, Any], took: NDArray[np.float64], cost: float) -> dict[str, Any]:
+    return {
+        "record": "reduced", "point": obs["point"], "first": obs["first"], "count": obs["count"],
+        "start_ns": obs["start_ns"][0], "stop_ns": obs["stop_ns"][0], "took_ns": took.max(axis=0).tolist(),
+        "cost_ns": [cost] * obs["count"], "slowest": took.argmax(axis=0).tolist(),
+        "yields": sum(obs.get("yields") or ()),
+    }  # fmt: skip
+
+
+def _told(point: int, own: NDArray[np.float64], chosen: int) -> dict[str, Any]:
+    ranks, count = own.shape
+    kept = [i * ranks // chosen for i in range(chosen)]
+    medians, means = np.median(own, axis=1), own.mean(axis=1)
+    buckets, sizes = np.unique(np.floor(np.log(medians) / np.log(1.02)).astype(int), return_counts=True)
+    return {
+        "record": "ranks", "point": point, "count": count, "least_mean_ns": float(means.min()),
+        "mean_ns": float(means.mean()), "most_mean_ns": float(means.max()), "sketch_width": 1.02,
+        "sketch": np.stack([buckets, sizes], axis=1).tolist(), "kept": kept,
+        "medians_ns": medians[kept].tolist(), "means_ns": means[kept].tolist(),
+    }  # fmt: skip

@@ -9,12 +9,18 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.plan import Measure, read_plan
+from steelyard.plan.shipped import shipped_plans
 from steelyard.results.core_noise import LENGTH_NAMES
 
-# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values.
-PLANS = sorted(name for name in shipped_plans() if not name.startswith("rma-mt-") or name == "rma-mt-apps")
+# Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values, and some have
+# pages as `quick` and `openmp` have.
+_ALIKE = ("sphinx-pthreads", "sphinx-openmp", "mpibench-contention", "nemesis-placement", "algorithms")
+PLANS = sorted(
+    name
+    for name in shipped_plans()
+    if name not in _ALIKE and (not name.startswith("rma-mt-") or name == "rma-mt-apps")
+)
 MOST_VARIANTS = 8  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}

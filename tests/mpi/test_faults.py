@@ -107,7 +107,7 @@ def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) ->
 
 
 # A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions
-# there are from a timed one to the next: messages are also sent once after each check.
+# there are from one that is timed or warms up to the next: messages are also sent once after each check.
 _TIMED = {
     "op=mpi.put": ("MPI_Put", 1, 1),
     "op=mpi.pingpong": ("MPI_Send", 1, 2),
@@ -119,7 +119,7 @@ _TIMED = {
 _BEFORE = 1 + 20  # repetitions: of the check before the first sample, and of the warm-up
 
 
-def _spoiled(tmp_path: Path, line: str, call: str, at: int) -> End:
+def _spoiled(tmp_path: Path, line: str, call: str, at: int, method: str = "barrier") -> End:
     """How the test case ends of which rank 0's at-th call is corrupted."""
     try:
         engine = engine_of(choose_mpi("openmpi"))
@@ -128,7 +128,7 @@ def _spoiled(tmp_path: Path, line: str, call: str, at: int) -> End:
     library = build_preloaded(engine, _SOURCE, tmp_path)
     fault = (f"FAULT_CALL={call}", "FAULT_KIND=corrupt", "FAULT_RANK=0", f"FAULT_AT={at}")
     before = ("env", *fault, f"FAULT_BYTES={_BYTES}", f"LD_PRELOAD={library}")
-    line = f"{line} bytes={_BYTES} method=barrier rule=fixed count=10 check=sample"
+    line = f"{line} bytes={_BYTES} method={method} rule=fixed count=10 check=sample"
     threads = 2 if "threads=2" in line else 1
     records = measure(engine, 2, threads, [line], tmp_path / f"{at}.jsonl", before)
     (end,) = (record for record in records if isinstance(record, End))
@@ -143,3 +143,11 @@ def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Pa
     seen = [_spoiled(tmp_path, line, call, one) for one in at]
     assert sorted(end.status for end in seen) == ["failed", *["ok"] * (period - 1)]
     assert [(end.why or "").startswith("wrong: rank 1: ") for end in seen].count(True) == 1
+
+
+@pytest.mark.parametrize("at", [2, 4, 7])
+def test_with_a_check_after_each_sample_no_call_is_unchecked(tmp_path: Path, at: int) -> None:
+    """In the warm-up, and back to back, where a repetition that is not timed would stand before a sample."""
+    end = _spoiled(tmp_path, "op=mpi.put", "MPI_Put", at, "batch reps=1")
+    assert end.status == "failed"
+    assert (end.why or "").startswith("wrong: rank 1: ")

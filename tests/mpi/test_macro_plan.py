@@ -12,7 +12,7 @@ from steelyard.engines.mpi import find_mpis
 from steelyard.models.micro_macro import (
     CANNOT_TELL,
 )
-from steelyard.plan.arguments import shipped_plans
+from steelyard.plan.shipped import shipped_plans
 
 pytestmark = pytest.mark.xdist_group("waits")
 

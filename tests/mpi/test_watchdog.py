@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile
+from steelyard.records.read import read_folder
+from steelyard.records.schema import StuckRank
 from steelyard.results.rows import results
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
@@ -69,6 +72,12 @@ def test_a_point_that_fails_is_a_result_and_the_next_is_measured(
     assert (good.op, good.status, good.count) == ("self.empty", "ok", 2)
     assert orphans() == []
     assert run_plan(tmp_path, plan, setup) == []  # a failure is a result: it is not tried again
+
+
+def _where(folder: Path) -> tuple[StuckRank, ...]:
+    """Where ranks were, by the records of what hung."""
+    ends = [run.end for file in read_folder(folder) for run in file.points if run.end and run.end.where]
+    return ends[0].where if ends else ()
 
 
 def test_what_hung_once_is_spared_in_later_launches(tmp_path: Path) -> None:
@@ -201,6 +210,9 @@ def test_a_rank_that_fails_is_a_result_and_the_next_point_is_measured(
     assert (failed.why or "").startswith((why, *killed))
     assert (good.status, good.count, good.ranks, good.mpi) == ("ok", 2, 2, mpi.name)
     assert orphans() == []
+    where = _where(tmp_path)
+    assert [one.rank for one in where] == ([0, 1] if kind == _HANG else [])
+    assert all((one.op, one.host) == ("self.fail", platform.node()) and len(one.calls) > 2 for one in where)
 
 
 def test_the_mpiexec_of_another_mpi_is_one_clear_sentence(tmp_path: Path, mpi: Mpi) -> None:

@@ -25,7 +25,14 @@ _LEFT_OUT = {
 # Families, and on how many ranks. The others are with overlap, which sends what `coll` does many times over.
 @pytest.mark.parametrize(
     ("family", "ranks"),
-    [("p2p", 64), ("coll", 27), further("coll", 64), ("pattern and halo", 27), further("the others", 27)],
+    [
+        ("p2p", 64),
+        ("coll", 27),
+        further("coll", 64),
+        further("mock", 27),
+        ("pattern and halo", 27),
+        further("the others", 27),
+    ],
 )
 def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str, ranks: int) -> None:
     if shutil.which("smpicc") is None:
@@ -60,7 +67,13 @@ def _is_quick(op: dict[str, Any]) -> bool:
 
 
 def _group(family: str) -> str:
-    groups = {"p2p": "p2p", "coll": "coll", "pattern": "pattern and halo", "halo": "pattern and halo"}
+    groups = {
+        "p2p": "p2p",
+        "coll": "coll",
+        "mock": "mock",
+        "pattern": "pattern and halo",
+        "halo": "pattern and halo",
+    }
     return groups.get(family, "the others")
 
 

@@ -34,7 +34,15 @@ def simulator() -> Simulator:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("ranks", [5, further(16), further(33)])
-@pytest.mark.parametrize("case", _TREES.CASES[:-1], ids=lambda case: case.algorithm)
+_FEW, _MANY = 5, (16, 33)
+_SHORT = [case for case in _TREES.CASES if case.bytes == _TREES._SHORT]
+_LONG = [case for case in _TREES.CASES if case.bytes > _TREES._SHORT]
+_RUNS = [
+    *((case, _FEW) for case in (*_SHORT, *_LONG)),
+    *(further(case, ranks) for ranks in _MANY for case in _SHORT),
+]
+
+
+@pytest.mark.parametrize(("case", "ranks"), _RUNS, ids=lambda one: getattr(one, "algorithm", str(one)))
 def test_an_algorithm_is_named(simulator: Simulator, case: object, ranks: int) -> None:
     assert _TREES.seen_tree(simulator, case, ranks).family == case.family  # type: ignore[attr-defined]

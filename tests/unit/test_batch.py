@@ -229,8 +229,8 @@ def test_folders_that_batch_systems_would_change(name: str, tmp_path: Path) -> N
 
 def test_options_of_jobs_need_a_batch_system() -> None:
     assert not is_batch(RunOptions())
-    with pytest.raises(InputError, match="--dry-run is for jobs of a batch system"):
-        is_batch(RunOptions(dry_run=True))
+    with pytest.raises(InputError, match="--time is for jobs of a batch system"):
+        is_batch(RunOptions(time="2h"))
     with pytest.raises(InputError, match="--batch is 'slurm' or 'pbs'"):
         is_batch(RunOptions(batch="slrum"))
 

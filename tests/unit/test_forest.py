@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER
@@ -78,7 +79,7 @@ def test_of_many_test_cases_those_that_differ_are_drawn() -> None:
 
 
 def test_what_has_no_ratio_has_a_row_and_no_mark() -> None:
-    chart = forest_chart(_verdicts([_case(0, CANNOT_TELL, None)], []), 0.05)
+    chart = forest_chart(_verdicts([replace(_case(0, CANNOT_TELL, None), sized=False)], []), 0.05)
     assert [text for _, text in chart.y.ticks] == ["mpi.bcast"]
     assert chart.marks_of(Dots) == []
 

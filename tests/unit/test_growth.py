@@ -13,6 +13,7 @@ from steelyard.plots import growth_charts
 from steelyard.records.kinds import COLLECTIVE
 from steelyard.results.row import Row
 from steelyard.show.growth_sheets import growth_names, growth_sheets, model_words
+from steelyard.show.terminal import Paper, sheet_text
 from steelyard.stats import fit_normal_form, predict
 
 RANKS = (4, 8, 16, 32, 64)
@@ -78,6 +79,7 @@ def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
     assert model_words(one) == "1.00 us + 300 ns log2(p)"
     (sheet,) = growth_sheets([one])
     assert "256: 3.40 us" in sheet.lines[0].cells[-1]
+    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
     assert "algorithm" in sheet.notes[0]
     (chart,) = growth_charts([one], growth_names([one]))
     assert chart.x.high > 256

@@ -97,6 +97,13 @@ def test_worse_at_powers_of_two() -> None:
     assert (only.verdict, only.ranks, only.what) == (VIOLATED, 4, "on 5 ranks")
 
 
+def test_costs_of_ranks_that_do_nothing() -> None:
+    rows = [_row("mpi.pingpong", time, ranks=count) for count, time in ((2, 300.0), (8, 900.0))]
+    (only,) = check_guidelines(rows, Asked()).points
+    assert (only.verdict, only.ranks, only.what) == (VIOLATED, 8, "among 2 ranks")
+    assert only.remedy == "start no ranks that only wait, or let them yield"
+
+
 def test_a_call_that_its_parts_beat() -> None:
     found = check_guidelines([_row("mpi.bcast", 100.0, 8), _row("mpi.bcast", 1000.0, 32)], Asked())
     said = {one.kind: (one.verdict, round(one.ratio or 0, 2), one.times) for one in found.points}
@@ -231,11 +238,29 @@ def _measured(*what: str, **more: Any) -> tuple[Measure, ...]:
 
 def test_ops_choose_what_of_the_plan_is_measured() -> None:
     assert [one.ops[0] for one in _measured("mpi.gather")] == ["mpi.gather"]
+    messages = [one.ranks for one in _measured("mpi.pingpong", ranks="8") if one.ops == ("mpi.pingpong",)]
+    assert messages == [2, 2, "8"]  # also among ranks that do nothing
     assert [one.ops[0] for one in _measured("mpi.put")] == ["mpi.put", "mpi.bandwidth"]
     (gather,) = _measured("mpi.gather", bytes_="8", ranks="3")
     assert (gather.ranks, parse_sizes(str(gather.bytes))) == ("3", (8,))
-    with pytest.raises(InputError, match=r"no guidelines of 'mpi.gahter'"):
-        _measured("mpi.gahter")
+
+
+@pytest.mark.parametrize(
+    ("what", "more", "sentence"),
+    [
+        (
+            "mpi.gahter",
+            {},
+            "no guidelines of 'mpi.gahter', and no results folder of that name; give",
+        ),
+        ("mpi.gather", {"launches": 20_000}, "--launches 20000 is too many"),
+        ("mpi.gather", {"time_budget": "soon"}, "soon"),
+        ("none.toml", {}, "there is no plan none.toml"),
+    ],
+)
+def test_what_cannot_be_measured(what: str, more: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        _measured(what, **more)
 
 
 # ---- false alarms ------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from further import further
-from macro_rows import SIZES, TRUE, counts, pingpongs
+from macro_rows import SIZES, TRUE, counts, pingpongs, row
 from steelyard.models.loggp import communication_ns, log_models, rounds_of
 from steelyard.records.schema import Phase, Phases
 from steelyard.results.phases import RowPhases, communication_share
+from steelyard.show.log_sheets import message_sheets
 from steelyard.stats import Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
 
@@ -62,6 +63,23 @@ def test_no_message_costs_less_than_nothing() -> None:
     assert falling[0].start == pytest.approx(8.0, rel=0.1)
     assert steep[0].start == 0.0
     assert pieces_at((Piece(8, 10.0, 1.0),), 1.0) == pytest.approx(11.0)  # below the first size: its line
+
+
+def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
+    sizes = (*range(8, 4033, 503), 4032, 4033, 5000, 6000, 8000)
+    stated = {"btl_vader_eager_limit": 4096.0, "btl_tcp_eager_limit": 65536.0, "count": 4.0}
+    rows = []
+    for size in sizes:
+        ns = (900 if size > 4032 else 300) + 0.1 * size
+        rows.append(row("mpi.pingpong", "a", [0.99 * ns, ns, 1.01 * ns], bytes=size, limits=stated))
+    (model,) = log_models(rows)
+    first, other = model.pieces
+    assert (first.after, first.stated) == (None, ())
+    assert (other.least, other.after, other.stated) == (4033, 4032, ("btl_vader_eager_limit=4096",))
+    (sheet,) = message_sheets(rows)
+    assert "from 4033 B on, 4032 B not" in sheet.lines[1].cells
+    assert sheet.lines[1].cells[-1] == "btl_vader_eager_limit=4096"
+    assert message_sheets(rows[:5]) == ()
 
 
 def test_models_have_the_true_lines_and_intervals_of_the_launches() -> None:

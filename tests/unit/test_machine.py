@@ -8,6 +8,7 @@ import pytest
 
 from steelyard.base.cpulist import parse_cpus
 from steelyard.system.machine import Cache, Machine, read_machine
+from steelyard.system.networks import Network
 
 
 def _tree(root: Path, files: dict[str, str]) -> Path:
@@ -175,3 +176,25 @@ def test_this_machine() -> None:
     assert sorted(cpu for core in machine.cores for cpu in core) == sorted(machine.cpus)
     assert machine.memory_bytes > 0
     assert msgspec.json.decode(msgspec.json.encode(machine), type=Machine) == machine
+
+
+def test_networks_with_their_drivers(tmp_path: Path) -> None:
+    files = {
+        "sys/class/net/lo/operstate": "unknown",
+        "sys/class/net/eth0/operstate": "up",
+        "sys/class/net/eth0/speed": "25000",
+        "sys/class/net/veth1/operstate": "down",
+        "sys/class/net/veth1/speed": "-1",
+        "sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE",
+        "sys/class/infiniband/mlx5_0/ports/1/rate": "200 Gb/sec (4X HDR)",
+    }
+    root = _tree(tmp_path, files)
+    for device, driver in (("net/eth0", "ena"), ("infiniband/mlx5_0", "mlx5_core")):
+        (root / "drivers" / driver).mkdir(parents=True)
+        (root / f"sys/class/{device}/device").mkdir()
+        (root / f"sys/class/{device}/device/driver").symlink_to(root / "drivers" / driver)
+    assert read_machine(root).networks == (
+        Network("eth0", "net", "ena", "up", "25000 Mb/s"),
+        Network("veth1", "net", "", "down"),
+        Network("mlx5_0", "infiniband", "mlx5_core", "active", "200 Gb/sec (4X HDR)"),
+    )

@@ -6,9 +6,11 @@ import pytest
 
 from macro_rows import row
 from steelyard.models.overheads import Overheads, overheads_of
+from steelyard.models.overlap import curves
 from steelyard.records.kinds import WORK
 from steelyard.results.row import Row
 from steelyard.show.overhead_sheets import overhead_sheets
+from steelyard.show.terminal import Paper, sheet_text
 
 L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
 SINGLE = 2 * (L + SEND + RECEIVE)  # there and back
@@ -39,8 +41,12 @@ def test_all_parameters_are_found() -> None:
         assert span.value == pytest.approx(true)
         assert (span.low or 0.0) < true < (span.high or 0.0)
     (sheet,) = overhead_sheets([one])
-    assert "900 ns" in sheet.lines[0].cells
-    assert "150 ns" in sheet.lines[0].cells
+    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert [line.cells[3] for line in sheet.lines] == ["900 ns", "150 ns", "250 ns", "400 ns"]
+
+
+def test_work_between_messages_makes_no_overlap() -> None:
+    assert curves([train(16), train(16, 5e3), work(5e3)]) == ()
 
 
 def test_what_was_not_measured_is_none() -> None:
@@ -59,4 +65,4 @@ def test_work_that_is_too_short_tells_no_overhead() -> None:
     one = only(train(1), train(16), train(16, 2e3), work(2e3))
     assert one.short
     assert one.send is None
-    assert "give more work_us" in overhead_sheets([one])[0].lines[0].cells[-1]
+    assert "give more work_us" in overhead_sheets([one])[0].lines[-1].cells[-1]

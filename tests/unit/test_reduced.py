@@ -9,11 +9,18 @@ from typing import Any
 
 import pytest
 
+from kept import reduce_folder
+from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
+from steelyard.plots import rank_charts
+from steelyard.plots.chart import Boxes
 from steelyard.records.read import read_job
 from steelyard.records.reduced import RanksTold
-from steelyard.results.load import cell_of
+from steelyard.results.facets import Ranks, Samples
+from steelyard.results.load import cell_of, load
 from steelyard.results.reduced import quantiles_of
+from steelyard.results.rows import rows_of
+from steelyard.show.figure_groups import Shown, group_items
 
 RANKS = 1000
 _HEAD: list[dict[str, Any]] = [
@@ -117,3 +124,35 @@ def test_what_cannot_be_so_is_one_sentence(
     change(chunk, told)
     with pytest.raises(InputError, match=words):
         read_job(_write(tmp_path / "l01.jsonl", chunk, told))
+
+
+def test_rows_and_pictures_of_many_ranks_are_the_same(tmp_path: Path) -> None:
+    """But for ranks' own medians: those of chosen ranks, and the picture says so."""
+    ranks = 200
+    pace = tuple(1.0 if rank == 151 else 0.5 for rank in range(ranks))
+    made = [
+        FakePoint("mpi.bcast", steady(1e4, count=20), bytes=size, ranks=ranks, reps=1, pace=pace)
+        for size in (8, 64)
+    ]
+    for name in ("whole", "reduced"):
+        write_folder(tmp_path / name, made, launches=2)
+    reduce_folder(tmp_path / "reduced", chosen=50)
+    whole, reduced = (load(tmp_path / name) for name in ("whole", "reduced"))
+    rows = [rows_of(one) for one in (whole, reduced)]
+    for one, other in zip(*rows, strict=True):
+        assert (one.median, one.ci_low, one.ci_high) == (other.median, other.ci_low, other.ci_high)
+        assert one.get(Samples) == other.get(Samples)
+        mine, theirs = one.get(Ranks), other.get(Ranks)
+        assert (
+            (mine.slowest_rank, mine.slowest_share) == (theirs.slowest_rank, theirs.slowest_share) == (151, 1)
+        )
+        assert mine.osu == pytest.approx(theirs.osu)
+        assert mine.rank_quantiles == pytest.approx(theirs.rank_quantiles, rel=0.011)
+        assert (mine.ranks_kept, len(theirs.rank_medians)) == (None, 50)
+        assert theirs.ranks_kept == tuple(range(0, 200, 4))
+        assert theirs.rank_medians == tuple(mine.rank_medians[rank] for rank in range(0, 200, 4))
+    (group,) = group_items(Shown(row, point, "") for row, point in zip(rows[1], reduced.points, strict=True))
+    ((_, last, own),) = rank_charts(group)
+    (cells,) = last.marks_of(Boxes)
+    assert {tip.partition(",")[0] for tip in cells.tips if "last in 100.0 %" in tip} == {"rank 148\u2013151"}
+    assert "of the first of each" in own.title

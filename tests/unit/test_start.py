@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+
 import pytest
 
-from steelyard.cli.start import _lacks_memory
+from steelyard.cli import start
+from steelyard.cli.start import _lacks_memory, stopped_by_exception, stopped_gently
 
 _LOADER = "libx.so: failed to map segment from shared object"
 
@@ -31,3 +36,33 @@ def _wrapped(message: str) -> ImportError:
 )
 def test_a_library_without_room_is_told_from_a_missing_one(error: ImportError, lacks: bool) -> None:
     assert _lacks_memory(error) == lacks
+
+
+@pytest.fixture
+def ours() -> Iterator[None]:
+    """Ctrl-C as the program has it from its beginning."""
+    before = signal.signal(signal.SIGINT, start._stop_at_once)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ours")
+def test_the_first_interruption_asks_and_the_second_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    with stopped_by_exception():
+        with stopped_gently() as is_asked:
+            assert not is_asked()
+            os.kill(os.getpid(), signal.SIGINT)
+            assert is_asked()
+            assert "after this test case; Ctrl-C again ends it at once" in capfd.readouterr().err
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is start._stop_at_once
+
+
+@pytest.mark.usefixtures("ours")
+def test_outside_the_first_interruption_ends() -> None:
+    with stopped_by_exception():
+        with stopped_gently():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)

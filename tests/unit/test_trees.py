@@ -28,7 +28,11 @@ from steelyard.models.trees import (
     inward_tree,
     level_tree,
 )
+from steelyard.plots import svg, tree_charts
+from steelyard.report.model_sections import model_sections
 from steelyard.results.row import Row
+from steelyard.show.terminal import Paper, sheet_text
+from steelyard.show.tree_sheets import change_words, tree_names, tree_sheets
 
 FloatArray = NDArray[np.float64]
 RANKS = (5, 16, 33, 64)
@@ -139,3 +143,31 @@ def test_few_ranks_and_methods_without_a_clock_are_left_out() -> None:
     assert algorithms_of([bcast(8, [made(flat_tree(4))])]) == ()
     assert algorithms_of([made_row(ranks=16, launches=(made_launch(1),))]) == ()
     assert algorithms_of([bcast(8, [made(flat_tree(16))], op="mpi.allreduce")]) == ()
+
+
+def test_table_and_picture_say_the_tree() -> None:
+    rows = [
+        bcast(8, noisy(made(halving_tree(8)), 0.01, 6)),
+        bcast(65536, noisy(made(chain_tree(8)), 0.01, 6)),
+        bcast(1 << 20, noisy(np.full(8, 9e4), 0.001, 6)),
+    ]
+    found = algorithms_of(rows)
+    (sheet,) = tree_sheets(found)
+    assert [line.cells[1] for line in sheet.lines] == ["binomial", "chain", "cannot tell"]
+    assert sheet.lines[0].cells[2:4] == ("6 of 6", "54 – 100 %")
+    assert sheet.lines[0].cells[-1].startswith("0 to 4, 2, 1; ")
+    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert "mpi.pingpong" in sheet.lines[2].cells[-1]
+    assert change_words(found[0]) == "binomial from 8 B, chain from 64 KiB"
+    charts = tree_charts(found, tree_names(found))
+    assert [chart.title for chart in charts] == ["mpi.bcast, 8 B: binomial", "mpi.bcast, 64 KiB: chain"]
+    assert "rank 7" in str(svg(charts[0]))
+    (section,) = [one for one in model_sections(rows, "") if one.title == "Trees"]
+    assert len(section.charts) == 2
+
+
+def test_a_scatter_is_flat_or_binomial() -> None:
+    kind = {"op": "mpi.scatter"}
+    for tree, family in ((halving_tree(16), BINOMIAL), (flat_tree(16), FLAT)):
+        assert only(bcast(8, noisy(made(tree), 0.01, 5), **kind)).family == family
+    assert only(bcast(8, noisy(made(chain_tree(16)), 0.01, 5), **kind)).family is None

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
-from steelyard.campaign.jobs import PlannedJob, Setup
+from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 
 LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
@@ -88,12 +88,13 @@ def _launch_seconds(jobs: Sequence[PlannedJob], setup: Setup, each: float) -> di
     """About how long each launch takes, by its number."""
     costs: dict[int, float] = {}
     for job in jobs:
-        costs[job.launch] = costs.get(job.launch, 0) + _job_seconds(job, setup, each)
+        costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, each)
     return costs
 
 
-def _job_seconds(job: PlannedJob, setup: Setup, each: float) -> float:
+def job_seconds(job: PlannedJob | LaunchGroup, setup: Setup, each: float = _USUAL_SECONDS) -> float:
     """About how long a launch takes whose points take so many seconds `each`."""
+    mpi = job.mpi if isinstance(job, LaunchGroup) else job.group.mpi
     lasting = sum(setup.ops.all[point.op].lasts for point in job.points)
     points = (len(job.points) - lasting) * (each + _POINT_SECONDS) + lasting * _LASTING_SECONDS
-    return _START_SECONDS[job.group.mpi is not None] + points
+    return _START_SECONDS[mpi is not None] + points

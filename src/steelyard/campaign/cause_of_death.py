@@ -20,6 +20,17 @@ _BY_RANK = (
     re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)"),
     re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)"),
 )
+# What launchers say of a host that they have lost. Hydra names the source file of what it noticed it by.
+_LOST = (
+    re.compile(
+        r"lost communication with a remote daemon.*?Remote daemon:[^\n]* on node (?P<host>\S+)", re.DOTALL
+    ),
+    re.compile(r"Node failure on (?P<host>\S+)"),
+    re.compile(r"STEP \S+ ON (?P<host>\S+) CANCELLED [^\n]*DUE TO NODE FAILURE"),
+    re.compile(r"lost communication with a remote daemon"),
+    re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
+)
+_STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
 _QUOTED_LINES, _QUOTED_LETTERS = 3, 300
@@ -49,15 +60,27 @@ def hung_by_itself(why: str | None) -> bool:
 
 
 def cause_of_death(
-    code: int, said: str, command: Sequence[str], places: Sequence[Place] = (), *, began: bool = True
+    code: int,
+    said: str,
+    command: Sequence[str],
+    places: Sequence[Place] = (),
+    *,
+    began: bool = True,
+    starved: bool = False,
 ) -> str:
     """Why a launch died, from its exit code (negative: a signal) and what its ranks and its launcher said.
 
-    `places` are those of its ranks, so far as it told them; `began`: it measured, and died within a point.
+    `places` are those of its ranks, so far as it told them; `began`: it measured, and died within a point;
+    `starved`: the kernel of this host ended processes for want of memory meanwhile.
     """
     when = "" if began else "start-up: "
+    if lost := next((match for pattern in _LOST if (match := pattern.search(said))), None):
+        host = shortened(lost["host"], _QUOTED_LETTERS) if lost.groupdict() else "a host"
+        return f"{when}node: {Path(command[0]).name} has lost {host}"
     if killed := _killed(code, said, command, places):
         number, who = killed
+        if number == signal.SIGKILL and (starved or _STARVED.search(said)):
+            return f"{when}memory: the kernel ended {who}, for there was none left"
         return f"{when}signal {number} ({_name(number)}) on {who}"
     if sentence := _SENTENCE.search(said):
         return f"{when or 'abort: '}rank {sentence[1]}: {shortened(sentence[2], _QUOTED_LETTERS)}"

@@ -13,6 +13,7 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
+from steelyard.plan.arms import with_arms
 from steelyard.plan.plan import Plan, differences, plan_document
 from steelyard.records.campaign_file import (
     CampaignFile,
@@ -45,7 +46,7 @@ def topology_for(folder: Path, plan: Plan) -> Topology:
 
     Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
     """
-    if all(measure.placement is None for measure in plan.measure):
+    if all(measure.placement is None for measure in with_arms(plan).measure):
         return NOWHERE
     if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
         try:

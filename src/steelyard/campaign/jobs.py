@@ -31,6 +31,7 @@ from steelyard.system.topology import check_cpus
 
 _LONGEST = 40  # letters of what an arm or a variable adds to the name of a job
 _LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
+_LONGEST_REST = 100  # letters of all that tells launches of one MPI, ranks and threads apart
 _INNER = "inner"  # parameter of ops: how many threads each of theirs makes
 
 
@@ -217,7 +218,10 @@ def job_name(launch: int, group: LaunchGroup) -> str:
     env = "".join(f"-{_in_name(f'{name}={value}')}" for name, value in group.env)
     arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
     hosts = f"-h{group.hosts}" if group.hosts else ""
-    return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{level}{omp}{place}{env}{arm}"
+    rest = f"{level}{omp}{place}{env}{arm}"
+    if len(rest) > _LONGEST_REST:
+        rest = f"-{zlib.crc32(rest.encode()):08x}"
+    return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{rest}"
 
 
 def _in_name(text: str) -> str:

@@ -72,7 +72,9 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
         return _clear(holder, folder) if holder is not None else ()
     holder = _holder(file)
     if holder is None or holder.host != platform.node() or is_alive(holder.pid, holder.start):
-        who = f" (pid {holder.pid} on {holder.host})" if holder is not None else ""
+        who = (
+            "" if holder is None else f" (pid {holder.pid} on {holder.host}, since {_local(holder.began_ns)})"
+        )
         raise InputError(f"another steelyard{who} is measuring into '{folder}'; wait for it to end")
     notes = _clear(holder, folder)
     deadline = time.monotonic() + _SURVIVOR_SECONDS
@@ -84,6 +86,11 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
             )
         time.sleep(0.05)
     return notes
+
+
+def _local(unix_ns: int) -> str:
+    """An instant as the clock on the wall has it: `2026-11-24 00:10:05`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_ns / 1e9))
 
 
 def _clear(holder: Holder, folder: Path) -> tuple[str, ...]:

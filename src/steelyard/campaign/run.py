@@ -26,6 +26,7 @@ from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
+from steelyard.campaign.where import ask_ranks
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.plan.arrivals import arrival_lines
@@ -34,14 +35,15 @@ from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records
-from steelyard.records.schema import SCHEMA, End, Job, JobMpi
-from steelyard.system.kernel_settings import read_settings
+from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank
+from steelyard.system.kernel_settings import oom_kills, read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
 _POLL_SECONDS = 0.05
+_WAIT_SECONDS = 0.2  # between looks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (
     60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
@@ -74,6 +76,7 @@ class CampaignBegins(Struct, frozen=True):
 
     words: tuple[str, ...]
     points: int
+    jobs: tuple[PlannedJob, ...] = ()
 
 
 class BudgetSpent(Struct, frozen=True):
@@ -97,12 +100,13 @@ def run_campaign(
     lock: Lock | None = None,
     retry_failed: bool = False,
     is_idle: Callable[[], bool] = lambda: True,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
 
-    Launches inherit `lock`, where it is given. Ranks that take all cores begin to measure when `is_idle`
-    says that this process works on none of them any more. Raises InputError when a launcher is not there at
-    all; what was finished is kept.
+    When `is_stopping` says so, the test case under way is the last one. Launches inherit `lock`, where
+    it is given. Ranks that take all cores begin to measure when `is_idle` says that this process works on
+    none of them any more. Raises InputError when a launcher is not there at all; what was finished is kept.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -113,11 +117,14 @@ def run_campaign(
     budget = budget_of(plan)
     if jobs:
         spread = spread_of(plan, jobs)
-        listener(CampaignBegins((*estimate(plan, jobs, setup), *spread_words(spread)), remaining))
+        words = (*estimate(plan, jobs, setup), *spread_words(spread))
+        listener(CampaignBegins(words, remaining, tuple(jobs)))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
-            budget = _await(spread, job.launch, budget, listener)
-        seen = (spared, deaths, listener, lock, is_idle)
+            budget = _await(spread, job.launch, budget, listener, is_stopping)
+        if is_stopping():
+            return
+        seen = (spared, deaths, listener, lock, is_idle, is_stopping)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
@@ -126,13 +133,16 @@ def run_campaign(
             return
 
 
-def _await(spread: Spread, launch: int, budget: Budget, listener: Listener) -> Budget:
+def _await(
+    spread: Spread, launch: int, budget: Budget, listener: Listener, is_stopping: Callable[[], bool]
+) -> Budget:
     """Wait until a launch may begin; the budget, in which no wait counts."""
     seconds = spread.seconds_until(launch)
     if seconds <= 0 or budget.is_over:
         return budget
     listener(Waits(launch, seconds))
-    time.sleep(seconds)
+    while spread.seconds_until(launch) > 0 and not is_stopping():
+        time.sleep(min(_WAIT_SECONDS, spread.seconds_until(launch)))
     return msgspec.structs.replace(budget, began=budget.began + seconds)
 
 
@@ -160,6 +170,7 @@ class _Job(Struct, frozen=True):
     listener: Listener
     lock: Lock | None
     is_idle: Callable[[], bool]
+    is_stopping: Callable[[], bool]
 
 
 def _run_job(job: _Job) -> int:
@@ -186,7 +197,7 @@ def _run_job(job: _Job) -> int:
         if points:
             with _given(job, points) as hold:
                 points = _watch(job, tail, points, command, launch, hold)
-        if job.budget.is_over:
+        if job.budget.is_over or job.is_stopping():
             return len(points)
     return 0
 
@@ -300,7 +311,9 @@ def _watch(
     silent = f"{patience:g}s" if lasting else job.plan.hang_after
     plans = {point.point: point for point in points}
     hang: str | None = None
+    where: tuple[StuckRank, ...] = ()
     is_late = False
+    kills = oom_kills()
     watcher = Watcher()
     watcher.look()
     held = () if job.lock is None else (job.lock.descriptor,)
@@ -316,11 +329,13 @@ def _watch(
             code = child.poll()
             unmeasured = len(plans)
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
-            is_late = job.budget.patience_is_over or (job.budget.is_over and len(plans) < unmeasured)
+            ends = job.budget.is_over or job.is_stopping()
+            is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
             if code is not None or is_late:
                 break
             if time.monotonic() - quiet_since > patience:
                 hang = hang_words(silent, command, tail.launch)
+                where = ask_ranks(child, tail.launch)
                 break
             hold.release_if_idle()
             time.sleep(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
@@ -334,13 +349,15 @@ def _watch(
     left = [point for point in points if point.point in plans]
     if not left or is_late:
         return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over
-    why = hang or cause_of_death(code or 0, said, command, places, began=tail.launch is not None)
+    began = tail.launch is not None
+    starved = oom_kills() > kills
+    why = hang or cause_of_death(code or 0, said, command, places, began=began, starved=starved)
     culprits = (
         left[:1] if tail.launch is not None else left
     )  # it never began to measure: no point is to blame
     job.deaths[alike(job.planned.group)] += tail.launch is None
     for point in culprits:
-        _conclude(job, tail, point, "failed", why)
+        _conclude(job, tail, point, "failed", why, where)
     _spare(job, culprits, why)
     return left[len(culprits) :]
 
@@ -361,8 +378,11 @@ def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
     return grew
 
 
-def _conclude(job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str) -> None:
+def _conclude(
+    job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str, where: tuple[StuckRank, ...] = ()
+) -> None:
     """Write down the end of a point that the engine could not end itself."""
-    append_records(tail.path, [End(point=point.point, status=status, why=why, verified=False)])
+    end = End(point=point.point, status=status, why=why, verified=False, where=where)
+    append_records(tail.path, [end])
     for file in tail.advance()[0]:
         job.listener(PointEnded(point, file))

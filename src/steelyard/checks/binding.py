@@ -128,6 +128,23 @@ def strays(file: JobFile) -> Iterator[str]:
 
 
 @check(
+    "other-libraries",
+    WARNING,
+    "Ranks run other programs or libraries than rank 0",
+    why="A rank with another build of the MPI or the engine measures something else.",
+    remedy="Install the same MPI and engine on all hosts, or use a file system that all of them see.",
+)
+def other_libraries(seen: Evidence) -> str | None:
+    """Ranks whose build ids are not those of rank 0."""
+    found = {}
+    for file in seen.measured.files:
+        for place in file.launch.places if file.launch else ():
+            if place.other_libraries:
+                found[place.rank, place.host] = f"rank {place.rank} of {mpi_name(file.job)} on {place.host}"
+    return sentences(found.values())
+
+
+@check(
     "placements-vary",
     WARNING,
     "Launches were placed differently",

@@ -51,9 +51,10 @@ def _is_wrong(row: Row) -> bool:
 def _alone(seen: Evidence) -> str:
     """The command that measures the first one that failed, and nothing else."""
     row = _failed(seen)[0]
+    job = seen.measured.points[seen.rows.index(row)].cells[0].job
     size = f" --bytes {row.bytes}" if row.sized else ""
     ranks = f" -n {row.ranks}" if row.mpi else ""
-    mpi = f" --mpi {row.mpi}" if row.mpi else ""
+    mpi = f" --mpi {job.mpi.mpiexec if '/' in job.mpi.name else job.mpi.name}" if job.mpi else ""
     hang = " For a hang, try another MPI." if row.mpi else ""
     return f"Measure it alone: steelyard run {row.op}{size}{ranks}{mpi}.{hang}"
 

@@ -39,8 +39,8 @@ from steelyard.plan.resolve import resolve
 from steelyard.system.machine import read_machine
 
 # Fields of RunOptions that are of the batch system or of the command that watches, not of a job.
-_BATCH = ("account", "partition", "time", "batch_words", "dry_run")
-_OURS = (*_BATCH, "batch", "what", "hosts", "out", "to", "json")
+_BATCH = ("account", "partition", "time", "batch_words")
+_OURS = (*_BATCH, "dry_run", "batch", "what", "hosts", "out", "to", "json")
 
 
 def is_batch(options: RunOptions) -> bool:

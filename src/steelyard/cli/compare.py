@@ -75,11 +75,12 @@ def compare(options: CompareOptions) -> None:
 
         say_json(verdicts_document(found))
     else:
-        from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+        from steelyard.compare.sheets import verdict_sentences, verdict_sheet, with_short_names
         from steelyard.show.terminal import prose_text
 
-        print_sheet(verdict_sheet(found, asked.margin))
-        for sentence in verdict_sentences(found, asked.margin):
+        shown = with_short_names(found)
+        print_sheet(verdict_sheet(shown, asked.margin))
+        for sentence in verdict_sentences(shown, asked.margin):
             print_laid_out(prose_text(sentence, paper()))
     if code := exit_code(found.points, options.strict):
         raise typer.Exit(code)

@@ -145,7 +145,9 @@ def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
 def _rows(options: GuidelineOptions) -> Sequence[Row]:
     """The rows of a folder that is there, or of one that is measured now. Raises InputError."""
     what = options.what or []
-    if len(what) == 1 and Path(what[0]).is_dir():
+    if any(Path(word).is_dir() for word in what):
+        if len(what) > 1:
+            raise InputError(f"one results folder is checked at a time, or ops; leave {what[1]} out")
         from steelyard.results.rows import results
 
         given = [
@@ -177,9 +179,13 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
     Raises InputError.
     """
-    from steelyard.plan.arguments import shipped_plans
-    from steelyard.plan.plan import read_plan
+    from steelyard.base.units import parse_seconds
+    from steelyard.plan.plan import MOST_LAUNCHES, read_plan
+    from steelyard.plan.shipped import shipped_plans
 
+    if (options.launches or 0) > MOST_LAUNCHES:
+        raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
+    parse_seconds(options.time_budget or "0s")
     what = listed(options.what)
     is_plan = len(what) == 1 and (what[0].endswith(".toml") or what[0] in shipped_plans())
     path = Path(what[0]) if is_plan and what[0].endswith(".toml") else shipped_plans()[_PLAN]

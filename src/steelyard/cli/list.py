@@ -19,10 +19,10 @@ from steelyard.cli.options import JsonFlag, listed
 from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
-from steelyard.plan.arguments import shipped_plans
 from steelyard.plan.like import known_as
 from steelyard.plan.other_suites import SUITES, Like
 from steelyard.plan.plan import nearest, read_plan
+from steelyard.plan.shipped import shipped_plans
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
 _VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest rank"}

@@ -30,11 +30,16 @@ _COMMANDS = {
     "check guidelines": Command(
         "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
     ),
+    "diff": Command("diff", "DiffOptions", "diff", "what two runs were set differently"),
+    "rerun": Command("diff", "RerunOptions", "rerun", "a campaign again, as it was planned"),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {
     "list": Command("mpi", "JsonOnly", "list_mpis", "the MPI implementations found"),
     "build": Command("mpi", "BuildOptions", "build_engine", "build the engine for an MPI"),
+}
+_PLAN = {
+    "show": Command("plan", "RunOptions", "show_plan", "jobs, test cases, time, node hours and disk"),
 }
 _STYLE: dict[str, Any] = {
     "no_args_is_help": True,
@@ -43,6 +48,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
+_PLAN_HELP = "what a plan comes to, before anything runs"
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
@@ -51,6 +57,8 @@ app = typer.Typer(
     **_STYLE,
 )
 app.add_typer(mpi_app, name="mpi")
+plan_app = typer.Typer(cls=lazy_group(_PLAN), help=_PLAN_HELP, **_STYLE)
+app.add_typer(plan_app, name="plan")
 
 
 def main() -> None:
@@ -114,5 +122,6 @@ def _common(
 
 
 @mpi_app.callback()
-def _common_of_mpi() -> None:
+@plan_app.callback()
+def _common_of_group() -> None:
     """typer makes a group of what has a callback."""

@@ -55,12 +55,12 @@ def plot(options: PlotOptions) -> None:
     from steelyard.models.ratios import rival_ratios
     from steelyard.plots.figures import FIGURE_FORMATS, figures_of
     from steelyard.show.figure_groups import group_items
-    from steelyard.show.overview import shown_items
+    from steelyard.show.overview import as_shown, shown_items
 
     to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
     if to not in FIGURE_FORMATS:
         raise InputError(f"--to takes no '{to}'; give {', '.join(FIGURE_FORMATS)}")
-    folders = [folder for folder, _ in read_all(options.folders)]
+    folders = as_shown([folder for folder, _ in read_all(options.folders)])
     items = _chosen(shown_items(folders), listed(options.op))
     ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
     figures = list(figures_of(group_items(items), ratios))

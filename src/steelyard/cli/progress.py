@@ -15,13 +15,18 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration, format_values
+from steelyard.campaign.eta import Eta
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
 from steelyard.campaign.spread import Waits
 from steelyard.cli.ahead import imports_ahead
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.schema import End, StuckRank
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
+_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, and what they may take of ours
 
 
 @contextmanager
@@ -52,11 +57,26 @@ def point_words(point: PlannedPoint) -> str:
     return " ".join([point.op, *size, *([params] if params else [])])
 
 
+def stuck_words(one: StuckRank) -> str:
+    """`rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
+    calls = " < ".join(one.calls[:_MOST_CALLS])
+    return f"rank {one.rank} on {one.host}: {one.phase}, sample {one.sample}, in {calls or 'unknown calls'}"
+
+
+def _launch_seconds(event: PointEnded) -> float:
+    """How long a launch had measured when a test case ended; 0 where its record does not say."""
+    end = event.file.points[0].end
+    return 0.0 if end is None else end.stop_ns / 1e9
+
+
 class _Shower:
     def __init__(self, bar: Progress, launches: int, budget: float | None) -> None:
         self.bar, self.launches, self.budget = bar, launches, budget
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
+        self.eta = Eta(())
+        self.rest: float | None = None  # seconds until the end, as of `rest_at`
+        self.rest_at, self.look_at = 0.0, 0.0
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch, self.points = 0, 0
         self.done, self.total = 0, 0
@@ -66,6 +86,7 @@ class _Shower:
         match event:
             case CampaignBegins():
                 self.total, self.began = event.points, time.monotonic()
+                self.eta = Eta(event.jobs)
                 for line in event.words:
                     self._say(line)
             case Waits():
@@ -75,10 +96,11 @@ class _Shower:
                 self._begin(event)
             case PointEnded():
                 self.done += 1
+                self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
-                    self._say_failed(event, end.why or "no reason given")
+                    self._say_failed(event, end)
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
@@ -87,17 +109,23 @@ class _Shower:
                 )
         self._show()
 
-    def _say_failed(self, event: PointEnded, why: str) -> None:
-        """Each failure of a test case once: the table counts how often."""
+    def _say_failed(self, event: PointEnded, end: End) -> None:
+        """Each failure of a test case once, and where ranks hung: the table counts how often."""
+        why = end.why or "no reason given"
         if (event.plan.point, why) not in self.failed:
             self.failed.add((event.plan.point, why))
             mpi = event.file.job.mpi
             of = f" of {mpi.name}" if mpi else ""
             self._say(f"  {point_words(event.plan)}{of} failed in launch {self.launch}: {why}")
+            for rank in end.where[:_MOST_RANKS]:
+                self._say(f"    {stuck_words(rank)}")
+            if len(end.where) > _MOST_RANKS:
+                self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.points = event.launch, len(event.points)
         self.to_come = OrderedDict((point.point, point) for point in event.points)
+        self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             points = counted(len(event.points), "test case")
             self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
@@ -106,6 +134,7 @@ class _Shower:
 
     def _wait(self, event: Waits) -> None:
         """`launch 3 of 10 begins at 14:32:10`."""
+        self.eta.launch_ended(time.monotonic())
         at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
         words = f"launch {event.launch} of {self.launches} begins at {at}"
         self.began += event.seconds if self.budget is not None else 0
@@ -127,9 +156,13 @@ class _Shower:
 
     def _left(self) -> str:
         """How long the rest takes by what the points so far took, and at most what the budget leaves."""
-        took = time.monotonic() - self.began
-        rest = [] if self.budget is None else [max(0.0, self.budget - took)]
-        rest += [took / self.done * (self.total - self.done)] if self.done else []
+        now = time.monotonic()
+        rest = [] if self.budget is None else [max(0.0, self.budget - (now - self.began))]
+        if now >= self.look_at:
+            self.rest, self.rest_at = self.eta.seconds_left(now), now
+            cost = time.monotonic() - now
+            self.look_at = now + max(_LOOK_SECONDS, cost / _LOOK_SHARE)
+        rest += [] if self.rest is None else [max(0.0, self.rest - (now - self.rest_at))]
         return f"{format_duration(min(rest))} left" if rest else ""
 
     def _say(self, text: str) -> None:

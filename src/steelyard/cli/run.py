@@ -30,6 +30,7 @@ from steelyard.cli.show import (
     tell_diagnostics,
     their_tests,
 )
+from steelyard.cli.start import stopped_gently
 from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
@@ -84,12 +85,17 @@ def run(options: RunOptions) -> None:
     if is_batch(options):
         run_batch(options, plan, folder)
         return
-    try:
-        ended = _measure(options, plan, folder)
-    except KeyboardInterrupt:
-        raise MeasurementError(
-            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
-        ) from None
+    if options.dry_run:
+        from steelyard.cli.plan import show_plan
+
+        show_plan(options)
+        return
+    to, like = "json" if options.json else options.to, listed(options.like)
+    finish(measure_and_show(plan, folder, retry_failed=options.retry is not None, to=to, like=like), folder)
+
+
+def finish(ended: set[str], folder: Path) -> None:
+    """Say what failed of what was measured. Raises typer.Exit where anything did, or nothing was measured."""
     if "failed" in ended:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
@@ -110,7 +116,8 @@ def planned(options: RunOptions) -> Plan:
     axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
     params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
     like = listed(options.like)
-    plan = asked_plan(options.what or (), like, axes, options.threads, params, options.omp or ())
+    settings = (options.omp or (), options.env or ())
+    plan = asked_plan(options.what or (), like, axes, options.threads, params, *settings)
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
         name: getattr(options, name)
@@ -159,10 +166,14 @@ def measure(
                     lock=lock,
                     retry_failed=retry_failed,
                     is_idle=is_idle,
+                    is_stopping=is_stopping,
                 )
+            if is_stopping():
+                raise KeyboardInterrupt
 
         try:
-            measure_rounds(folder, plan, campaign, launch)
+            with stopped_gently() as is_stopping:
+                measure_rounds(folder, plan, campaign, launch)
         finally:
             from steelyard.export.formats import write_results
 
@@ -171,11 +182,16 @@ def measure(
     return results, found
 
 
-def _measure(options: RunOptions, plan: Plan, folder: Path) -> set[str]:
-    """Measure what is not finished, and show all; the ways in which points ended."""
-    results, found = measure(plan, folder, retry_failed=options.retry is not None)
-    to = "json" if options.json else options.to
-    like = listed(options.like)
+def measure_and_show(
+    plan: Plan, folder: Path, *, retry_failed: bool = False, to: str | None = None, like: Sequence[str] = ()
+) -> set[str]:
+    """Measure what is not finished, and show all, `to` a format; the ways in which points ended."""
+    try:
+        results, found = measure(plan, folder, retry_failed=retry_failed)
+    except KeyboardInterrupt:
+        raise MeasurementError(
+            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
+        ) from None
     if to is None:
         print_results([results])
         print_like(like, results.rows)

@@ -127,6 +127,16 @@ class RunOptions:
             ),
         ),
     ] = None
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help=(
+                "a variable of the environment, as MPI's settings are; again with another value: launches of "
+                "each; -: without it"
+            ),
+        ),
+    ] = None
     mpi: Annotated[
         list[str] | None,
         typer.Option(
@@ -258,7 +268,11 @@ class RunOptions:
         ),
     ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="with --batch: print the scripts of jobs, submit nothing")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="measure nothing: print what is planned and how long it takes; with --batch: the scripts",
+        ),
     ] = False
     out: Annotated[
         Path | None,

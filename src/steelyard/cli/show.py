@@ -110,10 +110,11 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
     from steelyard.results.load import load
     from steelyard.results.rows import rows_of
     from steelyard.show.overview import ReadFolder
+    from steelyard.show.short_names import named_shortly
 
     measured = load(folder)
     rows = rows_of(measured)
-    return ReadFolder(name, measured, rows), diagnostics(measured, rows)
+    return ReadFolder(name, measured, rows), diagnostics(measured, *named_shortly([rows]))
 
 
 def print_results(folders: Sequence[ReadFolder]) -> None:

@@ -2,6 +2,7 @@
 
 Ctrl-C at any instant is one sentence and exit code 3: as KeyboardInterrupt while a command works, so that
 launches are ended and results written; at once before, when nothing has begun, after, and the second time.
+While test cases are measured it waits for the one that is under way, and counts from the second time on.
 SIGTERM and SIGHUP end the program as exceptions do, with 128 and their number.
 """
 
@@ -11,7 +12,7 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -84,6 +85,27 @@ def stopped_by_exception() -> Iterator[None]:
     finally:
         if ours:
             signal.signal(signal.SIGINT, _stop_at_once)
+
+
+@contextmanager
+def stopped_gently() -> Iterator[Callable[[], bool]]:
+    """Within, the first Ctrl-C asks to stop, which the function tells; the second is KeyboardInterrupt."""
+    asked = False
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, _stop)
+        os.write(2, b"steelyard: it stops after this test case; Ctrl-C again ends it at once\n")
+
+    ours = signal.getsignal(signal.SIGINT) is _stop
+    if ours:
+        signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        if ours and signal.getsignal(signal.SIGINT) is ask:
+            signal.signal(signal.SIGINT, _stop)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steelyard.base.errors import InputError
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_values
 from steelyard.compare.conditions import consequences
 from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
@@ -38,7 +38,8 @@ def value_of(row: Row, factor: str) -> str | None:
     if factor == "placement":
         return row.placed.text if row.placed else "default"
     if kind == "param" and name:
-        return f"{name}={row.params[name]}" if name in row.params else None
+        params = {**row.params, **row.method_params, **row.rule_params}
+        return format_values({name: params[name]}) if name in params else None
     if kind == "omp" and name:
         return f"{name}={row.omp[name]}" if name in row.omp else None
     if kind == "env" and name:
@@ -63,7 +64,9 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
             arms.setdefault(value, []).append(row)
     if len(arms) < 2:
         only = f"only {next(iter(arms))}" if arms else "nothing"
-        raise InputError(f"by {factor} there is {only} here; two values at least are compared")
+        raise InputError(
+            f"by {factor} there is {only} here; give a second folder, or measure two values with --arms"
+        )
     found = _match(arms, (_AXES.get(factor, factor),))
     return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from steelyard.base.junit import Case, Suite
 from steelyard.base.junit import junit_xml as suites_xml
-from steelyard.base.units import format_bytes, format_ratio
+from steelyard.base.plural import counted
+from steelyard.base.units import format_ratio
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
 from steelyard.compare.verdicts import CaseVerdict
 
@@ -17,8 +18,8 @@ def junit_xml(title: str, points: Sequence[CaseVerdict], strict: bool) -> bytes:
 
 
 def _case(one: CaseVerdict, strict: bool) -> Case:
-    size = f" {format_bytes(one.bytes)}" if one.bytes else ""
-    name = f"{one.op}{size} on {one.ranks} ranks: {one.b} against {one.a}"
+    case = f"{one.op} {one.size}".rstrip()
+    name = f"{case} on {counted(one.ranks, 'rank')}: {one.b} against {one.a}"
     unknown = one.verdict == CANNOT_TELL
     fails = one.verdict == SLOWER or (strict and unknown)
     message = _message(one)

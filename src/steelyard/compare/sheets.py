@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from steelyard.base.plural import plural
-from steelyard.base.units import format_bytes, format_factor, format_ratio
+from steelyard.base.units import format_factor, format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.show.sheet import (
@@ -21,9 +23,20 @@ from steelyard.show.sheet import (
     without_empty,
     words,
 )
+from steelyard.show.short_names import short_names
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # sizes of an op that a sentence names before it gives their range
+
+
+def with_short_names(found: Verdicts) -> Verdicts:
+    """The comparison as readers see it: of arms that are named by paths, what tells them apart."""
+    names = short_names(found.arms)
+    points, ops = (
+        tuple(replace(one, a=names[one.a], b=names[one.b]) for one in each)
+        for each in (found.points, found.ops)
+    )
+    return replace(found, arms=tuple(names[arm] for arm in found.arms), points=points, ops=ops)
 
 
 def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
@@ -53,12 +66,12 @@ def interval_words(level: float) -> str:
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
-    size = "all" if one.bytes is None else format_bytes(one.bytes)
     ends = (one.ratio, one.low, one.high)
     numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
     verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
-    return Line((one.op, one.what, *arm, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+    first = (one.op, one.what, *arm, one.size or NOTHING)
+    return Line((*first, *numbers, verdict, _remark(one)), _TONES[one.verdict])
 
 
 def verdict_words(verdict: str, margin: float) -> str:
@@ -149,6 +162,6 @@ def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) ->
         return ""
     several = len({(one.op, one.what) for one in mine}) > 1
     if not several and len(those) <= _NAMED:
-        return f" at {', '.join(format_bytes(one.bytes or 0) for one in those)}"
+        return f" at {', '.join(one.size for one in those)}"
     whole = f" of {len(mine)} {'test cases' if several else 'sizes'}" if is_first else ""
     return f" {'in' if several else 'at'} {len(those)}{whole or (' sizes' if not several else '')}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
+from steelyard.base.units import format_bytes
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
@@ -31,6 +32,7 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
 
     `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
     together; `p` is adjusted for all of them. `what` tells it from others of its op and size: `4 ranks`.
+    `sized` tells an op without a size from 0 bytes.
     """
 
     op: str
@@ -48,6 +50,14 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     launches_needed: int | None
     why: str
     what: str = ""
+    sized: bool = True
+
+    @property
+    def size(self) -> str:
+        """`64 KiB`, `all` of an op, nothing where an op has no size."""
+        if self.bytes is None:
+            return "all"
+        return format_bytes(self.bytes) if self.sized else ""
 
 
 class Promise(Struct, frozen=True):
@@ -287,4 +297,5 @@ def _verdict(
         launches_needed=said.launches_needed,
         why=said.why,
         what=what,
+        sized=row.sized or row.bytes > 0,
     )

@@ -20,6 +20,7 @@ from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -30,7 +31,7 @@ from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
-from steelyard.models.ranking import choices_of, rankings_of
+from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
 from steelyard.models.roofs import phase_roofs_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
@@ -44,9 +45,10 @@ def results_document(what: Results) -> dict[str, Any]:
     messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
     of applications, `phase_roofs` what phases of kernels move against STREAM, `functionality` which
     one-sided calls work, `rankings` which way to call them is the fastest, `choices` the same of calls
-    that do the same, `streams` threads against processes, `threads` rates over threads, `messages` what
-    messages cost and `overheads` its parts, `rates` what pairs of ranks share, `trees` which algorithm
-    broadcasts seem to use, `growth` models over ranks, `doubts` what the checks have found.
+    that do the same, `settings` the same of settings of launches, `streams` threads against processes,
+    `threads` rates over threads, `messages` what messages cost and `overheads` its parts, `rates` what
+    pairs of ranks share, `trees` which algorithm broadcasts seem to use, `collectives` their lines,
+    `growth` models over ranks, `doubts` what the checks have found.
     """
     rows = what.rows
     points = [row_document(row) for row in rows]
@@ -58,9 +60,10 @@ def results_document(what: Results) -> dict[str, Any]:
     works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
     streams, threads = msgspec.to_builtins((streams_of(rows), thread_curves(rows)))
     made |= {"functionality": works, "rankings": ranked, "streams": streams, "threads": threads}
-    made["choices"] = msgspec.to_builtins(choices_of(rows))
+    made["choices"], made["settings"] = msgspec.to_builtins((choices_of(rows), settings_ranked(rows)))
     made["rates"] = msgspec.to_builtins(max_rates_of(rows))
     made["messages"], made["overheads"] = msgspec.to_builtins((log_models(rows), overheads_of(rows)))
+    made["collectives"] = msgspec.to_builtins(collective_lines_of(rows))
     made["trees"], made["growth"] = msgspec.to_builtins((algorithms_of(rows), growths_of(rows)))
     made["doubts"] = found
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}

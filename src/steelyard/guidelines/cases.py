@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 from steelyard.base.units import format_bytes
 from steelyard.guidelines.table import (
+    BETWEEN_TWO,
     GROW,
     GROW_WITH_RANKS,
     GUIDELINES,
+    IDLE,
     RANKS,
     SPLITTABLE,
     Guideline,
     Side,
     growth,
+    idle_ranks,
     more_ranks,
     split,
 )
@@ -45,7 +48,7 @@ class Case:
             if other is None or not has_time(one):
                 continue
             began = {one.began_unix_ns, other.began_unix_ns} - {None}
-            if self.guideline.kind == RANKS or len(began) < 2:
+            if self.guideline.kind in (RANKS, IDLE) or len(began) < 2:
                 found.append((one.median or 0.0, self.times * (other.median or 0.0)))
         return found
 
@@ -149,7 +152,10 @@ def _by_size(by_op: dict[str, list[Row]]) -> Iterator[Case]:
 
 
 def _by_ranks(by_op: dict[str, list[Row]]) -> Iterator[Case]:
-    """Each number of ranks against the next larger one that was measured."""
-    for op in (op for op in by_op if op in GROW_WITH_RANKS):
+    """Each number of ranks against the next larger one; between two, against the next smaller one."""
+    for op in (op for op in by_op if op in GROW_WITH_RANKS | BETWEEN_TWO):
         for less, more in _series(by_op[op], lambda row: row.ranks, lambda row: row.bytes):
-            yield Case(more_ranks(op, more.ranks), less, more)
+            if op in BETWEEN_TWO:
+                yield Case(idle_ranks(op, less.ranks), more, less)
+            else:
+                yield Case(more_ranks(op, more.ranks), less, more)

@@ -22,7 +22,8 @@ COMPOSITION, IRREGULAR, ROOTED, FORM, MESSAGE, TYPE, ONE_SIDED = (
     "datatype",
     "one-sided",
 )
-GROWTH, SPLIT, RANKS = "larger size", "split", "more ranks"  # found among the rows of one op
+# Found among the rows of one op.
+GROWTH, SPLIT, RANKS, IDLE = "larger size", "split", "more ranks", "idle ranks"
 MOCK = "mpi.mock."
 
 
@@ -114,7 +115,8 @@ GROW = frozenset(
     ("mpi.pingpong", "mpi.sendrecv", *(f"mpi.{name}" for name in _COLLECTIVES if name != "barrier"))
 )
 SPLITTABLE = frozenset(("mpi.pingpong", "mpi.bcast", "mpi.reduce", "mpi.allreduce", "mpi.scan", "mpi.exscan"))
-# Ops of all ranks that have more to do with more of them.
+# Ops of two ranks, in which all others wait; and of all ranks, which have more to do with more of them.
+BETWEEN_TWO = frozenset(("mpi.pingpong", "mpi.sendrecv", "mpi.pingping", "mpi.put", "mpi.get"))
 GROW_WITH_RANKS = frozenset(f"mpi.{name}" for name in _COLLECTIVES)
 
 
@@ -259,6 +261,12 @@ def more_ranks(op: str, more: int) -> Guideline:
     """A collective must not take longer than on more ranks."""
     words, remedy = f"{op_words(op)} <= on more ranks", f"start {more} ranks"
     return Guideline(RANKS, Side(op), Side(op), words, remedy, against=f"on {more} ranks")
+
+
+def idle_ranks(op: str, fewer: int) -> Guideline:
+    """Two ranks must not take longer where others wait beside them."""
+    words, remedy = f"{op_words(op)} <= among fewer ranks", "start no ranks that only wait, or let them yield"
+    return Guideline(IDLE, Side(op), Side(op), words, remedy, against=f"among {fewer} ranks")
 
 
 def op_words(op: str) -> str:

@@ -90,11 +90,12 @@ def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
     for (mpi, *_), sizes in series.items():
         if len(sizes) > len(best.get(str(mpi), ())):
             best[str(mpi)] = sizes
-    models = (_model(mpi, sizes) for mpi, sizes in best.items() if len(sizes) >= LEAST_SIZES)
+    models = (line_model(mpi, sizes) for mpi, sizes in best.items() if len(sizes) >= LEAST_SIZES)
     return tuple(model for model in models if model is not None)
 
 
-def _model(mpi: str, rows: dict[int, Row]) -> LogModel | None:
+def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
+    """The lines through rows by their size; None where no launch has all of them."""
     sizes = sorted(rows)
     medians = [launch_medians(rows[size]) for size in sizes]
     shared = sorted(set.intersection(*(set(one) for one in medians)))

@@ -57,9 +57,9 @@ class Overheads(Struct, frozen=True, kw_only=True):
 def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
     """Every size of every MPI of which one message and a train were measured, in the order of the rows."""
     works = {
-        (row.mpi, row.ranks, float(row.params["work_us"])): launch_medians(row)
+        (row.mpi, row.ranks, _work_us(row)): launch_medians(row)
         for row in rows
-        if row.role == WORK and row.status == "ok" and "work_us" in row.params
+        if row.role == WORK and row.status == "ok"
     }
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -75,12 +75,12 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
         return
     count = counts[-1]
     trains = [row for row in members if row.params[_ONE] == count]
-    free = next((row for row in trains if row.params["work_us"] == 0), None)
+    free = next((row for row in trains if _work_us(row) == 0), None)
     gap = {} if free is None else _each(launch_medians(free), single, count)
     sides: dict[str, dict[int, float]] = {}
     short = False
-    for row in (row for row in trains if row.params["work_us"] != 0):
-        work = works.get((row.mpi, row.ranks, float(row.params["work_us"])))
+    for row in (row for row in trains if _work_us(row) != 0):
+        work = works.get((row.mpi, row.ranks, _work_us(row)))
         if work is None:
             continue
         if any(work[one] < single[one] for one in work.keys() & single.keys()):
@@ -88,7 +88,7 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
             continue
         more = _each(launch_medians(row), single, count)
         found = {one: more[one] - work[one] for one in more if one in work}
-        sides.setdefault(str(row.params["side"]), found)
+        sides.setdefault(str(row.params.get("side", _SENDER)), found)
     send, receive = sides.get(_SENDER, {}), sides.get(_RECEIVER, {})
     wire = {
         one: single[one] / 2 - send[one] - receive[one] for one in single if one in send and one in receive
@@ -103,6 +103,10 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
         latency=_span(wire),
         short=short and not sides,
     )
+
+
+def _work_us(row: Row) -> float:
+    return float(row.params.get("work_us", 0.0))
 
 
 def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -> dict[int, float]:

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from steelyard.models.loggp import launch_medians
 from steelyard.records.fields import Params
-from steelyard.records.kinds import WORK
+from steelyard.records.kinds import CALL, WORK
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval
@@ -151,7 +151,7 @@ def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
     alone = [row for row in good if row.role == WORK]
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in good:
-        for axis in AXES if row.role != WORK else ():
+        for axis in AXES if row.role not in (WORK, CALL) else ():
             if axis in row.params:
                 groups.setdefault((axis, *key_of(row, (f"param.{axis}",))), []).append(row)
     return tuple(_curves(groups, alone))

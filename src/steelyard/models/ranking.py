@@ -51,8 +51,8 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """The ways to do one thing, the fastest first; the first `alike` of them are not told apart.
 
     `best` is there where `alike` is 1. `tells`: so many launches could have told them. `done_at`: `target`
-    or `origin`. Where several ops are ranked `op` says what they bring about, and each way has its `op`
-    among its options.
+    or `origin`, nothing where no call is one-sided. Where several ops are ranked `op` says what they bring
+    about, and each way has its `op` among its options.
     """
 
     mpi: str
@@ -73,12 +73,51 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 def rankings_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
     """A ranking of each thing that was measured in two ways or more, in two launches or more."""
-    return _rankings(rows, lambda row: row.op, _options, len)
+    return _rankings(rows, _Question(is_one_sided, lambda row: row.op, _options, len, _thing, _others))
 
 
 def choices_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
     """The same of ops that bring about the same, where two of them or more were measured."""
-    return _rankings(rows, pattern_of, _options_and_op, lambda ways: len({row.op for row in ways.values()}))
+    question = _Question(
+        concerns=is_one_sided,
+        name=pattern_of,
+        options=_options_and_op,
+        choices=lambda ways: len({row.op for row in ways.values()}),
+        thing=_thing,
+        others=_others,
+    )
+    return _rankings(rows, question)
+
+
+def settings_ranked(rows: Sequence[Row]) -> tuple[Ranking, ...]:
+    """The settings of a launch, variables of MPI and OpenMP, as ways to do the same op.
+
+    All else is the same among them, the MPI, size, ranks, threads and parameters; `done_at` says nothing.
+    """
+    question = _Question(
+        concerns=lambda row: bool(_settings(row)),
+        name=lambda row: row.op,
+        options=_settings,
+        choices=len,
+        thing=_all_but_settings,
+        others=_beside_settings,
+    )
+    return _rankings(rows, question)
+
+
+def _settings(row: Row) -> Params:
+    return {**row.omp, **row.env}
+
+
+def _all_but_settings(row: Row) -> tuple[object, ...]:
+    return (row.mpi, row.bytes, row.ranks, _words(row.method_params), _words(_beside_settings(row)))
+
+
+def _beside_settings(row: Row) -> Params:
+    where: Params = {"hosts": row.hosts or 1, "threads": row.threads, "method": row.method}
+    where["thread level"] = row.thread_level or "default"
+    where["placement"] = row.placed.text if row.placed else "default"
+    return where | row.params
 
 
 def pattern_of(row: Row) -> str | None:
@@ -93,24 +132,28 @@ def pattern_of(row: Row) -> str | None:
 _Ways = Mapping[str, Row]  # by the words of their options
 
 
-def _rankings(
-    rows: Sequence[Row],
-    name: Callable[[Row], str | None],
-    options: Callable[[Row], Params],
-    choices: Callable[[_Ways], int],
-) -> tuple[Ranking, ...]:
-    """Rows that `name` calls the same are ranked by their `options`, where there are two `choices`."""
+class _Question(Struct, frozen=True):
+    """Which rows are asked about, what each does, in which way, how many choices ways are, and all else."""
+
+    concerns: Callable[[Row], bool]
+    name: Callable[[Row], str | None]
+    options: Callable[[Row], Params]
+    choices: Callable[[_Ways], int]
+    thing: Callable[[Row], tuple[object, ...]]
+    others: Callable[[Row], Params]  # what of it stands beside the op
+
+
+def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
+    """Rows that do the same are ranked by their options, where there are two choices."""
     things: dict[tuple[object, ...], tuple[str, dict[str, Row]]] = {}
     for row in rows:
-        what = name(row) if is_one_sided(row) else None
+        what = asked.name(row) if asked.concerns(row) else None
         if what and row.status == "ok" and row.median and row.launch_count >= _LEAST_LAUNCHES:
-            _, ways = things.setdefault((what, *_thing(row)), (what, {}))
-            ways.setdefault(_words(options(row)), row)
-    several = [(what, ways) for what, ways in things.values() if choices(ways) > 1]
+            _, ways = things.setdefault((what, *asked.thing(row)), (what, {}))
+            ways.setdefault(_words(asked.options(row)), row)
+    several = [(what, ways) for what, ways in things.values() if asked.choices(ways) > 1]
     found = leaders_of([{name: _times(row) for name, row in ways.items()} for _, ways in several])
-    return tuple(
-        _ranking(what, ways, best, options) for (what, ways), best in zip(several, found, strict=True)
-    )
+    return tuple(_ranking(what, ways, best, asked) for (what, ways), best in zip(several, found, strict=True))
 
 
 def _thing(row: Row) -> tuple[object, ...]:
@@ -120,6 +163,8 @@ def _thing(row: Row) -> tuple[object, ...]:
 
 
 def _done_at(row: Row) -> str:
+    if not is_one_sided(row):
+        return ""
     return ORIGIN if row.params["complete"] in _AT_ORIGIN else TARGET
 
 
@@ -150,7 +195,7 @@ def _times(row: Row) -> dict[int, float]:
     return {one.launch: one.median / calls for one in row.launches if one.status == "ok" and one.median}
 
 
-def _ranking(what: str, ways: _Ways, best: Best, options: Callable[[Row], Params]) -> Ranking:
+def _ranking(what: str, ways: _Ways, best: Best, asked: _Question) -> Ranking:
     alike = best.best
     ranked = sorted(
         ways, key=lambda name: (name not in alike, (ways[name].median or 0.0) / _calls(ways[name]))
@@ -162,8 +207,8 @@ def _ranking(what: str, ways: _Ways, best: Best, options: Callable[[Row], Params
         bytes=row.bytes,
         ranks=row.ranks,
         done_at=_done_at(row),
-        params=_others(row),
-        ways=tuple(_way(ways[name], options) for name in ranked),
+        params=asked.others(row),
+        ways=tuple(_way(ways[name], asked.options) for name in ranked),
         alike=len(alike),
         tells=best.tells,
     )

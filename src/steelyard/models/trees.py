@@ -34,6 +34,9 @@ Children = tuple[tuple[int, ...], ...]  # of each rank, in the order in which it
 FLAT, CHAIN, BINARY, BINOMIAL = "flat", "chain", "binary", "binomial"
 PIPELINED, SCATTER_ALLGATHER = "pipelined", "scatter-allgather"
 _LEAST_PIECES = 2.0  # of a message, for a chain to be called pipelined
+_BEFORE_TURN = (
+    0.8  # of the time in which a root could have served all in turn: it did not, if it is done by then
+)
 _LEAST_COMMON = 0.5  # of the mean over ranks, that a scatter and an allgather take on all of them
 _HOP_APART = 1.5  # factor by which a tree's hop may differ from a message of the same size, as measured
 
@@ -152,7 +155,19 @@ def _pieces(sums: _Sums) -> Iterator[_Way]:
     """A chain hands on pieces: each takes a level, and all before the last take the same on all ranks."""
     for common in (np.ones(sums.depth.size), np.minimum(sums.depth, 1.0)):
         for levels in (sums.depth, sums.depth + np.minimum(sums.sends, 1.0)):
-            yield _Way((common, levels), (1, 1), lambda found: found[0] >= (_LEAST_PIECES - 1) * found[1])
+            yield _Way((common, levels), (1, 1), _is_cut)
+    ranks = sums.depth.size
+    root = np.where(sums.depth == 0, 1.0, 0.0)  # it may be rid of all pieces before the first one has come
+    yield _Way(
+        (1 - root, sums.depth, root),
+        (1, 1, 0),
+        lambda found: _is_cut(found) and found[2] < _BEFORE_TURN * (ranks - 1) * found[1],
+    )
+
+
+def _is_cut(found: FloatArray) -> bool:
+    """Do the pieces before the last one take long enough for a message of several?"""
+    return bool(found[0] >= (_LEAST_PIECES - 1) * found[1])
 
 
 def _scattered(sums: _Sums) -> Iterator[_Way]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from steelyard.records.job_file import JobFile
-from steelyard.results.load import Measured
 from steelyard.results.transport import transport_of
 
 Settings = Mapping[str, str]  # name, as a sentence has it -> value; what is not known is not there
 
 # Facts of the machine that campaign.json has, and their names.
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
+_LIBRARY, _NETWORK, _BUILD = "library", "network", "engine build"
+_KINDS = (_LIBRARY, _NETWORK, _BUILD)  # that older records do not have
+_ID_LETTERS = 12  # of a build id that are told
 # Settings that each job finds, and their names.
 _JOB = {
     "governor": "frequency governor",
@@ -27,9 +30,8 @@ _JOB = {
 }
 
 
-def settings_of(measured: Measured) -> Settings:
-    """The settings of a night; one in which its launches differ has all its values."""
-    machine, files = measured.campaign.machine, measured.files
+def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> Settings:
+    """The settings of a night on a machine; one in which its launches differ has all its values."""
     told: dict[str, Iterable[object]] = {name: [machine.get(key)] for key, name in _MACHINE.items()}
     told["MPI"] = [file.job.mpi.name for file in files if file.job.mpi]
     told["mpiexec"] = [file.job.mpi.mpiexec for file in files if file.job.mpi]
@@ -40,6 +42,10 @@ def settings_of(measured: Measured) -> Settings:
     told["transport"] = [transport_of(file.launch.environment) for file in files if file.launch]
     for key, name in _JOB.items():
         told[name] = [file.job.settings.get(key) for file in files]
+    told |= _of_libraries(files)
+    told |= _of_mpi(files)
+    for device in _networks(machine):
+        told[f"{_NETWORK} {device.get('name')}"] = [_network_words(device)]
     for variable in sorted({name for file in files if file.launch for name in file.launch.environment}):
         told[variable] = [file.launch.environment.get(variable) for file in files if file.launch]
     found = {name: _values(values) for name, values in told.items()}
@@ -47,11 +53,52 @@ def settings_of(measured: Measured) -> Settings:
 
 
 def differences(before: Settings, after: Settings) -> tuple[tuple[str, str, str], ...]:
-    """What two nights were set differently: name, value before and after; `-` for none."""
+    """What two nights were set differently: name, value before and after; `-` for none.
+
+    A kind of setting of which the records of one of them tell nothing at all is no difference.
+    """
+    unknown = tuple(
+        kind
+        for kind in _KINDS
+        if not all(any(name.startswith(kind) for name in one) for one in (before, after))
+    )
     return tuple(
         (name, before.get(name, "-"), after.get(name, "-"))
         for name in dict.fromkeys((*before, *after))
-        if before.get(name) != after.get(name)
+        if before.get(name) != after.get(name) and not (unknown and name.startswith(unknown))
+    )
+
+
+def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
+    """The build id of each library that ranks had loaded, by the name of its file."""
+    found: dict[str, dict[str, None]] = {}
+    for file in files:
+        for library in file.launch.libraries if file.launch else ():
+            if library.build_id:
+                name = f"{_LIBRARY} {library.path.rpartition('/')[2]}" if library.path else _BUILD
+                found.setdefault(name, {})[library.build_id[:_ID_LETTERS]] = None
+    return dict(found)
+
+
+def _of_mpi(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
+    """The control variables of each MPI that its records hold."""
+    found: dict[str, list[object]] = {}
+    for file in files:
+        mpi = file.launch.mpi if file.launch else None
+        for name, value in mpi.cvars.items() if mpi else ():
+            found.setdefault(name, []).append(value)
+    return dict(found)
+
+
+def _networks(machine: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    known = machine.get("networks")
+    return [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+
+
+def _network_words(device: Mapping[str, Any]) -> str:
+    """`virtio_net, up, 10000 Mb/s`."""
+    return (
+        ", ".join(str(device[key]) for key in ("driver", "state", "rate") if device.get(key)) or "by software"
     )
 
 

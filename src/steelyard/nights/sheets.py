@@ -56,11 +56,12 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
 
 
 def _line(one: NightVerdict, margin: float) -> Line:
-    size = "all" if one.bytes is None else format_bytes(one.bytes)
     ends = (one.ratio, one.low, one.high)
     numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
     verdict = f"same within {100 * margin:g} %" if one.verdict == SAME else one.verdict
-    return Line((one.op, one.label, size, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+    return Line(
+        (one.op, one.label, one.size or NOTHING, *numbers, verdict, _remark(one)), _TONES[one.verdict]
+    )
 
 
 def _remark(one: NightVerdict) -> str:

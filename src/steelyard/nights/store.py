@@ -93,7 +93,9 @@ def read_night(folder: Path) -> Night:
     if began <= 0:
         raise InputError(f"{folder} does not say when it was measured; measure again")
     zeros = tuple(words for row in every if (words := launches_without_time((row,))))
-    return Night(folder, began, rows, settings_of(measured), _ways(measured), zeros)
+    return Night(
+        folder, began, rows, settings_of(measured.campaign.machine, measured.files), _ways(measured), zeros
+    )
 
 
 def _ways(measured: Measured) -> Mapping[str, str]:

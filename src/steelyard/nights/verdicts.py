@@ -224,10 +224,7 @@ def _labels(cases: Sequence[Row]) -> list[str]:
 
 
 def _name(one: NightVerdict) -> str:
-    from steelyard.base.units import format_bytes
-
-    size = "all" if one.bytes is None else format_bytes(one.bytes)
-    return ", ".join(part for part in (f"{one.op} {size}", one.label) if part)
+    return ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.label) if part)
 
 
 def _last(changes: Sequence[Change], column: int) -> Change | None:
@@ -294,6 +291,7 @@ def _verdict(
         nights_needed=_needed(verdict, why, screened, column, asked) if is_known or not why else None,
         since=None if change is None else names[change.at],
         suspected=suspected,
+        sized=row.sized or row.bytes > 0,
     )
 
 

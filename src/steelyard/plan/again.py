@@ -19,12 +19,7 @@ def plan_again(
     launches: int,
 ) -> Plan:
     """Those points of a campaign with `arms`, as neighbours. Raises InputError where it holds no plan."""
-    try:
-        plan = msgspec.convert(campaign.plan, Plan)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"the campaign '{campaign.name}' holds no plan ({error}), so nothing can be measured again"
-        ) from None
+    plan = plan_of(campaign)
     factor = next(iter(arms))
     return replace(
         plan,
@@ -37,6 +32,17 @@ def plan_again(
         time_budget=None,
         seed=None,
     )
+
+
+def plan_of(campaign: CampaignFile) -> Plan:
+    """The plan of a campaign, with the seed that it drew. Raises InputError where it holds none."""
+    try:
+        plan = msgspec.convert(campaign.plan, Plan)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"the campaign '{campaign.name}' holds no plan ({error}), so nothing can be measured again"
+        ) from None
+    return replace(plan, seed=campaign.seed)
 
 
 def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measure:

@@ -13,6 +13,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import parse_counts, parse_value
 from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
+from steelyard.plan.settings import read_env_words
+from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.teams import with_hosts
 from steelyard.system.openmp import read_omp_words
 
@@ -24,12 +26,13 @@ def asked_plan(
     threads: str | None,
     params: Sequence[str],
     omp: Sequence[str] = (),
+    env: Sequence[str] = (),
 ) -> Plan:
     """The plan that the arguments of `run` name or spell out. Raises InputError."""
     if like:
         if what:
             raise InputError(f"--like names what is run; leave {what[0]} out")
-        return Plan(measure=tuple(_measure_like(name, axes, threads, params, omp) for name in like))
+        return Plan(measure=tuple(_measure_like(name, axes, threads, params, omp, env) for name in like))
     if not what:
         raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
     first = what[0]
@@ -42,9 +45,11 @@ def asked_plan(
             threads=threads or 1,
             params=_params(params),
             omp=read_omp_words(omp),
+            env=read_env_words(env),
         )
         return Plan(measure=(measure,))
-    return _changed(read_plan(named), named, what, axes | {"threads": threads}, params, omp)
+    given = axes | {"threads": threads, "omp": tuple(omp) or None, "env": tuple(env) or None}
+    return _changed(read_plan(named), named, what, given, params)
 
 
 def _check_words(what: Sequence[str]) -> None:
@@ -66,7 +71,6 @@ def _changed(
     what: Sequence[str],
     axes: dict[str, Any],
     params: Sequence[str],
-    omp: Sequence[str],
 ) -> Plan:
     """A plan with what may be given beside it: ranks of the measures that name none, ranks and class of those
     that name a class, and of hosts those that are to be measured on.
@@ -80,7 +84,7 @@ def _changed(
         for name, value in axes.items()
         if value is not None and name not in open_
     ]
-    given += ["--param"] * (len(class_words) < len(params)) + ["--omp"] * bool(omp)
+    given += ["--param"] * (len(class_words) < len(params))
     ranks, per_host = axes["ranks"], axes.get("ranks_per_host")
     kernels = {id(one) for one in plan.measure if "class" in one.params}
     without = {id(one) for one in plan.measure if one.ranks is None and one.ranks_per_host is None}
@@ -116,7 +120,12 @@ def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:
 
 
 def _measure_like(
-    name: str, axes: dict[str, Any], threads: str | None, params: Sequence[str], omp: Sequence[str]
+    name: str,
+    axes: dict[str, Any],
+    threads: str | None,
+    params: Sequence[str],
+    omp: Sequence[str],
+    env: Sequence[str],
 ) -> Measure:
     """What is nearest to a test of another suite, with what was given beside its name."""
     row = find_like(name)
@@ -127,6 +136,7 @@ def _measure_like(
         threads=threads or row.threads,
         params={**row.params, **_params(params)},
         omp=read_omp_words(omp),
+        env=read_env_words(env),
     )
 
 
@@ -146,10 +156,3 @@ def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
         given = (parse_value(value) for value in values.split(","))
         params[key] = tuple(dict.fromkeys((*params.get(key, ()), *given)))
     return dict(params)
-
-
-def shipped_plans() -> dict[str, Path]:
-    """The plans that come with this package, by name."""
-    package = Path(__file__).resolve().parent.parent
-    folders = (package.parent.parent / "plans", package / "_plans")
-    return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}

@@ -16,9 +16,11 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.units import parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
+from steelyard.plan.axis import Axis
+from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
-
-Axis = int | str | tuple[int | str, ...]
+from steelyard.plan.settings import check_variable
+from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
     10.0  # what a large time budget gives a point in a launch at most: then more launches are better
@@ -49,6 +51,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+    exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # what has the same size follows each other in a launch, in random order
 
     def __post_init__(self) -> None:
@@ -61,6 +64,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         for name, values in (*self.params.items(), *self.omp.items(), *self.env.items()):
             if values == ():
                 raise ValueError(f"{name} has no value; leave it out, or give it one")
+        for name, words in self.env.items():
+            check_variable(name, (words,) if isinstance(words, str) else words)
         if self.engine not in (None, "solo", "mpi"):
             raise ValueError("engine is 'solo' or 'mpi'")
 
@@ -68,7 +73,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """A campaign as its author wrote it."""
 
-    measure: tuple[Measure, ...]
+    measure: tuple[Measure, ...] = ()
+    include: tuple[str, ...] = ()  # other plans, whose measures come first; none once they are read
     name: str = "run"
     summary: str = ""
     launches: int = 10
@@ -90,7 +96,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
-        if not self.measure:
+        if not self.measure and not self.include:
             raise ValueError("there is no [[measure]], so nothing to measure")
         if not 1 <= self.launches <= MOST_LAUNCHES:
             raise ValueError(f"launches must be from 1 to {MOST_LAUNCHES}")
@@ -104,8 +110,12 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("keep is 'ranks', 'sampled' or 'slowest'")
 
 
-def read_plan(path: Path) -> Plan:
-    """A plan from a TOML file. Raises InputError: which file, which line and key, what is allowed."""
+def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
+    """A plan from a TOML file, with the measures of those that it includes.
+
+    `within` are the files that include this one. Raises InputError: which file, which line and key, what is
+    allowed.
+    """
     try:
         if not path.exists():
             raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
@@ -120,9 +130,26 @@ def read_plan(path: Path) -> Plan:
         line, sentence = _explain(str(error), text, document)
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"the plan {where}: {sentence}") from None
+    plan = _with_included(plan, path, (*within, path.resolve()))
     if isinstance(plan.arrivals, str):
         return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
     return plan
+
+
+def _with_included(plan: Plan, path: Path, within: tuple[Path, ...]) -> Plan:
+    """The plan of a file with the measures of others before its own: files beside it, or plans that ship."""
+    measures: list[Measure] = []
+    for name in plan.include:
+        other = path.parent / name if name.endswith(".toml") else shipped_plans().get(name)
+        if other is None:
+            raise InputError(
+                f"the plan {path} includes '{name}', which is neither a plan that ships nor a file that ends "
+                f"in .toml{nearest(name, shipped_plans())}"
+            )
+        if other.resolve() in within:
+            raise InputError(f"the plan {path} includes '{name}', which includes it; leave one of them out")
+        measures += read_plan(other, within).measure
+    return msgspec.structs.replace(plan, measure=(*measures, *plan.measure), include=())
 
 
 def _listed(document: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +160,7 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
             return table
         return table | {key: [name.strip() for name in names.split(",") if name.strip()]}
 
-    document = with_list(document, "mpi")
+    document = with_list(with_list(document, "mpi"), "include")
     measures = document.get("measure")
     if isinstance(measures, list):
         document = document | {"measure": [with_list(one, "ops") for one in measures]}
@@ -146,9 +173,12 @@ def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int 
     if match is None:
         return explained(message, text, document)
     inside = "measure" in (match[2] or "")
-    known = [field.encode_name for field in msgspec.structs.fields(Measure if inside else Plan)]
-    where = "a [[measure]]" if inside else "it"
-    return line_of(text, match[1], inside), f"{where} has no key '{match[1]}'{nearest(match[1], known)}"
+    excludes = "exclude" in (match[2] or "")
+    whose = Exclude if excludes else Measure if inside else Plan
+    known = [field.encode_name for field in msgspec.structs.fields(whose)]
+    where = "an exclude" if excludes else "a [[measure]]" if inside else "it"
+    line = line_of(text, "exclude" if excludes else match[1], inside)
+    return line, f"{where} has no key '{match[1]}'{nearest(match[1], known)}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -164,6 +194,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
 _FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine")
+_NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -181,7 +212,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, 
     found: list[str] = []
     for key in dict.fromkeys((*one, *other)):
         mine, theirs = one.get(key), other.get(key)
-        if key in _FREE or mine == theirs:
+        if key in _FREE or mine == theirs or (mine in _NOT_GIVEN and theirs in _NOT_GIVEN):
             continue
         if key == "measure" and len(mine or ()) == len(theirs or ()):
             for here, there in zip(mine or (), theirs or (), strict=True):
@@ -194,4 +225,4 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, 
 
 
 def _shown(value: Any) -> str:
-    return "not given" if value in (None, [], {}) else msgspec.json.encode(value).decode()
+    return "not given" if value in _NOT_GIVEN else msgspec.json.encode(value).decode()

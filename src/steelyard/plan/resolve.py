@@ -18,9 +18,12 @@ from steelyard.base.units import parse_counts, parse_sizes
 from steelyard.engines.description import Description, Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
+from steelyard.plan.axis import numbers_in
+from steelyard.plan.exclude import is_excluded
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
-from steelyard.plan.teams import Team, hosts_of, numbers_in, teams_of
+from steelyard.plan.settings import settings_axis
+from steelyard.plan.teams import Team, hosts_of, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
@@ -125,33 +128,22 @@ def resolve(
                 known |= rows.keys()
                 suited.add(method)
                 is_solo = _needs_no_mpi(measure, op, team, ops)
-                for params, mpi, level, omp, env in itertools.product(
-                    [_fitting(op, size) | given for given in _params(measure, name, rows)],
-                    (None,) if is_solo else mpis,
-                    (None,) if is_solo else _thread_levels(measure, op),
-                    omp_axis(measure.omp),
-                    _env_axis(measure.env),
-                ):
-                    point = PlannedPoint(
-                        point=len(points),
-                        op=name,
-                        bytes=size,
-                        ranks=team.ranks,
-                        hosts=None if is_solo else team.hosts,
-                        threads=threads,
-                        thread_level=level,
-                        method=method,
-                        rule=rule,
-                        params=_of(op, params),
-                        method_params=_of(ops.methods[method], params),
-                        rule_params=_of(ops.rules[rule], params),
-                        mpi=mpi,
-                        omp=omp,
-                        env=env,
-                        placement=place,
-                        beside=number if measure.beside else None,
-                    )
-                    point = msgspec.structs.replace(point, arm=arm_of(point, factor))
+                values = [_fitting(op, size) | given for given in _params(measure, name, rows)]
+                levels = (None,) if is_solo else _thread_levels(measure, op)
+                shared = PlannedPoint(
+                    point=0,
+                    op=name,
+                    bytes=size,
+                    ranks=team.ranks,
+                    hosts=None if is_solo else team.hosts,
+                    threads=threads,
+                    method=method,
+                    rule=rule,
+                    placement=place,
+                    beside=number if measure.beside else None,
+                )
+                for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
+                    point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
@@ -167,15 +159,37 @@ def resolve(
             )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
+        if not points:
+            raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
     replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
     return _with_references(_with_work(points, ops), ops)
 
 
-def _env_axis(given: Mapping[str, str | tuple[str, ...]]) -> tuple[dict[str, str], ...]:
-    """Every combination of variables; one empty one without any."""
-    values = [(value,) if isinstance(value, str) else value for value in given.values()]
-    return tuple(dict(zip(given, combination, strict=True)) for combination in itertools.product(*values))
+def _cases(
+    measure: Measure,
+    shared: PlannedPoint,
+    ops: Ops,
+    values: Sequence[Mapping[str, Value]],
+    mpis: Sequence[str | None],
+    levels: Sequence[str | None],
+) -> Iterator[PlannedPoint]:
+    """The points that share an op and all that is measured in one launch, but for what is excluded."""
+    op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
+    settings = [(mpi, env) for mpi in mpis for env in settings_axis(measure.env, mpi)]
+    for params, (mpi, env), level, omp in itertools.product(values, settings, levels, omp_axis(measure.omp)):
+        point = msgspec.structs.replace(
+            shared,
+            thread_level=level,
+            params=_of(op, params),
+            method_params=_of(method, params),
+            rule_params=_of(rule, params),
+            mpi=mpi,
+            omp=omp,
+            env=env,
+        )
+        if not any(is_excluded(point, out) for out in measure.exclude):
+            yield point
 
 
 def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,7 +11,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.plan import Axis, Measure
+from steelyard.plan.axis import numbers_in
+from steelyard.plan.plan import Measure
 
 
 class Team(Struct, frozen=True):
@@ -25,12 +25,6 @@ class Team(Struct, frozen=True):
     def per_host(self) -> int:
         """Ranks on each host."""
         return self.ranks // (self.hosts or 1)
-
-
-def numbers_in(axis: Axis, read: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
-    """An axis as numbers: from one number, a text such as "1,2,4", or a list of either."""
-    parts = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(dict.fromkeys(value for part in parts for value in read(str(part))))
 
 
 def hosts_of(measure: Measure) -> tuple[int, ...] | None:

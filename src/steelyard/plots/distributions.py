@@ -44,9 +44,26 @@ class Way:
     series: tuple[FloatArray, ...]
     ticks: tuple[float, ...]
 
-    def quantile(self, probability: float) -> float:
-        """Over all launches together, as the table has it."""
-        return quantile(np.concatenate(self.series), (probability,), float(np.median(self.ticks)))[0]
+
+@dataclass(frozen=True, slots=True)
+class Ridge:
+    """A row of histograms: its line and item, the ways of the item, and their quantiles over all launches.
+
+    `quantiles` are those of 1, 50 and 99 %, a triple for each of `ways`.
+    """
+
+    line: FigureLine
+    item: Shown
+    ways: tuple[Way, ...]
+    quantiles: tuple[tuple[float, ...], ...]
+
+
+def _ridge(line: FigureLine, item: Shown) -> Ridge:
+    ways = ways_of(item)
+    found = (
+        quantile(np.concatenate(way.series), (0.01, 0.5, 0.99), float(np.median(way.ticks))) for way in ways
+    )
+    return Ridge(line, item, ways, tuple(found))
 
 
 def ways_of(item: Shown) -> tuple[Way, ...]:
@@ -132,7 +149,8 @@ def _ridge_chart(
     title: str, names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], note: str
 ) -> Chart:
     """A row for each item. The axis ends where the last p99 does, or a triangle says that it lies beyond."""
-    edges = _ridge_edges([item for _, item in pairs])
+    ridges = [_ridge(*pair) for pair in pairs]
+    edges = _ridge_edges(ridges)
     two_ways = any(item.row.get(Messages).ways is not None for _, item in pairs)
     feet = [
         -row + (RIDGE_HEIGHT / 2 if item.row.get(Messages).ways else 0.0)
@@ -146,31 +164,30 @@ def _ridge_chart(
         title=title,
         x=Axis("time per operation / typical", low, high, ticks, is_log=True),
         y=Axis("", -len(pairs) + 0.9, 1.0, names_down),
-        marks=(*_ridges(names, pairs, edges), *_beyond(pairs, edges)),
+        marks=(*_ridges(names, ridges, edges), *_beyond(pairs, edges)),
         height=60 + row_height * len(pairs),
         width=FULL if len(max(names, key=len)) > 24 else FULL // 2 - 12,
         note=note,
     )
 
 
-def _ridges(
-    names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray
-) -> Iterator[Mark]:
+def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) -> Iterator[Mark]:
     """Outlines, and marks of typical times and p99; row r stands at -r.
 
     Messages there stand above the middle of their row, messages back hang below it.
     """
-    for row, (name, (line, item)) in enumerate(zip(names, pairs, strict=True)):
-        ways, typical = ways_of(item), item.row.time or 1
+    for row, (name, ridge) in enumerate(zip(names, ridges, strict=True)):
+        line, item, ways, typical = ridge.line, ridge.item, ridge.ways, ridge.item.row.time or 1
         densities = [binned(way.series, way.ticks, edges * typical) for way in ways]
         height = RIDGE_HEIGHT / len(ways)
         scale = height / max(float(density.max()) for density in densities)
         foot = -row + (height if len(ways) > 1 else 0.0)
         colours = line_style(line).colour, PALETTE[(line.colour + 1) % len(PALETTE)]
-        for way, density, colour, sign in zip(ways, densities, colours, (1, -1), strict=False):
+        each = zip(ways, ridge.quantiles, densities, colours, (1, -1), strict=False)
+        for way, (_, middle, late), density, colour, sign in each:
             x, y = _outline(edges, density * scale)
-            middle = way.quantile(0.5) if way.name else typical
-            late = way.quantile(0.99) if way.name else item.row.get(Samples).p99 or typical
+            if not way.name:  # as the table has them
+                middle, late = typical, item.row.get(Samples).p99 or typical
             tip = f"{name} {way.name}\ntypical {time_words(middle)}, p99 {time_words(late)}"
             yield Shape(x, foot + sign * y, colour, tip=tip)
             tip_height = foot + sign * height
@@ -190,13 +207,13 @@ def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Ite
         yield Dots([float(edges[-1]) * 0.985] * len(rows), heights, Style(LATE, marker="right"))
 
 
-def _ridge_edges(items: Sequence[Shown]) -> FloatArray:
+def _ridge_edges(ridges: Sequence[Ridge]) -> FloatArray:
     """Bins even on a logarithmic axis of ratios to the typical time, from the lowest 1 % to the last p99."""
     ratios = [
-        way.quantile(probability) / (item.row.time or 1)
-        for item in items
-        for way in ways_of(item)
-        for probability in (0.01, 0.99)
+        value / (ridge.item.row.time or 1)
+        for ridge in ridges
+        for low, _, high in ridge.quantiles
+        for value in (low, high)
     ]
     low, high = max(min(ratios), RIDGE_START), min(max(ratios), RIDGE_END)
     return np.geomspace(min(low * 0.95, 0.9), max(high * 1.08, 1.12), BINS + 1)

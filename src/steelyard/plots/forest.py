@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes, format_ratio
+from steelyard.base.units import format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import verdict_words
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
@@ -93,7 +93,7 @@ def shown_cases(found: Verdicts) -> tuple[CaseVerdict, ...]:
 
 def _label(one: CaseVerdict, found: Verdicts) -> str:
     """`mpi.bcast 64 KiB`, `mpi.bcast, all`, and the arm where there are several."""
-    size = ", all" if one.point_b is None else f" {format_bytes(one.bytes)}" if one.bytes else ""
+    size = ", all" if one.point_b is None else f" {one.size}".rstrip()
     more = [part for part in (one.what, one.b if len(found.arms) > 2 else "") if part]
     return ", ".join([f"{one.op}{size}", *more])
 

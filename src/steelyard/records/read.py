@@ -36,6 +36,7 @@ class _Head(Struct):
 
 
 _CHUNK = b'{"record":"obs"'
+_READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are put together from what is read at once
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps quicker
 
 _decoder = msgspec.json.Decoder(Record)
@@ -58,10 +59,9 @@ def _iterate(path: Path) -> Iterator[Record | None]:
     is_cut = False
     check_regular(path)
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=_READ_AHEAD) as file:
             for number, line in enumerate(file, start=1):
-                line = line.rstrip()
-                if not line:
+                if line.isspace():
                     continue
                 record = _decode(path, number, line)
                 if is_cut and record is not None and not isinstance(record, End | Watch):
@@ -95,7 +95,7 @@ def _decode(path: Path, number: int, line: bytes) -> Record | None:
 
 def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
     """Whether the writer of a line died before its end: a whole record ends with a brace that matches."""
-    return line.startswith(b"{") and ("truncated" in str(error) or not line.endswith(b"}"))
+    return line.startswith(b"{") and ("truncated" in str(error) or not line.rstrip().endswith(b"}"))
 
 
 def decode_record(line: bytes) -> Record:

@@ -70,6 +70,13 @@ class Core(_Part, frozen=True):
     by: str | None = None
 
 
+class Library(_Part, frozen=True):
+    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash."""
+
+    path: str
+    build_id: str | None = None
+
+
 class Place(_Part, frozen=True):
     """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
 
@@ -89,6 +96,7 @@ class Place(_Part, frozen=True):
     clock_base_ns: Whole = 0  # what the source said when timestamps were 0
     clock_doubt: str | None = None  # why it is not sound
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
+    other_libraries: bool = False  # its program or libraries are not those of rank 0
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_Init_thread alone
 
@@ -176,7 +184,8 @@ class Launch(_Record, frozen=True, tag="launch"):
     core: Core | None = None
     yield_: str = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    libraries: tuple[Library, ...] = ()  # of rank 0, the program first
     tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 
 
@@ -377,8 +386,25 @@ class Watch(_Record, frozen=True, tag="watch"):
     processes: tuple[Busy, ...] = ()
 
 
+class StuckRank(_Part, frozen=True):
+    """Where a rank was when its launch hung, after it had begun so many samples.
+
+    `calls` are the functions that it was in, the innermost first; those without a name are places in a file.
+    """
+
+    rank: Count
+    host: str
+    op: str
+    phase: str
+    sample: Count
+    calls: tuple[str, ...] = ()
+
+
 class End(_Record, frozen=True, tag="end"):
-    """How a test case ended, written by the engine or by the watchdog of the package."""
+    """How a test case ended, written by the engine or by the watchdog of the package.
+
+    `where` is there where it hung: ranks that could still say where they were.
+    """
 
     point: Count
     status: Literal["ok", "failed", "skipped"]
@@ -389,6 +415,7 @@ class End(_Record, frozen=True, tag="end"):
     verified: bool | None = None
     stop_ns: Whole = 0
     answer: Answer | None = None
+    where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # where something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -15,7 +16,7 @@ from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import curves
-from steelyard.models.ranking import Ranking, choices_of, rankings_of
+from steelyard.models.ranking import Ranking, choices_of, rankings_of, settings_ranked
 from steelyard.models.rooflines import rooflines_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
@@ -39,6 +40,7 @@ from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, View, untitled
 from steelyard.report.section import beside
 from steelyard.results.row import Row
+from steelyard.show.collective_sheets import collective_sheets
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
@@ -51,7 +53,7 @@ from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.model_sheets import floor_sheets, overlap_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
 from steelyard.show.tree_sheets import tree_names, tree_sheets
@@ -114,6 +116,7 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         (max_rate_sheets(max_rates_of(rows)), []),
         (scaling_sheets(scaling), drawn),
         (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
+        (collective_sheets(collective_lines_of(rows)), []),
         (growth_sheets(growths), growth_charts(growths, growth_names(growths))),
         (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
     ):
@@ -136,6 +139,8 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     ranked, choices = rankings_of(rows), choices_of(rows)
     yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
     yield from _ranking_section(choice_sheets(choices), choices, folder)
+    settings = settings_ranked(rows)
+    yield from _ranking_section(setting_sheets(settings), settings, folder)
 
 
 def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:

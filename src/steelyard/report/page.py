@@ -44,7 +44,15 @@ from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.show.core_pairs import pair_tables
 from steelyard.show.figure_groups import FigureGroup, group_items
-from steelyard.show.overview import ReadFolder, folder_names, group_sheet, op_summaries, shown_items
+from steelyard.show.overview import (
+    ReadFolder,
+    as_shown,
+    folder_names,
+    group_sheet,
+    op_summaries,
+    shown_items,
+)
+from steelyard.show.short_names import named_shortly
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
 def render_report(folders: Sequence[Folder]) -> str:
     """The page as text."""
+    folders = as_shown(folders)
     several = len(folders) > 1
     rows = [row for folder in folders for row in folder.rows]
     items = shown_items(folders)
@@ -190,4 +199,4 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
 def _read(path: Path, name: str) -> Folder:
     measured = load(path)
     rows = rows_of(measured)
-    return Folder(name, measured, rows, diagnostics(measured, rows), settings_of(measured))
+    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))

@@ -64,7 +64,11 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
         else tuple(block_interval(one.values, one.taken.tick, level, probability) for one in launches)
     )
     estimate = with_tick(over_launches([one.estimate for one in blocks], level), samples, tick)
-    modes = find_modes([one.values for one in launches], [one.taken.tick for one in launches])
+    modes = find_modes(
+        [one.values for one in launches],
+        [one.taken.tick for one in launches],
+        [one.estimate.value for one in blocks],
+    )
     return Combined(
         launches=tuple(launches),
         level=level,

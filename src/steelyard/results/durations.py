@@ -150,10 +150,11 @@ def _messages(stamps: Stamps) -> Durations:
     pairs = pairs_of(stamps.point)
     low, high = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
     paid = (stamps.cost[low] + stamps.cost[high]) / 2
-    there = stamps.stop[high] > stamps.stop[low]
-    values = np.abs(stamps.stop[high] - stamps.stop[low]) - paid[:, None]
+    apart = stamps.stop[high] - stamps.stop[low]
+    values = np.abs(apart) - paid[:, None]
     slowest = np.argmax(values, axis=0)
-    last = np.where(np.take_along_axis(there, slowest[None], axis=0)[0], high[slowest], low[slowest])
+    there = np.take_along_axis(apart, slowest[None], axis=0)[0] > 0
+    last = np.where(there, high[slowest], low[slowest])
     return Durations(values.T.ravel(), None, np.full(1, paid.mean()), last, None, None)
 
 
@@ -174,9 +175,9 @@ def clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
 def _on_one_clock(chunk: Obs, syncs: dict[int, Sync]) -> tuple[FloatArray, FloatArray]:
     """Starts and stops of a chunk, shape (ranks, count): on the reference clock where it is synchronised."""
     # from whole numbers to whole numbers first: that takes 60 % of the time
-    start, stop = (
-        np.asarray(stamps, dtype=np.int64).astype(np.float64) for stamps in (chunk.start_ns, chunk.stop_ns)
-    )
+    start = np.asarray(chunk.start_ns, dtype=np.int64).astype(np.float64)
+    is_instant = chunk.stop_ns is chunk.start_ns
+    stop = start if is_instant else np.asarray(chunk.stop_ns, dtype=np.int64).astype(np.float64)
     if chunk.sync_before is None or chunk.sync_after is None:
         return start, stop
     before, after = syncs[chunk.sync_before], syncs[chunk.sync_after]

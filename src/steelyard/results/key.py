@@ -48,7 +48,7 @@ def key_of(
         "params": _others("param", row.params, without),
         "omp": _others("omp", row.omp, without),
         "env": _others("env", row.env, without),
-        "method_params": tuple(sorted(row.method_params.items())),
+        "method_params": _others("param", row.method_params, without),
     }
     return tuple(value for name, value in parts.items() if name not in without)
 

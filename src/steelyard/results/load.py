@@ -60,19 +60,19 @@ class OpSamples:
 class Values:
     """What the timestamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
-    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick` is
-    the clock's tick per value. `low` is what the operation took at least, where the method can tell, shape
-    (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians` and
-    `mean_extent` are of each rank's own durations: medians, shape (ranks,), or of the ranks `kept` alone; the
-    least, the mean and the greatest of all ranks' means. `rank_quantiles` are `reduced.QUANTILES` of all
-    ranks' medians. For a synchronised method, `skews` are the spreads of starts in ns, shape (count,), `skew`
-    and `imbalance` the medians of those of starts and stops, and `finishes` the medians of when each rank
-    stopped since the first start, shape (ranks,), where every rank's timestamps are kept.
-    `windows` are the widths of its windows, chunk by chunk. Where pairs of ranks exchange messages at once,
-    each sample is one value of each of `pairs`, side by side. `yields` counts sched_yield of all ranks
-    over `operations` operations. `looks` are those at the machine, in the order taken, and `cpus` those that
-    each rank was then seen on; `spun` is what waits for windows saw. `counted` are the sums of what the op
-    counted, over ranks and samples, by name.
+    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick`
+    is the clock's tick per value. `low` is what the operation took at least, where the method can tell,
+    shape (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians`
+    and `mean_extent` are of each rank's own durations: medians, shape (ranks,), (0,) of messages, or of
+    the ranks `kept` alone; the least, the mean and the greatest of all ranks' means. `rank_quantiles` are
+    `reduced.QUANTILES` of all ranks' medians. For a synchronised method, `skews` are the spreads of
+    starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops, and
+    `finishes` the medians of when each rank stopped since the first start, shape (ranks,), where every
+    rank's timestamps are kept. `windows` are the widths of its windows, chunk by chunk. Where pairs of
+    ranks exchange messages at once, each sample is one value of each of `pairs`, side by side. `yields`
+    counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine, in the
+    order taken, and `cpus` those that each rank was then seen on; `spun` is what waits for windows saw.
+    `counted` are the sums of what the op counted, over ranks and samples, by name.
     """
 
     ranks: int
@@ -251,21 +251,24 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         return Values(ranks=file.job.ranks, windows=stamps.windows)
     found = durations(stamps)
     scale = run.point.reps * run.point.parts
-    local = stamps.local / scale
+    ranks = stamps.start.shape[0]
+    has_own = run.point.report != "message"  # of which a rank has an instant, and no duration
+    own = stamps.local / scale if has_own else np.empty((0, 1))
+    medians = np.median(own, axis=1)
     many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
     return Values(
-        ranks=local.shape[0],
+        ranks=ranks,
         values=found.values / scale,
         low=None if found.low is None else found.low / scale,
         tick=stamps.tick / scale,
         overhead=float(found.paid.mean()) / scale,
-        slowest=np.bincount(found.slowest, minlength=local.shape[0]).astype(np.int64),
-        rank_medians=np.median(local, axis=1),
-        mean_extent=_extent(local.mean(axis=1)),
-        rank_quantiles=tuple(
-            np.quantile(np.median(local, axis=1), QUANTILES, method="inverted_cdf").tolist()
-        ),
+        slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
+        rank_medians=medians,
+        mean_extent=_extent(own.mean(axis=1)) if has_own else None,
+        rank_quantiles=tuple(np.quantile(medians, QUANTILES, method="inverted_cdf").tolist())
+        if has_own
+        else (),
         skews=found.skew,
         imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
         finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,

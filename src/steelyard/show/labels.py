@@ -30,6 +30,7 @@ class Fact:
 
 
 Facts = Mapping[str, Fact]  # by a key that means the same in all that are compared
+UNSET = "-"  # the value of a variable that is taken out of the environment
 NO_FACT = Fact("", "", "", is_usual=True)
 
 
@@ -142,8 +143,8 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
         "hosts": Fact("hosts", str(row.hosts or ""), counted(row.hosts, "host") if row.hosts else ""),
         "threads": count_fact("thread", row.threads),
         "thread level": _given("thread level", row.thread_level or "", "thread level "),
-        **_set_facts("omp", row.omp),
-        **_set_facts("env", {name: "unset" if value == "-" else value for name, value in row.env.items()}),
+        **set_facts("omp", row.omp),
+        **set_facts("env", row.env),
         "placement": Fact("placement", placed, f"placement {placed}", is_usual=row.placed is None),
         **param_facts({key: value for key, value in row.params.items() if key in told}),
         "method": Fact("method", row.method, f"method {row.method}", is_usual="method" not in row.asked),
@@ -164,10 +165,12 @@ def param_facts(params: Params, is_usual: bool = False) -> dict[str, Fact]:
     return {f"param {key}": Fact(key, text, f"{key}={text}", is_usual) for key, text in texts.items()}
 
 
-def _set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
+def set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
+    """A fact for each setting that a launch makes: `tcp` under `UCX_TLS`, `UCX_TLS=tcp`; `-` unsets it."""
+    texts = {name: "unset" if value == UNSET else value for name, value in values.items()}
     return {
-        f"{what} {name}": Fact(name, value, f"{name} unset" if value == "unset" else f"{name}={value}")
-        for name, value in values.items()
+        f"{what} {name}": Fact(name, text, f"{name} unset" if text == "unset" else f"{name}={text}")
+        for name, text in texts.items()
     }
 
 

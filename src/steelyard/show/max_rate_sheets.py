@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from steelyard.base.units import format_bytes, format_rate
 from steelyard.models.max_rate import MaxRate
@@ -29,26 +29,26 @@ def max_rate_sheets(found: Sequence[MaxRate]) -> tuple[Sheet, ...]:
             columns=(
                 words("op"),
                 *(axis.column for axis in labels.varying),
-                *map(number, ("bytes", "pairs", "a pair", "interval", "all share", "interval", "off by")),
+                *(number("bytes"), number("pairs"), words("rate of"), number("rate", strong=True)),
+                *map(number, ("interval", "off by")),
             ),
             lines=plain_lines(
-                (
-                    one.op,
-                    *labels.cells(i),
-                    format_bytes(one.bytes),
-                    f"{one.points[0][0]} – {one.points[-1][0]}",
-                    *_cells(one.pair),
-                    *(_cells(one.shared) if one.shared else ("not reached", NOTHING)),
-                    f"{100 * one.missed:.0f} %",
-                )
-                for i, one in enumerate(found)
+                (one.op, *labels.cells(i), *cells) for i, one in enumerate(found) for cells in _cells(one)
             ),
-            grouped=1,
+            grouped=len(labels.varying) + 3,
         ),
     )
 
 
-def _cells(span: Interval) -> tuple[str, str]:
+def _cells(one: MaxRate) -> Iterator[tuple[str, ...]]:
+    first = (format_bytes(one.bytes), f"{one.points[0][0]} – {one.points[-1][0]}")
+    missed = f"{100 * one.missed:.0f} %"
+    yield (*first, "a pair", *_rate_cells(one.pair), missed)
+    shared = ("not reached", NOTHING) if one.shared is None else _rate_cells(one.shared)
+    yield (*first, "all pairs", *shared, missed)
+
+
+def _rate_cells(span: Interval) -> tuple[str, str]:
     if span.low is None or span.high is None:
         return format_rate(span.value), NOTHING
     return format_rate(span.value), f"{format_rate(span.low)} – {format_rate(span.high)}"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.algorithms import algorithms_of
+from steelyard.models.collective_lines import collective_lines_of
 from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
@@ -16,10 +17,11 @@ from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
 from steelyard.models.overlap import OverlapCurve, curves
-from steelyard.models.ranking import choices_of, rankings_of
+from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
+from steelyard.show.collective_sheets import collective_sheets
 from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
@@ -31,7 +33,7 @@ from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import macro_sheets, scaling_sheets
 from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.overhead_sheets import overhead_sheets
-from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets
+from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
 from steelyard.show.tree_sheets import tree_sheets
@@ -53,11 +55,13 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *max_rate_sheets(max_rates_of(rows)),
         *scaling_sheets(scaling_curves(rows)),
         *tree_sheets(algorithms_of(rows)),
+        *collective_sheets(collective_lines_of(rows)),
         *growth_sheets(growths_of(rows)),
         *exchange_sheets(exchanges_of(rows)),
         *functionality_sheets(functionality_of(rows)),
         *ranking_sheets(rankings_of(rows)),
         *choice_sheets(choices_of(rows)),
+        *setting_sheets(settings_ranked(rows)),
         *thread_sheets(thread_curves(rows)),
         *stream_sheets(streams_of(rows)),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted, counted_range, joined
@@ -18,6 +19,7 @@ from steelyard.show.labels import row_labels
 from steelyard.show.model_sheets import model_sheets
 from steelyard.show.row_sheet import RowTable, row_sheet
 from steelyard.show.sheet import Sheet
+from steelyard.show.short_names import named_shortly, short_names
 from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
 from steelyard.show.words import cpus_words
 
@@ -33,16 +35,26 @@ class ReadFolder:
     rows: tuple[Row, ...]
 
 
+F = TypeVar("F", bound=ReadFolder)
+
+
+def as_shown(folders: Sequence[F]) -> list[F]:
+    """The folders as readers see them: of names that are paths, what tells them apart."""
+    named = named_shortly([folder.rows for folder in folders])
+    return [replace(folder, rows=rows) for folder, rows in zip(folders, named, strict=True)]
+
+
 def folder_names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path, or the whole path where those are alike; visible."""
-    names = [folder.resolve().name for folder in folders]
-    names = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
-    return list(map(visible, names))
+    """The part of each path that tells it from the others; visible."""
+    whole = [str(folder.resolve()) for folder in folders]
+    short = short_names(set(whole))
+    return [visible(short[name]) for name in whole]
 
 
 def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
     """All of it as text; the tables apart by an empty line (in a pipe by `#`), as is what was skipped."""
     apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
+    folders = as_shown(folders)
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     blocks = [prose_text(text, paper) for text in header_lines(folders, items)]

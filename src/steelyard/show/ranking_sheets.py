@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.ranking import ORIGIN, Ranking, Way
-from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
+from steelyard.show.labels import (
+    UNSET,
+    Axis,
+    Fact,
+    Facts,
+    count_fact,
+    differing,
+    labels_of,
+    param_facts,
+    set_facts,
+)
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
 _EXPLAINED = (
     ", where it is faster than all others (5 % for the table; 2 % or more); slower by: the time of the next "
     "way that is told from it over that of the fastest"
 )
+_UNSET = "unset: what the library chooses by itself, over the fastest"
 
 
 def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
@@ -26,11 +38,42 @@ def choice_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
     return _best_sheets(found, "which call to choose", explained)
 
 
-def _best_sheets(found: Sequence[Ranking], title: str, explained: str) -> tuple[Sheet, ...]:
+def setting_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """A line for each op and size that was measured under several settings; none where nothing was."""
+    if not found:
+        return ()
+    explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
+    names = _SettingNames([way for one in found for way in one.ways])
+    (sheet,) = _best_sheets(found, "which setting to choose", explained, names)
+    lines = zip(sheet.lines, found, strict=True)
+    return (
+        replace(
+            sheet,
+            columns=(*sheet.columns, number("unset")),
+            lines=tuple(replace(line, cells=(*line.cells, _unset_words(one))) for line, one in lines),
+        ),
+    )
+
+
+def _unset_words(one: Ranking) -> str:
+    """What the library's own choice takes over the fastest, where that was measured."""
+    told = {name for name, values in _values_of(one.ways).items() if len(values) > 1}
+    unset = [way for way in one.ways if all(way.options.get(name) == UNSET for name in told)]
+    return f"{unset[0].time / one.ways[0].time:.2f}x" if unset else NOTHING
+
+
+def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:
+    names = {name for way in ways for name in way.options}
+    return {name: {way.options.get(name) for way in ways} for name in names}
+
+
+def _best_sheets(
+    found: Sequence[Ranking], title: str, explained: str, names: _WayNames | None = None
+) -> tuple[Sheet, ...]:
     if not found:
         return ()
     things = labels_of(_facts(found))
-    names = _WayNames([way for one in found for way in one.ways])
+    names = names or _WayNames([way for one in found for way in one.ways])
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
     return (
         Sheet(
@@ -88,10 +131,13 @@ class _WayNames:
     """How ways are told apart: by what differs among all of them. `common` is what does not."""
 
     def __init__(self, ways: Sequence[Way]) -> None:
-        labels = labels_of([param_facts(way.options) for way in ways])
+        labels = labels_of([self._facts(way) for way in ways])
         self._places = {id(way): i for i, way in enumerate(ways)}
         self.varying: tuple[Axis, ...] = labels.varying
         self.common = ", ".join(labels.common.values())
+
+    def _facts(self, way: Way) -> Facts:
+        return param_facts(way.options)
 
     def cells(self, way: Way) -> tuple[str, ...]:
         return tuple(axis.facts[self._places[id(way)]].value for axis in self.varying)
@@ -117,6 +163,17 @@ class _WayNames:
         return " ".join(
             fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
         )
+
+
+class _SettingNames(_WayNames):
+    """Settings are told with their names, which say what a number is of: `UCX_TLS=tcp`."""
+
+    def _facts(self, way: Way) -> Facts:
+        return set_facts("setting", {name: str(value) for name, value in way.options.items()})
+
+    def _words(self, way: Way, axes: Sequence[Axis]) -> str:
+        facts = (axis.facts[self._places[id(way)]] for axis in axes)
+        return " ".join(fact.said for fact in facts if fact.said)
 
 
 def _facts(found: Sequence[Ranking]) -> list[Facts]:

@@ -170,7 +170,7 @@ def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
             remark(),
         ),
         tuple(lines),
-        (f"ratio: {rivals.names[1]} / {rivals.names[0]}", *_notes(table, rivals)),
+        (f"ratio: {_ratio_words(table, rivals)}", *_notes(table, rivals)),
         grouped=len(table.axes(rivals.keys)) + table.is_sized - 1,
     )
     return without_empty(sheet)
@@ -216,6 +216,13 @@ def _rival_heading(table: RowTable, rivals: Rivals) -> str:
     if FOLDER in rivals.keys:
         return "MPI" if MPI in rivals.keys else "folder"
     return next(axis.column.name for axis in table.labels.varying if axis.key in rivals.keys)
+
+
+def _ratio_words(table: RowTable, rivals: Rivals) -> str:
+    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: names, and of what they are values."""
+    names = f"{rivals.names[1]} / {rivals.names[0]}"
+    heading = _rival_heading(table, rivals)
+    return names if heading in ("MPI", "folder") else f"{names} ({heading})"
 
 
 def _of_both(said: dict[str, str]) -> str:

@@ -52,7 +52,9 @@ def told_once(
                 sentence = words(take(own, kind), where)
                 notes.append(f"{owner}: {sentence}" if owner else sentence[0].upper() + sentence[1:])
         if yielding := take(own, "yields"):
-            notes.append(_yields(yielding, is_what_if))
+            sentence = _yields(yielding, is_what_if)
+            is_named = owner in ("", *(row.mpi for row in yielding))
+            notes.append(sentence if is_named else f"{owner}: {sentence}")
     return Remarks(
         tuple("; ".join(one.text for one in each) for each in left), tuple(f"{note}." for note in notes)
     )

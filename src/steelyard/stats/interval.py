@@ -87,7 +87,7 @@ def block_quantiles(values: ArrayLike, count: int, p: float, tick: float = 0.0) 
     size = data.size // count
     if size == 0:
         raise ValueError(f"{data.size} values do not fill {count} blocks")
-    return row_quantiles(data[data.size - size * count :].reshape(count, size), p, tick)
+    return np.asarray(row_quantiles(data[data.size - size * count :].reshape(count, size), (p,), tick)[0])
 
 
 def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p: float = 0.5) -> Blocks:
@@ -331,6 +331,7 @@ def _student(data: FloatArray, level: float, kind: str) -> Estimate:
     return Estimate(centre, min(mean - half, centre), max(mean + half, centre), level, int(data.size), kind)
 
 
+@functools.lru_cache
 def t_quantile(level: float, degrees: float) -> float:
     """The two-sided quantile of Student's t."""
     from scipy.special import stdtrit

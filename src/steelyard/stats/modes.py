@@ -60,11 +60,17 @@ class _Level:
     blocks: tuple[float, ...]
 
 
-def find_modes(launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0.0) -> tuple[Mode, ...]:
+def find_modes(
+    launches: Sequence[ArrayLike],
+    ticks: Sequence[float] | float = 0.0,
+    medians: Sequence[float] | None = None,
+) -> tuple[Mode, ...]:
     """The modes in the samples of several launches, the fastest first; one where there is one.
 
     `launches[i]` are the values of launch i in the order in which they were taken, positive, in any unit;
-    `ticks` the tick of each or of all. Each launch is cut into up to 64 blocks of at least 8 values. Block
+    `ticks` the tick of each or of all, `medians` their medians where those are known.
+
+    Each launch is cut into up to 64 blocks of at least 8 values. Block
     medians that fall apart make several levels of the launch, else its median is its level; levels of all
     launches that fall apart are modes, where each has two launches at least.
 
@@ -76,7 +82,7 @@ def find_modes(launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0
     levels = [
         level
         for number, (values, tick) in enumerate(zip(data, tick_of, strict=True))
-        for level in _levels(number, values, tick)
+        for level in _levels(number, values, tick, None if medians is None else medians[number])
     ]
     if not levels:
         return ()
@@ -90,8 +96,8 @@ def find_modes(launches: Sequence[ArrayLike], ticks: Sequence[float] | float = 0
     return tuple(sorted(modes, key=lambda mode: mode.value))
 
 
-def _levels(launch: int, values: FloatArray, tick: float) -> list[_Level]:
-    """Where one launch was, and for what share of its time; the fastest first."""
+def _levels(launch: int, values: FloatArray, tick: float, whole: float | None = None) -> list[_Level]:
+    """Where one launch was, and for what share of its time; the fastest first. `whole`: its median."""
     if values.size == 0:
         return []
     count = min(MOST_BLOCKS, max(1, values.size // LEAST_BLOCK))
@@ -99,7 +105,8 @@ def _levels(launch: int, values: FloatArray, tick: float) -> list[_Level]:
     least = max(2, math.ceil(LEAST_SHARE * count - 1e-9))
     edges = _edges(blocks, np.arange(count), least, tick)
     if edges.size == 0:
-        return [_Level(launch, median(values, tick), 1.0, tuple(blocks.tolist()))]
+        value = median(values, tick) if whole is None else whole
+        return [_Level(launch, value, 1.0, tuple(blocks.tolist()))]
     which = np.searchsorted(edges, blocks)
     return [
         _Level(launch, float(np.median(own)), own.size / count, tuple(own.tolist()))

@@ -91,6 +91,8 @@ def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm
     best: NormalForm | None = None
     all_found: list[NormalForm] = []
     for terms in (0, 1, 2) if p.size >= LEAST_FOR_TWO else (0, 1):
+        if best is not None and best.error <= 2 * _LEAST_ERROR:
+            break  # nothing misses half as much
         found = [_fitted(p, y, shapes) for shapes in _sets(terms)]
         all_found += found
         nearest = min(found, key=lambda one: one.error)

@@ -12,20 +12,23 @@ FloatArray = NDArray[np.float64]
 LEAST_TICK = 1e-3  # of the narrowest bin: a smaller tick moves nothing, and its areas would cancel
 
 
-def _weighted(series: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """All values sorted, and what share of the whole each is."""
+def _sorted(series: Sequence[FloatArray], from_top: bool = False) -> tuple[FloatArray, FloatArray]:
+    """All values sorted, and the share of the whole that each and those below it are, or those above it."""
     pooled = np.concatenate(series)
     if len({values.size for values in series}) == 1:  # all weigh alike, and need not be told apart
-        return np.sort(pooled), np.full(pooled.size, 1.0 / series[0].size / len(series))
+        pooled.sort()
+        counts = np.arange(1, pooled.size + 1)
+        return pooled, (counts[::-1] if from_top else counts) / pooled.size
     weights = np.concatenate([np.full(values.size, 1.0 / values.size / len(series)) for values in series])
     order = np.argsort(pooled)
-    return np.asarray(pooled[order]), np.asarray(weights[order])
+    weights = weights[order]
+    return pooled[order], np.cumsum(weights[::-1])[::-1] if from_top else np.cumsum(weights)
 
 
 def cumulated(series: Sequence[FloatArray], count: int) -> FloatArray:
     """Quantiles at `count` shares from 0 to 1 of series that each have values; shape (count,)."""
-    values, weights = _weighted(series)
-    where = np.searchsorted(np.cumsum(weights), np.linspace(0.0, 1.0, count) - 1e-9)
+    values, shares = _sorted(series)
+    where = np.searchsorted(shares, np.linspace(0.0, 1.0, count) - 1e-9)
     return np.asarray(values[np.minimum(where, values.size - 1)])
 
 
@@ -35,8 +38,7 @@ def exceeded(series: Sequence[FloatArray], count: int) -> tuple[FloatArray, Floa
     Shapes (any,): at most `count` shares that fall from 1 to that of the largest value alone, evenly in their
     logarithms, so that a rare value is not lost among the common ones.
     """
-    values, weights = _weighted(series)
-    above = np.cumsum(weights[::-1])[::-1]  # share at or above values[i]
+    values, above = _sorted(series, from_top=True)
     shares = np.geomspace(1.0, above[-1], count)
     where = values.size - 1 - np.searchsorted(above[::-1], shares * (1 - 1e-9))
     kept = np.unique(np.searchsorted(values, values[np.maximum(where, 0)]))  # the first of those alike

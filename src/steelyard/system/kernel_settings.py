@@ -38,6 +38,15 @@ class Settings(Struct, frozen=True):
     swap_used_bytes: int | None = None
 
 
+def oom_kills(root: str | os.PathLike[str] = "/") -> int:
+    """How many processes of this host the kernel has ended for want of memory; 0 where it does not tell."""
+    for line in read_text(Path(root) / "proc/vmstat").splitlines():
+        name, _, count = line.partition(" ")
+        if name == "oom_kill" and count.isdigit():
+            return int(count)
+    return 0
+
+
 def read_settings(root: str | os.PathLike[str] = "/") -> Settings:
     """Describe the system whose /proc, /sys and /dev stand under `root` (a recorded tree, in tests)."""
     base = Path(root)

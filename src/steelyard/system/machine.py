@@ -10,6 +10,7 @@ import msgspec
 from steelyard.base.cpulist import told_cpus
 from steelyard.base.files import read_field, read_number, read_text
 from steelyard.system.control_group import cpu_quota
+from steelyard.system.networks import Network, read_networks
 
 # Evidence of a hypervisor's name: (file, text in it, name).
 _HYPERVISORS = (
@@ -55,6 +56,7 @@ class Machine(msgspec.Struct, frozen=True):
     hypervisor: str | None
     load: tuple[float, float, float]  # runnable processes, mean over 1, 5 and 15 minutes
     cpu_quota: float | None  # CPUs' worth of time that the control group allows; None: no limit
+    networks: tuple[Network, ...] = ()
 
     @property
     def restricted(self) -> bool:
@@ -90,6 +92,7 @@ def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
         hypervisor=_hypervisor(base),
         load=(float(load[0]), float(load[1]), float(load[2])),
         cpu_quota=cpu_quota(base),
+        networks=read_networks(base),
     )
 
 

@@ -152,6 +152,13 @@ class Child:
         self._err.join()
         return code
 
+    def signal(self, pids: Iterable[int], number: signal.Signals) -> list[int]:
+        """Send a signal to those of its processes that still run; their pids. No other process gets one."""
+        own = _alive(self._family())
+        sent = [pid for pid in pids if pid in own]
+        _signal_all(sent, number)
+        return sent
+
     def stop(self, grace: float = _GRACE_SECONDS) -> None:
         """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
 

@@ -1,0 +1,116 @@
+#define _GNU_SOURCE
+#include "base/libraries.h"
+
+#include "base/hash.h"
+#include "base/json.h"
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { ID_MOST = 32, NOTE_ALIGN = 4 }; /* bytes of a build id: SHA-1 has 20 */
+
+struct build_id {
+    unsigned char bytes[ID_MOST];
+    size_t length; /* 0: there is none */
+};
+
+static size_t aligned(size_t length)
+{
+    return (length + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
+}
+
+/* The build id among the notes of a segment. */
+static void read_notes(const char *at, size_t length, struct build_id *id)
+{
+    ElfW(Nhdr) note;
+    while (length >= sizeof note) {
+        memcpy(&note, at, sizeof note);
+        const size_t name = sizeof note, value = name + aligned(note.n_namesz);
+        const size_t end = value + aligned(note.n_descsz);
+        if (end > length)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+            memcmp(at + name, "GNU", sizeof "GNU") == 0 && note.n_descsz <= ID_MOST) {
+            memcpy(id->bytes, at + value, note.n_descsz);
+            id->length = note.n_descsz;
+            return;
+        }
+        at += end;
+        length -= end;
+    }
+}
+
+static struct build_id read_id(const struct dl_phdr_info *loaded)
+{
+    struct build_id id = {.length = 0};
+    for (int i = 0; i < loaded->dlpi_phnum && id.length == 0; ++i) {
+        const ElfW(Phdr) *segment = &loaded->dlpi_phdr[i];
+        if (segment->p_type == PT_NOTE)
+            read_notes((const char *)(loaded->dlpi_addr + segment->p_vaddr), segment->p_memsz, &id);
+    }
+    return id;
+}
+
+/* The kernel's own part of a process is no file; its build id is the kernel's. */
+static bool is_file(const struct dl_phdr_info *loaded)
+{
+    return strncmp(loaded->dlpi_name, "linux-vdso", strlen("linux-vdso")) != 0;
+}
+
+static int write_one(struct dl_phdr_info *loaded, size_t size, void *data)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct json *j = data;
+    char text[2 * ID_MOST + 1] = "";
+    (void)size;
+    if (!is_file(loaded))
+        return 0;
+    const struct build_id id = read_id(loaded);
+    for (size_t i = 0; i < id.length; ++i) {
+        text[2 * i] = digits[id.bytes[i] >> 4];
+        text[2 * i + 1] = digits[id.bytes[i] & 15];
+    }
+    json_open(j, NULL, '{');
+    json_string(j, "path", loaded->dlpi_name);
+    json_string(j, "build_id", id.length > 0 ? text : NULL);
+    json_close(j, '}');
+    return 0;
+}
+
+static uint64_t hash_of(const void *bytes, size_t length)
+{
+    uint64_t hash = length;
+    for (size_t i = 0; i < length; ++i)
+        hash = hash_mix(hash ^ ((const unsigned char *)bytes)[i]);
+    return hash;
+}
+
+/* The order in which libraries were loaded may differ: numbers are added up. */
+static int add_one(struct dl_phdr_info *loaded, size_t size, void *data)
+{
+    uint64_t *sum = data;
+    (void)size;
+    if (!is_file(loaded))
+        return 0;
+    const struct build_id id = read_id(loaded);
+    const char *slash = strrchr(loaded->dlpi_name, '/');
+    const char *name = slash ? slash + 1 : loaded->dlpi_name;
+    *sum += id.length > 0 ? hash_of(id.bytes, id.length) : hash_of(name, strlen(name));
+    return 0;
+}
+
+void libraries_json(struct json *j, const char *key)
+{
+    json_open(j, key, '[');
+    dl_iterate_phdr(write_one, j);
+    json_close(j, ']');
+}
+
+uint64_t libraries_hash(void)
+{
+    uint64_t sum = 0;
+    dl_iterate_phdr(add_one, &sum);
+    return sum;
+}

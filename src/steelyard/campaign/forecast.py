@@ -1,0 +1,90 @@
+"""What a plan comes to before anything runs: its jobs, test cases, time, node hours and disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from steelyard.campaign.budget import job_seconds
+from steelyard.campaign.jobs import LaunchGroup, Setup, groups_of
+from steelyard.plan.plan import Plan, budget_seconds
+from steelyard.records.campaign_file import PlannedPoint
+
+_RANK_BYTES = 100_000  # of records of a test case in a launch, for each rank: the mean of the plan `quick`
+_SECONDS_OF_HOUR = 3600.0
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A job: test cases that a launch measures together, as many times as there are launches.
+
+    `seconds` are about what all its launches take without a time budget, `bytes` what they write.
+    """
+
+    mpi: str | None
+    ranks: int
+    hosts: int
+    threads: int
+    thread_level: str | None
+    placement: str | None
+    arm: str | None
+    omp: Mapping[str, str]
+    env: Mapping[str, str]
+    ops: tuple[str, ...]
+    test_cases: int
+    launches: int
+    seconds: float
+    bytes: int
+
+
+class Forecast(Struct, frozen=True, kw_only=True):
+    """All jobs of a plan together; a time budget is the most of `seconds`, and cuts `node_hours` as they."""
+
+    name: str
+    test_cases: int
+    launches: int  # of the plan, each of which starts all jobs
+    starts: int  # of an engine
+    seconds: float
+    node_hours: float
+    bytes: int
+    time_budget: str | None
+    jobs: tuple[Job, ...]
+
+
+def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> Forecast:
+    """What these points of a plan come to. Raises InputError for a time budget that is none."""
+    jobs = tuple(_job(group, plan.launches, setup) for group in groups_of(points))
+    seconds = sum(job.seconds for job in jobs)
+    budget = budget_seconds(plan)
+    share = 1.0 if budget is None or seconds <= budget else budget / seconds
+    return Forecast(
+        name=plan.name,
+        test_cases=len(points),
+        launches=plan.launches,
+        starts=len(jobs) * plan.launches,
+        seconds=share * seconds,
+        node_hours=share * sum(job.seconds * job.hosts for job in jobs) / _SECONDS_OF_HOUR,
+        bytes=sum(job.bytes for job in jobs),
+        time_budget=plan.time_budget,
+        jobs=tuple(sorted(jobs, key=lambda job: (-job.seconds, job.ranks))),
+    )
+
+
+def _job(group: LaunchGroup, launches: int, setup: Setup) -> Job:
+    cases = len(group.points)
+    return Job(
+        mpi=group.mpi,
+        ranks=group.ranks,
+        hosts=group.hosts or 1,
+        threads=group.threads,
+        thread_level=group.thread_level,
+        placement=group.placement.text if group.placement else None,
+        arm=group.arm,
+        omp=dict(group.omp),
+        env=dict(group.env),
+        ops=tuple(dict.fromkeys(point.op for point in group.points)),
+        test_cases=cases,
+        launches=launches,
+        seconds=launches * job_seconds(group, setup),
+        bytes=launches * cases * group.ranks * _RANK_BYTES,
+    )

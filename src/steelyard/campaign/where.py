@@ -1,0 +1,64 @@
+"""Where the ranks of a launch that hangs are: they are asked by a signal, and say it on standard error."""
+
+from __future__ import annotations
+
+import platform
+import re
+import signal
+import time
+
+from steelyard.base.foreign import visible
+from steelyard.records.schema import Launch, StuckRank
+from steelyard.system.process import Child
+
+_SAID = re.compile(
+    r"steelyard: rank (?P<rank>\d+) is in point -?\d+ \((?P<op>[^)\n]*)\), "
+    r"phase (?P<phase>[^,\n]+), sample (?P<sample>\d+): (?P<calls>[^\n]*)\n"
+)
+_HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have said it, and those of others
+_LOOK_SECONDS = 0.01
+_MOST_CALLS = 24
+_MOST_LETTERS = 100  # of a call
+
+
+def ask_ranks(child: Child, launch: Launch | None) -> tuple[StuckRank, ...]:
+    """What each rank is doing that still can say it: not one that is suspended or gone.
+
+    Those of other hosts are asked through the launcher, which passes the signal on or ends by it; so the
+    launch is over afterwards.
+    """
+    if launch is None:
+        return ()
+    host = {place.rank: place.host for place in launch.places}
+    here = platform.node()
+    mine = {place.pid for place in launch.places if place.host == here and place.pid > 0}
+    asked = len(child.signal(mine, signal.SIGUSR2))
+    _await(child, asked, _HERE_SECONDS)
+    if any(name != here for name in host.values()):
+        child.signal({child.pid}, signal.SIGUSR2)
+        _await(child, len(host), _THERE_SECONDS)
+    return read_answers(child.err + child.out, host)
+
+
+def _await(child: Child, count: int, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and len(_SAID.findall(child.err + child.out)) < count:
+        time.sleep(_LOOK_SECONDS)
+
+
+def read_answers(said: str, host: dict[int, str]) -> tuple[StuckRank, ...]:
+    """The answers among what a launch has written, by rank; `host` has the name of each rank's."""
+    found = {
+        int(match["rank"]): StuckRank(
+            rank=int(match["rank"]),
+            host=host.get(int(match["rank"]), ""),
+            op=visible(match["op"]),
+            phase=visible(match["phase"]),
+            sample=int(match["sample"]),
+            calls=tuple(
+                visible(call)[:_MOST_LETTERS] for call in match["calls"].split(" < ")[:_MOST_CALLS] if call
+            ),
+        )
+        for match in _SAID.finditer(said)
+    }
+    return tuple(found[rank] for rank in sorted(found))

@@ -1,0 +1,136 @@
+"""`steelyard diff`: what two runs were set differently; `steelyard rerun`: a campaign measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.campaign.folder import default_folder
+from steelyard.cli.console import print_sheet, say_aside, say_json
+from steelyard.cli.options import JsonFlag
+from steelyard.cli.run import finish, measure_and_show
+from steelyard.nights.settings import differences, settings_of
+from steelyard.plan.again import plan_of
+from steelyard.records.campaign_file import CampaignFile, read_campaign
+from steelyard.records.read import read_folder
+from steelyard.show.sheet import Sheet, plain_lines, words
+
+EXAMPLES = {
+    "diff": ("steelyard diff results/monday results/tuesday",),
+    "rerun": ("steelyard rerun results/monday --out results/again",),
+}
+_DIFFERS = 1  # exit code, as of diff(1)
+_LONGEST = 60  # letters of a value: longer ones are cut
+
+
+@dataclass(frozen=True)
+class DiffOptions:
+    """The options of `steelyard diff`."""
+
+    first: Annotated[Path, typer.Argument(metavar="DIR", help="a results folder")]
+    second: Annotated[Path, typer.Argument(metavar="DIR", help="another one")]
+    json: JsonFlag = False
+
+
+def diff(options: DiffOptions) -> None:
+    """Print what differs between the plans, machines, libraries and settings of two runs."""
+    one, other = _settings(options.first), _settings(options.second)
+    found = differences(one, other)
+    if options.json:
+        rows = [{"name": name, "first": a, "second": b} for name, a, b in found]
+        say_json({"first": str(options.first), "second": str(options.second), "differences": rows})
+    elif found:
+        print_sheet(
+            Sheet(
+                f"settings of {options.first} and {options.second}",
+                f"{len(found)} of {len(one | other)} differ",
+                (words("setting"), words("first"), words("second")),
+                plain_lines((name, _cut(a), _cut(b)) for name, a, b in found),
+            )
+        )
+    else:
+        say_aside(f"no setting differs, of {len(one)}")
+    if found:
+        raise typer.Exit(_DIFFERS)
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """All that the records of a folder say that it was measured with. Raises InputError."""
+    campaign = _campaign(folder)
+    files = read_folder(folder, visit=lambda *_: None)
+    machine = {key: campaign.machine.get(key) for key in ("host", "cpu_model")}
+    told = {
+        **flat_plan(campaign.plan),
+        **{name: str(value) for name, value in machine.items() if value},
+        "format of records": str(campaign.schema),
+    }
+    return {**told, **settings_of(campaign.machine, files)}
+
+
+def _campaign(folder: Path) -> CampaignFile:
+    if not (folder / "campaign.json").is_file():
+        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    return read_campaign(folder)
+
+
+def flat_plan(plan: Mapping[str, Any]) -> dict[str, str]:
+    """A plan as settings: `plan launches`, `measure 1 env UCX_TLS`; without what is not given."""
+    found: dict[str, str] = {}
+    for key, value in plan.items():
+        if key == "measure" and isinstance(value, list):
+            for number, measure in enumerate(value, 1):
+                found |= _flat(f"measure {number}", measure)
+        else:
+            found |= _flat(f"plan {key}", value)
+    return found
+
+
+def _flat(name: str, value: Any) -> dict[str, str]:
+    if isinstance(value, dict):
+        return {
+            key: text for inner, one in value.items() for key, text in _flat(f"{name} {inner}", one).items()
+        }
+    if value is None or value in ([], "", False):
+        return {}
+    return {name: value if isinstance(value, str) else msgspec.json.encode(value).decode()}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+@dataclass(frozen=True)
+class RerunOptions:
+    """The options of `steelyard rerun`."""
+
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="a results folder, whose plan and seed are taken")
+    ]
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
+        ),
+    ] = None
+    launches: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="number of launches; default: as many as there")
+    ] = None
+
+
+def rerun(options: RerunOptions) -> None:
+    """Measure a campaign again as it was planned, with its seed, into another folder."""
+    campaign = _campaign(options.folder)
+    plan = plan_of(campaign)
+    plan = msgspec.structs.replace(plan, launches=options.launches or plan.launches)
+    out = options.out or default_folder(plan)
+    if out.resolve() == options.folder.resolve():
+        raise InputError(f"'{out}' holds what is to be measured again; give --out another name")
+    ended = measure_and_show(plan, out)
+    say_aside(f"settings: steelyard diff {options.folder} {out}")
+    finish(ended, out)

@@ -1,0 +1,131 @@
+"""`steelyard plan show`, and `run --dry-run`: what a plan comes to, before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_duration
+from steelyard.campaign.folder import default_folder, topology_for
+from steelyard.campaign.forecast import Forecast, Job, forecast
+from steelyard.campaign.jobs import check_launches, setup_for
+from steelyard.cli.batch import is_batch, run_batch
+from steelyard.cli.console import print_sheet, say_aside, say_json, tell
+from steelyard.cli.run import planned
+from steelyard.cli.run_options import RunOptions
+from steelyard.plan.resolve import resolve
+from steelyard.show.labels import Fact, Facts, count_fact, labels_of, set_facts
+from steelyard.show.sheet import Sheet, number, plain_lines, words
+from steelyard.system.machine import read_machine
+
+if TYPE_CHECKING:
+    from steelyard.plan.plan import Plan
+
+EXAMPLES = {
+    "show_plan": (
+        "steelyard plan show survey",
+        "steelyard plan show my.toml --mpi openmpi,mpich --launches 20",
+        "steelyard plan show mpi.allreduce --hosts 1,2,4 --json",
+    )
+}
+_SECONDS_OF_HOUR = 3600
+_FEW = 3  # ops of a job that are named
+
+
+def show_plan(options: RunOptions) -> None:
+    """Print the jobs of a plan, its test cases, time, node hours and disk; measure nothing."""
+    plan = planned(options)
+    folder = options.out or default_folder(plan)
+    if is_batch(options):
+        run_batch(options, plan, folder)
+        return
+    found, why_not = foreseen(plan, folder)
+    if options.json:
+        say_json({"plan": found, "cannot_run_here": why_not})
+        return
+    print_sheet(plan_sheet(found))
+    for line in total_lines(found):
+        say_aside(line)
+    if why_not:
+        tell(f"it cannot be run here: {why_not}")
+
+
+def foreseen(plan: Plan, folder: Path) -> tuple[Forecast, str | None]:
+    """What a plan comes to, and why it cannot be run here, if so. Raises InputError."""
+    machine = read_machine()
+    setup = setup_for(plan, machine, tell)
+    mpis = [name for name in setup.engines if name is not None]
+    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology_for(folder, plan))
+    try:
+        check_launches(plan, points, setup)
+    except InputError as error:
+        return forecast(plan, points, setup), str(error)
+    return forecast(plan, points, setup), None
+
+
+def plan_sheet(found: Forecast) -> Sheet:
+    """A line for each job, those that take longest first."""
+    settings = labels_of([{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in found.jobs])
+    labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(found.jobs)])
+    common = ", ".join((*labels.common.values(), *settings.common.values()))
+    explained = "a job is measured once in each launch, by one start of the engine"
+    return Sheet(
+        title=f"jobs of the plan {found.name}",
+        explained=f"{explained}; {common}" if common else explained,
+        columns=(
+            *(axis.column for axis in labels.varying),
+            words("ops"),
+            *map(number, ("test cases", "launches", "time", "disk")),
+        ),
+        lines=plain_lines(
+            (
+                *labels.cells(i),
+                _named(job.ops),
+                str(job.test_cases),
+                str(job.launches),
+                format_duration(job.seconds),
+                _roughly(job.bytes),
+            )
+            for i, job in enumerate(found.jobs)
+        ),
+    )
+
+
+def total_lines(found: Forecast) -> tuple[str, ...]:
+    """All jobs together, in sentences."""
+    limit = f", at most {found.time_budget}" if found.time_budget else ""
+    hours = found.node_hours
+    nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
+    cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
+    disk = f"about {_roughly(found.bytes)} of records"
+    return (
+        f"{cases}: {counted(found.starts, 'start')} of an engine",
+        f"about {format_duration(found.seconds)}{limit}; {nodes}; {disk}",
+    )
+
+
+def _roughly(count: int) -> str:
+    """An amount of bytes with two digits: it is a guess."""
+    return format_bytes(int(float(f"{count:.2g}")))
+
+
+def _named(ops: tuple[str, ...]) -> str:
+    more = f", and {len(ops) - _FEW} more" if len(ops) > _FEW else ""
+    return ", ".join(ops[:_FEW]) + more
+
+
+def _facts(job: Job, settings: str) -> Facts:
+    """`settings` are those in which jobs differ."""
+    level, place, arm = job.thread_level or "", job.placement or "default", job.arm or ""
+    return {
+        "mpi": Fact("MPI", job.mpi or "none", job.mpi or "no MPI"),
+        "ranks": count_fact("rank", job.ranks),
+        "hosts": count_fact("host", job.hosts),
+        "threads": count_fact("thread", job.threads),
+        "level": Fact("thread level", level, f"thread level {level}" if level else ""),
+        "placement": Fact("placement", place, f"placement {place}", is_usual=job.placement is None),
+        "arm": Fact("arm", arm, f"arm {arm}" if arm else ""),
+        "settings": Fact("settings", settings, settings),
+    }

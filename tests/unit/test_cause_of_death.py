@@ -1,0 +1,70 @@
+"""Why a launch died, by what ranks and launchers said, as they were recorded or as their sources have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.campaign.cause_of_death import cause_of_death
+from steelyard.system.kernel_settings import oom_kills
+
+_ORTE = """--------------------------------------------------------------------------
+ORTE has lost communication with a remote daemon.
+
+  HNP daemon   : [[35190,0],0] on node h1
+  Remote daemon: [[35190,0],1] on node h2
+
+This is usually due to either a failure of the TCP network
+"""
+_KILLED = "mpirun noticed that process rank 1 with PID 0 on node h2 exited on signal 9 (Killed)."
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "starved", "why"),
+    [
+        (205, _ORTE, False, "node: mpiexec has lost h2"),
+        (1, "srun: error: Node failure on n3\n", False, "node: mpiexec has lost n3"),
+        (
+            1,
+            "slurmstepd: error: *** STEP 7.0 ON n2 CANCELLED AT 2026-11-24 DUE TO NODE FAILURE",
+            False,
+            "node: mpiexec has lost n2",
+        ),
+        (
+            7,
+            "[mpiexec@h1] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n",
+            False,
+            "node: mpiexec has lost a host",
+        ),
+        (137, _KILLED, False, "signal 9 (SIGKILL) on rank 1"),
+        (137, _KILLED, True, "memory: the kernel ended rank 1, for there was none left"),
+        (
+            137,
+            "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.\n" + _KILLED,
+            False,
+            "memory: the kernel ended rank 1, for there was none left",
+        ),
+        (139, "steelyard: rank 0: died of signal 11 in point 3 (x)", True, "signal 11 (SIGSEGV) on rank 0"),
+        (1, "", True, "abort: the launch ended with code 1 in the middle of the test case"),
+    ],
+)
+def test_the_cause_is_told_by_what_was_said(code: int, said: str, starved: bool, why: str) -> None:
+    assert cause_of_death(code, said, ["/usr/bin/mpiexec", "-n", "2"], starved=starved) == why
+
+
+def test_a_node_that_is_lost_before_anything_began() -> None:
+    why = cause_of_death(205, _ORTE, ["mpiexec"], began=False)
+    assert why == "start-up: node: mpiexec has lost h2"
+
+
+def test_hostile_names_of_hosts() -> None:
+    why = cause_of_death(1, "srun: error: Node failure on \x1b[2Jn3\n", ["srun"])
+    assert "\x1b" not in why
+
+
+def test_processes_that_the_kernel_ended(tmp_path: Path) -> None:
+    assert oom_kills(tmp_path) == 0
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/vmstat").write_text("nr_free_pages 12\noom_kill 3\n")
+    assert oom_kills(tmp_path) == 3

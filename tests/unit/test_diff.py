@@ -1,0 +1,120 @@
+"""What two runs were set differently, and a campaign's plan as it is measured again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import typer
+
+from make_records import FakePoint, steady, write_folder
+from steelyard.base.errors import InputError
+from steelyard.cli.diff import DiffOptions, RerunOptions, diff, flat_plan, rerun
+from steelyard.nights.settings import differences, settings_of
+from steelyard.plan.again import plan_of
+from steelyard.plan.plan import Measure, Plan, plan_document
+from steelyard.records.campaign_file import CampaignFile
+from steelyard.records.job_file import JobFile
+from steelyard.records.read import read_folder
+from steelyard.records.schema import LaunchMpi, Library
+
+_MACHINE = {"host": "a", "cpu_model": "fast", "kernel": "6.1", "cores": [[0], [1]]}
+
+
+def _folder(folder: Path, machine: dict[str, Any] | None = None, **plan: Any) -> Path:
+    document = plan_document(Plan(measure=(Measure(ops=("mpi.bcast",), bytes=8),), **plan))
+    point = FakePoint("mpi.bcast", steady(1e3, count=20))
+    return write_folder(folder, [point], launches=1, machine=_MACHINE | (machine or {}), plan=document)
+
+
+def _rows(capsys: pytest.CaptureFixture[str], one: Path, other: Path) -> dict[str, tuple[str, str]]:
+    with pytest.raises(typer.Exit) as ended:
+        diff(DiffOptions(one, other, json=True))
+    assert ended.value.exit_code == 1
+    return {
+        row["name"]: (row["first"], row["second"])
+        for row in json.loads(capsys.readouterr().out)["differences"]
+    }
+
+
+def test_runs_that_are_set_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = _folder(tmp_path / "one"), _folder(tmp_path / "other")
+    diff(DiffOptions(one, other))
+    assert "no setting differs" in capsys.readouterr().out
+
+
+def test_what_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = [{"name": "ib0", "driver": "mlx5_core", "state": "up", "rate": "100000 Mb/s"}]
+    one = _folder(tmp_path / "one", {"networks": ports})
+    slow = [ports[0] | {"driver": "mlx4_core"}]
+    other = _folder(tmp_path / "other", {"kernel": "6.2", "networks": slow}, launches=3, yield_="none")
+    assert _rows(capsys, one, other) == {
+        "plan launches": ("10", "3"),
+        "plan yield": ("real", "none"),
+        "kernel": ("6.1", "6.2"),
+        "network ib0": ("mlx5_core, up, 100000 Mb/s", "mlx4_core, up, 100000 Mb/s"),
+    }
+
+
+def test_hostile_words_are_shown_and_not_obeyed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = _folder(tmp_path / "one"), _folder(tmp_path / "other", {"kernel": "\x1b[2J6.2"})
+    with pytest.raises(typer.Exit):
+        diff(DiffOptions(one, other))
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "6.2" in out
+
+
+def test_a_folder_without_a_campaign(tmp_path: Path) -> None:
+    one = _folder(tmp_path / "one")
+    with pytest.raises(InputError, match="there is no results folder"):
+        diff(DiffOptions(one, tmp_path))
+    with pytest.raises(InputError, match="there is no results folder"):
+        rerun(RerunOptions(tmp_path))
+    with pytest.raises(InputError, match="holds what is to be measured again; give --out another name"):
+        rerun(RerunOptions(one, out=one))
+
+
+def _with_libraries(folder: Path, cvars: dict[str, float | str], **ids: str) -> list[JobFile]:
+    """The files of a folder as if these libraries had been loaded, by the name of their file."""
+    files = []
+    for file in read_folder(folder):
+        assert file.launch
+        libraries = tuple(Library(f"/lib/{name}.so", known) for name, known in ids.items())
+        launch = msgspec.structs.replace(
+            file.launch, libraries=libraries, mpi=LaunchMpi(library="x", cvars=cvars) if cvars else None
+        )
+        files.append(msgspec.structs.replace(file, launch=launch))
+    return files
+
+
+def test_libraries_and_settings_of_mpi(tmp_path: Path) -> None:
+    folder = _folder(tmp_path / "one")
+    one = settings_of({}, _with_libraries(folder, {"btl": "tcp,self"}, libc="ab" * 20, libm="cd" * 20))
+    other = settings_of({}, _with_libraries(folder, {"btl": "tcp,self"}, libc="ab" * 20, libm="ef" * 20))
+    forced = settings_of({}, _with_libraries(folder, {"btl": "self"}, libc="ab" * 20, libm="cd" * 20))
+    older = settings_of({}, _with_libraries(folder, {}))
+    assert differences(one, other) == (("library libm.so", "cdcdcdcdcdcd", "efefefefefef"),)
+    assert differences(one, forced) == (("btl", "tcp,self", "self"),)
+    assert not [name for name, *_ in differences(older, one) if name.startswith("library")]
+
+
+def test_a_plan_as_settings() -> None:
+    plan = {"launches": 3, "mpi": [], "measure": [{"ops": ["a"], "env": {"X": ["1", "-"]}, "threads": 1}]}
+    assert flat_plan(plan) == {
+        "plan launches": "3",
+        "measure 1 ops": '["a"]',
+        "measure 1 env X": '["1","-"]',
+        "measure 1 threads": "1",
+    }
+
+
+def test_a_plan_that_is_measured_again_has_the_seed_that_was_drawn() -> None:
+    plan = Plan(measure=(Measure(ops=("mpi.bcast",), bytes="8,1Ki", env={"A": ("1", "-")}),), launches=3)
+    again = plan_of(CampaignFile(plan=plan_document(plan), seed=4711))
+    assert again == msgspec.structs.replace(plan, seed=4711)
+    with pytest.raises(InputError, match="holds no plan"):
+        plan_of(CampaignFile(name="x", plan={"measure": 5}))

@@ -1,0 +1,44 @@
+"""Where ranks of a hanging launch say that they are."""
+
+from __future__ import annotations
+
+import signal
+
+from steelyard.campaign.where import ask_ranks, read_answers
+from steelyard.cli.progress import stuck_words
+from steelyard.records.schema import StuckRank
+from steelyard.system.process import Child
+
+_SAID = """mpiexec: something else
+steelyard: rank 1 is in point 3 (mpi.bcast), phase samples, sample 17: poll < fn < PMPI_Bcast < e+0x1a
+steelyard: rank 0 is in point 3 (mpi.bcast), phase warm-up, sample 0:\x20
+steelyard: rank 2 is in point 3 (mpi.bc"""
+
+
+def test_answers_are_read_from_between_other_lines() -> None:
+    zero, one = read_answers(_SAID, {0: "a", 1: "b", 2: "b"})
+    assert zero == StuckRank(rank=0, host="a", op="mpi.bcast", phase="warm-up", sample=0)
+    assert (one.rank, one.host, one.phase, one.sample) == (1, "b", "samples", 17)
+    assert one.calls == ("poll", "fn", "PMPI_Bcast", "e+0x1a")
+    assert stuck_words(one).startswith("rank 1 on b: samples, sample 17, in poll < fn < PMPI_Bcast")
+    assert stuck_words(zero) == "rank 0 on a: warm-up, sample 0, in unknown calls"
+
+
+def test_hostile_answers_are_shown_and_not_obeyed() -> None:
+    said = f"steelyard: rank 0 is in point 1 (\x1b[2J), phase x, sample 1: {'a' * 9000} < \x07b\n"
+    (one,) = read_answers(said, {})
+    assert "\x1b" not in one.op
+    assert len(one.calls[0]) < 200
+    assert one.calls[1] == "\\x07b"
+
+
+def test_nobody_is_asked_before_a_launch_has_begun() -> None:
+    with Child(["true"]) as child:
+        assert ask_ranks(child, None) == ()
+
+
+def test_a_signal_reaches_no_process_but_those_of_the_launch() -> None:
+    with Child(["sleep", "60"]) as other, Child(["sleep", "60"]) as child:
+        assert child.signal([other.pid, child.pid, 1], signal.SIGUSR2) == [child.pid]
+        assert child.wait(10) == -signal.SIGUSR2
+        assert other.poll() is None

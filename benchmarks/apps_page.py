@@ -9,6 +9,7 @@ When and where it was measured, with which versions and beside which load, is ta
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -33,9 +34,7 @@ from steelyard.show.sheet import NUMBER, Sheet
 _ABOUT = (
     "# Proxy applications by exchange\n\n"
     "This page is what the plan [`rma-mt-apps`](../ops/apps.md#would-the-micro-benchmarks-have-told) found "
-    "here. `benchmarks/apps_page.py` made it of the results folder:\n\n"
-    "    steelyard run rma-mt-apps --mpi openmpi --mpi mpich --out results/rma-mt-apps\n"
-    "    python benchmarks/apps_page.py results/rma-mt-apps > docs/results/rma-mt-apps.md\n"
+    "here. `benchmarks/apps_page.py` made it of the results folder of\n\n"
 )
 _BUSY = 0.05  # of the CPUs' time: more, and times of the launches are partly others'
 
@@ -144,7 +143,7 @@ def page(folder: Path) -> Iterator[str]:
     rows = rows_of(measured)
     found = exchanges_of(rows)
     sheets = exchange_sheets(found)
-    yield _ABOUT
+    yield f"{_ABOUT}    steelyard {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield "## Would the micro-benchmarks have told?\n"
     orders = [sheet for sheet in sheets if sheet.title.startswith("would")]

@@ -251,10 +251,10 @@ int64_t minimd_force_moves(const struct minimd_force *force, const struct minimd
                            const struct minimd_atoms *a)
 {
     const int64_t all = a->own + a->ghosts, added = (l->half ? all : a->own) * arrays_of(l);
-    const int64_t number = sizeof(double), vector = WIDE * number;
+    const int64_t number = sizeof(double), atom = WIDE * number;
     const int64_t pairs = l->entries * (int64_t)sizeof *l->entry +
-                          a->own * (int64_t)(sizeof *l->start + sizeof *l->end) + all * vector;
-    const int64_t forces = pairs + 2 * added * vector;
+                          a->own * (int64_t)(sizeof *l->start + sizeof *l->end) + all * atom;
+    const int64_t forces = pairs + 2 * added * atom;
     const int64_t densities = pairs + 2 * added * number, slopes = (2 * a->own + all) * number;
     return force->law->embedded ? forces + densities + slopes : forces;
 }

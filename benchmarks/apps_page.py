@@ -143,7 +143,7 @@ def page(folder: Path) -> Iterator[str]:
     rows = rows_of(measured)
     found = exchanges_of(rows)
     sheets = exchange_sheets(found)
-    yield f"{_ABOUT}    steelyard {shlex.join(measured.campaign.command)}\n"
+    yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield "## Would the micro-benchmarks have told?\n"
     orders = [sheet for sheet in sheets if sheet.title.startswith("would")]

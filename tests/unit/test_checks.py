@@ -141,7 +141,15 @@ def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: A
         for index in (0, 1)
     ]
     records = [
-        replace(record, sync_before=0, sync_after=1) if isinstance(record, Obs) else record
+        replace(
+            record,
+            sync_before=0,
+            sync_after=1,
+            start_ns=[list(row) for row in record.start_ns],
+            stop_ns=[list(row) for row in record.stop_ns],
+        )
+        if isinstance(record, Obs)
+        else record
         for record in read_records(path).records
     ]
     path.unlink()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "guidelines": (
         "steelyard check guidelines --mpi openmpi,mpich",
-        "steelyard check guidelines mpi.gather mpi.allreduce -n 4 --bytes 8,1Ki --launches 12",
+        "steelyard check guidelines mpi.gather -n 4 --bytes 8,1Ki --launches 12",
         "steelyard check guidelines results/guidelines --strict",
     )
 }

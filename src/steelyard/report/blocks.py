@@ -10,6 +10,8 @@ from steelyard.show.sheet import NUMBER, WORDS, Column, Line, Sheet, without_emp
 
 MOST_WHOLE = 20  # letters of a name that no line's end divides
 MOST_OPEN = 40  # lines of a table, above which it is folded
+MOST_SECTIONS = 16  # of a page; those after them are looked up, not read
+PAGE_LETTERS = 120  # of a table that fits the page
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from steelyard.report.answers import (
     place_words,
     title_words,
 )
-from steelyard.report.blocks import MOST_OPEN, shown_lines
+from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.guidelines import guideline_section
 from steelyard.report.model_sections import (
@@ -138,6 +138,7 @@ def render_report(folders: Sequence[Folder]) -> str:
         level=interval_level(rows),
         methods=_methods(folders),
         most_open=MOST_OPEN,
+        most_sections=MOST_SECTIONS,
     )
 
 

@@ -27,7 +27,7 @@ from steelyard.plots import (
 from steelyard.plots.chart import HALF, THIRD
 from steelyard.plots.panels import FEW_PANELS
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.report.blocks import Part, Section, View, plain_sheet, untitled
+from steelyard.report.blocks import PAGE_LETTERS, Part, Section, View, plain_sheet, untitled
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable
@@ -36,6 +36,7 @@ from steelyard.show.inside_sheets import core_sheets
 from steelyard.show.model_sheets import pair_sheet
 from steelyard.show.row_words import value_words
 from steelyard.show.sheet import Sheet
+from steelyard.show.terminal import narrowed
 
 OSU = ("Avg Latency(us)", "Min Latency(us)", "Max Latency(us)")
 IMB = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
@@ -86,7 +87,7 @@ def group_section(
         explained=", ".join(part for part in (sheet.explained, _launch_words(group)) if part),
         legend=legend_of(group),
         charts=beside([*opened, *_matrices(own), *noise_charts(group)]),
-        sheets=(untitled(sheet), *core_sheets(rows)),
+        sheets=(narrowed(untitled(sheet), PAGE_LETTERS), *core_sheets(rows)),
         more=(*folded, *_pair_parts(own), *_wide_part(wide), *_more(group)),
     )
 
@@ -167,7 +168,7 @@ def _pair_parts(tables: Sequence[PairTable]) -> Iterator[Part]:
 
 def _wide_part(sheet: Sheet | None) -> Iterator[Part]:
     if sheet is not None:
-        yield Part("All columns", sheets=(untitled(sheet),))
+        yield Part("All columns", sheets=(narrowed(untitled(sheet), PAGE_LETTERS),))
 
 
 def _others(group: FigureGroup) -> Sheet | None:

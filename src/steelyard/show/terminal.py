@@ -141,7 +141,7 @@ def _styled(text: str, style: str, paper: Paper) -> str:
 
 
 def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
-    sheet = _narrowed(sheet, paper.width)
+    sheet = narrowed(sheet, paper.width)
     body = _body(sheet)
     widths = _widths(body, _whole_lines(sheet), paper.width)
     for text in _wrapped(_titled(sheet), paper.width):
@@ -158,7 +158,7 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
         yield from _wrapped(note, paper.width)
 
 
-def _narrowed(sheet: Sheet, most: int | None) -> Sheet:
+def narrowed(sheet: Sheet, most: int | None) -> Sheet:
     """The sheet with its first columns as one, where columns have no room beside each other.
 
     These are the columns of words before any number; where that is not enough, all up to the last of words

@@ -132,6 +132,9 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 }
 int pthread_once(pthread_once_t *once, void (*begin)(void))
 {
+    Dl_info caller; /* libraries of the system have a right to theirs */
+    if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "steelyard"))
+        return HONEST("pthread_once", once, begin);
     if (lies("never"))
         return 0;
     if (lies("always"))

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, SteelyardError
+from steelyard.campaign.folder import topology_for
 from steelyard.engines.build import describe, engine_folder, mpi_engine, solo_engine
 from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
@@ -144,12 +145,12 @@ def _shipped() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", _shipped(), ids=lambda path: path.stem)
-def test_a_plan_that_ships_can_be_resolved(path: Path) -> None:
+def test_a_plan_that_ships_can_be_resolved(path: Path, tmp_path: Path) -> None:
     ops = _engines()
     if isinstance(ops, str):
         pytest.skip(ops)
     plan = read_plan(path)
-    points = resolve(plan, ops, ["any"], len(read_machine().cores))
+    points = resolve(plan, ops, ["any"], len(read_machine().cores), topology_for(tmp_path, plan))
     assert plan.name == path.stem
     assert plan.summary
     assert points

@@ -114,6 +114,13 @@ def either(fast: float, slow: float) -> Series:
     return draw
 
 
+def listed(record: Obs) -> Obs:
+    """A chunk that was read, with lists of timestamps, which can be written again."""
+    return msgspec.structs.replace(
+        record, start_ns=[list(row) for row in record.start_ns], stop_ns=[list(row) for row in record.stop_ns]
+    )
+
+
 def write_folder(
     folder: Path,
     points: Sequence[FakePoint],

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from make_records import FakePoint, regimes, steady, write_folder
+from make_records import FakePoint, listed, regimes, steady, write_folder
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
@@ -141,15 +141,7 @@ def test_a_closure_is_not_blindly_trusted(tmp_path: Path, domains: int, basis: A
         for index in (0, 1)
     ]
     records = [
-        replace(
-            record,
-            sync_before=0,
-            sync_after=1,
-            start_ns=[list(row) for row in record.start_ns],
-            stop_ns=[list(row) for row in record.stop_ns],
-        )
-        if isinstance(record, Obs)
-        else record
+        replace(listed(record), sync_before=0, sync_after=1) if isinstance(record, Obs) else record
         for record in read_records(path).records
     ]
     path.unlink()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from make_records import MACHINE, FakePoint, steady, write_folder
+from make_records import MACHINE, FakePoint, listed, steady, write_folder
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.checks import diagnostics
 from steelyard.records.follow import Tail
@@ -154,9 +154,10 @@ def test_a_rank_seen_elsewhere_was_moved_and_back(tmp_path: Path) -> None:
     """Bound alike before and after, but a look between chunks saw it on another CPU."""
     folder = write_folder(tmp_path / "out", [FakePoint("mpi.bcast", steady(1e3, between=0.005))], launches=10)
     path = folder / "records/l03-mpich-4.0.2-n2.jsonl"
+    records = [listed(record) if isinstance(record, Obs) else record for record in read_records(path).records]
     records = [
         replace(record, noise=(0.0, 0.0), cpu=(0, 5)) if isinstance(record, Obs) and record.first else record
-        for record in read_records(path).records
+        for record in records
     ]
     path.unlink()
     append_records(path, records)

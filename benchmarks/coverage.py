@@ -1,22 +1,32 @@
 """How often the intervals that Steelyard prints hold the truth: nominal against actual, in simulated worlds.
 
-    .venv/bin/python benchmarks/coverage.py [--rounds 1000]
+    .venv/bin/python benchmarks/coverage.py [--rounds 2000]
 
 Tables as Markdown: intervals inside one launch, intervals over launches, and modes. Each world is simulated
-with a truth that is known; the code that is run is the one that makes the numbers of the results.
+with a truth that is known; the code that is run is the one that makes the numbers of the results. What an
+entry says: `coverage_table.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from coverage_table import LAST, Held, held_by, row_of, states_row, table
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from steelyard.stats import block_interval, find_modes, launch_interval, mode_interval, share_interval
+from steelyard.stats import (
+    Interval,
+    block_interval,
+    find_modes,
+    launch_interval,
+    mode_interval,
+    share_interval,
+)
+from steelyard.stats.interval import Estimate
 
 Series = NDArray[np.float64]
 World = Callable[[np.random.Generator, int], Series]
@@ -60,6 +70,14 @@ INSIDE: dict[str, tuple[World, float]] = {
     "regimes 70/30 x 2, 300 samples each": (lambda rng, n: regimes(rng, n, 300), 1.0),
     "regimes 70/30 x 2, 3000 samples each": (lambda rng, n: regimes(rng, n, 3000), 1.0),
 }
+# The same for p99: what a stop rule about it prints, and one launch of a table.
+SAMPLES = (16_000, 30_000, 100_000)
+P99: dict[str, tuple[World, float]] = {
+    "independent, lognormal 30 %": (INSIDE["independent, lognormal 30 %"][0], math.exp(0.3 * 2.3263)),
+    "heavy tail, Pareto 1.5": (INSIDE["heavy tail, Pareto 1.5"][0], 1 + 0.1 * (100 ** (1 / 1.5) - 1)),
+    "correlated for 10 samples": (INSIDE["correlated for 10 samples"][0], 1.23263),
+    "correlated for 50 samples": (INSIDE["correlated for 50 samples"][0], 1.23263),
+}
 LAUNCHES = (2, 3, 5, 6, 10, 20)
 MODE_LAUNCHES = (4, 5, 6, 8, 10, 15, 20)
 
@@ -96,75 +114,78 @@ def _two_modes(rng: np.random.Generator, count: int, ratio: float) -> Series:
     return 0.03 * rng.standard_normal(count) + math.log(ratio) * (rng.random(count) < SLOW)
 
 
-def mode_row(world: World, ratio: float, count: int, rounds: int) -> tuple[float, float, float]:
-    """Fraction of campaigns with modes; of these, where value and share of the modes hold the truth."""
-    held = []
+def mode_row(world: World, ratio: float, count: int, rounds: int) -> tuple[float, Held, Held]:
+    """Fraction of campaigns with modes; of these, the fast mode's value and the slow one's share."""
+    values, shares = list[tuple[Estimate, float]](), list[tuple[Interval, float]]()
     for seed in range(rounds):
         launches = np.exp(world(np.random.default_rng([seed, count]), count))
         modes = find_modes([np.full(8, one) for one in launches])
         if len(modes) > 1:
-            span, (low, high) = mode_interval(modes[0]), share_interval(modes[-1].shares)
-            held.append((span.low <= 1.0 <= span.high, low <= SLOW <= high))
-    value, share = np.mean(held, axis=0) if held and ratio > 1 else (math.nan, math.nan)
-    return len(held) / rounds, float(value), float(share)
+            values.append((mode_interval(modes[0]), 1.0))
+            shares.append((Interval(modes[-1].share, *share_interval(modes[-1].shares)), SLOW))
+    return len(values) / rounds, held_by(values if ratio > 1 else ()), held_by(shares if ratio > 1 else ())
 
 
-def inside_row(world: World, truth: float, count: int, rounds: int) -> tuple[float, float, float]:
-    """Fraction of intervals that hold the truth, fraction that there are, median half-width of those."""
-    held, widths = 0, []
-    for seed in range(rounds):
-        found = block_interval(world(np.random.default_rng([seed, count]), count)).estimate
-        held += found.low <= truth <= found.high
-        if math.isfinite(found.high):
-            widths.append((found.high - found.low) / 2 / found.value)
-    return held / rounds, len(widths) / rounds, float(np.median(widths)) if widths else math.nan
+def inside_row(world: World, truth: float, count: int, rounds: int, p: float = 0.5) -> Held:
+    """Intervals of one launch of so many samples, of its median or another quantile."""
+    return held_by(
+        (block_interval(world(np.random.default_rng([seed, count]), count), p=p).estimate, truth)
+        for seed in range(rounds)
+    )
 
 
-def over_row(world: World, truth: float, count: int, rounds: int) -> tuple[float, float]:
-    """Fraction of intervals over `count` launches that hold the truth, and the level that they state."""
-    held, level = 0, 0.0
-    for seed in range(rounds):
-        found = launch_interval(world(np.random.default_rng([seed, count]), count))
-        held += found.low <= truth <= found.high
-        level = found.level
-    return held / rounds, level
-
-
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def over_row(world: World, truth: float, count: int, rounds: int) -> Held:
+    """Intervals over `count` launches."""
+    return held_by(
+        (launch_interval(world(np.random.default_rng([seed, count]), count)), truth) for seed in range(rounds)
+    )
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="how often the intervals hold the truth")
-    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=2000)
     rounds = parser.parse_args().rounds
+    counts = tuple(map(str, (LONG, SHORT)))
     rows = []
     for name, (world, truth) in INSIDE.items():
-        cells = [name]
-        for count in (LONG, SHORT):
-            held, given, width = inside_row(world, truth, count, rounds)
-            cells += [f"{100 * held:.0f} %", f"{100 * given:.0f} %", f"{100 * width:.2g} %"]
-        rows.append(cells)
-    heads = ("holds", "given", "half-width")
-    print(
-        _table(["one launch, nominal 95 %", *(f"{n}: {head}" for n in (LONG, SHORT) for head in heads)], rows)
-    )
-    print()
-    rows = [["states", *(f"{100 * over_row(_between, 1.0, n, 2)[1]:.1f} %" for n in LAUNCHES)]]
-    for name, (world, truth) in OVER.items():
-        rows.append([name, *(f"{100 * over_row(world, truth, n, rounds)[0]:.0f} %" for n in LAUNCHES)])
-    print(_table(["over launches", *(f"{n}" for n in LAUNCHES)], rows))
+        found = [inside_row(world, truth, count, rounds) for count in (LONG, SHORT)]
+        name, *entries, off = row_of(name, counts, found)
+        given = [f"{100 * one.given:.0f} %" for one in found]
+        rows.append([name, *(cell for pair in zip(entries, given, strict=True) for cell in pair), off])
+    heads = [cell for count in counts for cell in (count, f"{count}: given")]
+    states = ["states", *("95.0" if i % 2 == 0 else "" for i in range(len(heads))), ""]
+    print(table(["one launch, samples", *heads, LAST], [states, *rows]), flush=True)
     print()
     rows = []
-    for name, (world, ratio) in MODES.items():
-        found = [mode_row(world, ratio, n, rounds) for n in MODE_LAUNCHES]
-        rows.append([name, *(f"{100 * one[0]:.1f} %" for one in found)])
-        if ratio > 1:
-            for place, what in enumerate(("value of the fast one holds", "share of the slow one holds"), 1):
-                rows.append([f"- {what}", *(f"{100 * one[place]:.0f} %" for one in found)])
-    print(_table(["modes found, launches", *(f"{n}" for n in MODE_LAUNCHES)], rows))
+    for name, (world, truth) in P99.items():
+        found = [inside_row(world, truth, count, rounds, 0.99) for count in SAMPLES]
+        rows.append(row_of(name, list(map(str, SAMPLES)), found))
+    states = states_row([Held(0.95, 0.95, 0, 1)] * len(SAMPLES))
+    print(table(["p99 of one launch, samples", *map(str, SAMPLES), LAST], [states, *rows]), flush=True)
+    print()
+    heads, rows = list(map(str, LAUNCHES)), []
+    for name, (world, truth) in OVER.items():
+        found = [over_row(world, truth, n, rounds) for n in LAUNCHES]
+        rows += [states_row(found)] if not rows else []
+        rows.append(row_of(name, heads, found))
+    print(table(["over launches", *heads, LAST], rows), flush=True)
+    print()
+    heads = list(map(str, MODE_LAUNCHES))
+    modes = {
+        name: [mode_row(world, ratio, n, rounds) for n in MODE_LAUNCHES]
+        for name, (world, ratio) in MODES.items()
+    }
+    rows = [[name, *(f"{100 * one[0]:.1f} %" for one in found)] for name, found in modes.items()]
+    print(table(["modes found, launches", *heads], rows), flush=True)
+    print()
+    rows = []
+    for place, what in ((1, "value of the fast one"), (2, "share of the slow one")):
+        for name, (_, ratio) in MODES.items():
+            if ratio > 1:
+                entries = [one[place] for one in modes[name]]
+                rows += [states_row(entries), row_of(f"{name}: {what}", heads, entries)]
+    print(table(["where modes were found, launches", *heads, LAST], rows))
 
 
 if __name__ == "__main__":

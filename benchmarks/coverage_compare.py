@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from coverage_derived import Floats, alike, table
+from coverage_derived import Floats, alike
+from coverage_table import LAST, Held, row_of, states_row, table
 
 from steelyard.stats.change_points import find_changes
 from steelyard.stats.night import screen_tonight
@@ -73,15 +74,25 @@ FOLDERS: dict[str, World] = {
 }
 
 
-def arms_held(world: World, pairs: int, rounds: int, by_turns: bool = True) -> float:
-    """The fraction of comparisons all of whose intervals hold the truth."""
-    held = 0
-    for seed in range(rounds):
+def _all_held(found: Iterable[tuple[Floats, Floats, Floats]]) -> Held:
+    """Simultaneous intervals of 99 %, each as value, low, high: where all hold, and the median half-width."""
+    held, halves = [], []
+    for value, low, high in found:
+        held.append(bool(((low <= TRUTH) & (high >= TRUTH)).all()))
+        halves.append(np.median(np.maximum(high - value, value - low)))
+    return Held(float(np.mean(held)), 0.99, float(np.median(halves)), 1.0)
+
+
+def arms_held(world: World, pairs: int, rounds: int, by_turns: bool = True) -> Held:
+    """Comparisons of two arms of so many launches."""
+
+    def compared(seed: int) -> tuple[Floats, Floats, Floats]:
         first, second = world(np.random.default_rng([seed, pairs]), pairs)
         both = (first, second + TRUTH)
         found = compare_arms(*both, seed=seed) if by_turns else compare_sittings(*both)
-        held += bool(((found.low <= TRUTH) & (found.high >= TRUTH)).all())
-    return held / rounds
+        return found.estimate, found.low, found.high
+
+    return _all_held(map(compared, range(rounds)))
 
 
 def _nights(rng: np.random.Generator, count: int, phi: float) -> Floats:
@@ -89,15 +100,16 @@ def _nights(rng: np.random.Generator, count: int, phi: float) -> Floats:
     return np.stack([NIGHT * alike(rng, count + 1, phi) for _ in range(CASES)], axis=1)
 
 
-def tonight_held(count: int, rounds: int, phi: float = 0.0) -> float:
-    """The fraction of nights all of whose intervals, of tonight over those before, hold the truth."""
-    held = 0
-    for seed in range(rounds):
+def tonight_held(count: int, rounds: int, phi: float = 0.0) -> Held:
+    """Tonight over `count` nights before."""
+
+    def screened(seed: int) -> tuple[Floats, Floats, Floats]:
         values = _nights(np.random.default_rng([seed, count]), count, phi)
         values[-1] += TRUTH
         found = screen_tonight(values, [(0,)] * CASES)
-        held += bool(((found.low <= TRUTH) & (found.high >= TRUTH)).all())
-    return held / rounds
+        return found.estimate, found.low, found.high
+
+    return _all_held(map(screened, range(rounds)))
 
 
 def changes_held(count: int, rounds: int, phi: float = 0.0) -> tuple[float, float, float]:
@@ -124,22 +136,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="how often intervals of comparisons hold the truth")
     parser.add_argument("--rounds", type=int, default=400)
     rounds = parser.parse_args().rounds
+    heads = list(map(str, PAIRS))
     for title, worlds, by_turns in (("arms by turns", ARMS, True), ("folders", FOLDERS, False)):
-        rows = [
-            [name, *_percents([arms_held(world, n, rounds, by_turns) for n in PAIRS])]
-            for name, world in worlds.items()
-        ]
-        print(table([f"{title}, all 20 intervals, nominal 99 %: launches of each", *map(str, PAIRS)], rows))
-        print(flush=True)
+        rows = []
+        for name, world in worlds.items():
+            found = [arms_held(world, n, rounds, by_turns) for n in PAIRS]
+            rows += [states_row(found)] if not rows else []
+            rows.append(row_of(name, heads, found))
+        print(
+            table([f"{title}, all 20 intervals: launches of each", *heads, LAST], rows),
+            end="\n\n",
+            flush=True,
+        )
     worlds = (("nights independent", 0.0), ("nights correlated 0.5", 0.5))
-    rows = [[name, *_percents([tonight_held(n, rounds, phi) for n in NIGHTS])] for name, phi in worlds]
-    print(table(["tonight, all 20 intervals, nominal 99 %: nights before", *map(str, NIGHTS)], rows))
-    print(flush=True)
+    heads, rows = list(map(str, NIGHTS)), []
+    for name, phi in worlds:
+        found = [tonight_held(n, rounds, phi) for n in NIGHTS]
+        rows += [states_row(found)] if not rows else []
+        rows.append(row_of(name, heads, found))
+    print(table(["tonight, all 20 intervals: nights before", *heads, LAST], rows), end="\n\n", flush=True)
     rows = []
     for name, phi in worlds:
-        found = [changes_held(n, max(1, rounds // 10), phi) for n in HISTORIES]
+        changes = [changes_held(n, max(1, rounds // 10), phi) for n in HISTORIES]
         for place, what in enumerate(("found", "date in its range, 95 %", "ratio in its interval, 99 %")):
-            rows.append([f"{name}: {what}", *_percents([one[place] for one in found])])
+            rows.append([f"{name}: {what}", *_percents([one[place] for one in changes])])
     print(table(["a change by 10 %, four test cases: nights", *map(str, HISTORIES)], rows))
 
 

@@ -1,6 +1,6 @@
 """How often the intervals of what is made of several rows hold the truth, and how often noise makes a break.
 
-    .venv/bin/python benchmarks/coverage_derived.py [--rounds 1000]
+    .venv/bin/python benchmarks/coverage_derived.py [--rounds 2000]
 
 Tables as Markdown, beside those of `coverage.py`: p99, overhead, overlap, the ratio of rivals, LogGP, scaling
 and the canary. A launch multiplies all that it measures by an effect of 3 %, and each median has noise of its
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from coverage_table import LAST, Held, held_by, row_of, states_row, table
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
@@ -80,6 +81,11 @@ def _overlap(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
     )
     values = [overlap_of(*three) for three in zip(pure, work, both, strict=True)]
     return launch_interval(values, logs=False), 0.5
+
+
+def _fraction(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    """Launches scatter around a half by 5 %, as fractions of time or of calls do."""
+    return launch_interval(list(0.5 * noise(rng, n, sd=0.05)), logs=False), 0.5
 
 
 def _ratio(own: Callable[[], Floats]) -> tuple[Estimate, float]:
@@ -205,26 +211,31 @@ TRIALS: dict[str, Trial] = {
     "overhead": lambda rng, n: _overhead(rng, n, 0.0),
     "overhead, the construct with a tail": lambda rng, n: _overhead(rng, n, 20.0),
     "overlap": _overlap,
+    "LogGP: L + 2 o": lambda rng, n: _loggp(rng, n, "start"),
+    "LogGP: G": lambda rng, n: _loggp(rng, n, "slope"),
+    "fraction, such as of fairness": _fraction,
+}
+
+# Of rivals whose launches are paired, in logarithms: the truth is 0.
+PAIRED: dict[str, Trial] = {
     "ratio of rivals": lambda rng, n: _ratio(lambda: 0.03 * rng.standard_normal(n)),
     "ratio, launches alike, lag 1 of 0.4": lambda rng, n: _ratio(lambda: 0.03 * alike(rng, n, 0.4)),
     "ratio, modes 70/30 x 2": lambda rng, n: _ratio(
         lambda: 0.03 * rng.standard_normal(n) + math.log(2) * (rng.random(n) < 0.3)
     ),
-    "LogGP: L + 2 o": lambda rng, n: _loggp(rng, n, "start"),
-    "LogGP: G": lambda rng, n: _loggp(rng, n, "slope"),
+}
+
+# Those of a model for each launch.
+SCALING: dict[str, Trial] = {
     "scaling: Amdahl's serial fraction": _serial_fraction,
     "scaling: efficiency on 8 ranks": _efficiency,
 }
 
 
-def held(trial: Trial, count: int, rounds: int) -> float:
-    """The fraction of intervals over `count` launches or spells that hold the truth; none holds nothing."""
-    found = 0
-    for seed in range(rounds):
-        estimate, truth = trial(np.random.default_rng([seed, count]), count)
-        if estimate is not None and estimate.low is not None and estimate.high is not None:
-            found += estimate.low <= truth <= estimate.high
-    return found / rounds
+def held(trial: Trial, count: int, rounds: int, level: float | None = None) -> Held:
+    """Intervals over `count` launches or spells; `level` is what those state that do not say so."""
+    stated = level or launch_interval([1.0 + i for i in range(count)]).level
+    return held_by((trial(np.random.default_rng([seed, count]), count) for seed in range(rounds)), stated)
 
 
 def false_breaks(spread: float, count: int, rounds: int) -> float:
@@ -237,28 +248,26 @@ def false_breaks(spread: float, count: int, rounds: int) -> float:
     return found / rounds
 
 
-def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """As Markdown."""
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="how often derived intervals hold the truth")
-    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=2000)
     rounds = parser.parse_args().rounds
-    rows = [
-        [name, *(f"{100 * held(trial, n, rounds):.0f} %" for n in LAUNCHES)] for name, trial in TRIALS.items()
-    ]
-    print(table(["launches", *map(str, LAUNCHES)], rows))
-    print()
+    heads = list(map(str, LAUNCHES))
+    for title, trials in (("launches", TRIALS), ("launches, paired", PAIRED), ("launches", SCALING)):
+        rows = []
+        for name, trial in trials.items():
+            found = [held(trial, n, rounds // 3 if trials is SCALING else rounds) for n in LAUNCHES]
+            rows += [states_row(found)] if not rows else []
+            rows.append(row_of(name, heads, found))
+        print(table([title, *heads, LAST], rows), end="\n\n", flush=True)
     spells = (3, 4, 6, 10, 20, 40)
-    rows = [
-        [name, *(f"{100 * held(trial, n, rounds):.0f} %" for n in spells)] for name, trial in CANARY.items()
-    ]
-    print(table(["canary's ratio, nominal 90 %: spells of either mode", *map(str, spells)], rows))
-    print()
+    heads, rows = list(map(str, spells)), []
+    for name, trial in CANARY.items():
+        found = [held(trial, n, rounds, 0.90) for n in spells]
+        rows += [states_row(found)] if not rows else []
+        rows.append(row_of(name, heads, found))
+    print(table(["canary's ratio: spells of either mode", *heads, LAST], rows), end="\n\n", flush=True)
     counts = (1, 3, 10)
     rows = [
         [f"{100 * spread:.0f} %", *(f"{100 * false_breaks(spread, n, rounds // 3):.1f} %" for n in counts)]

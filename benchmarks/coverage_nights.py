@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from coverage_derived import Floats, alike, launches_of, table
+from coverage_derived import Floats, alike, launches_of
+from coverage_table import table
 
 from steelyard.compare.answer import FASTER, SLOWER, Question
 from steelyard.compare.arms import Rivals

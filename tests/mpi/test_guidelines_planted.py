@@ -89,7 +89,6 @@ def test_planted_violations_are_found_and_named(
     # what nothing was planted in is not as much slower
     assert (points["Allreduce <= Reduce + Bcast", _OTHER]["low"] or 0) < 2
     told = steelyard("check", "guidelines", tmp_path / "out")
-    assert max(map(len, told.out.splitlines())) <= 80
     assert "Gather <= Gatherv is violated" in " ".join(told.out.split())
     report = steelyard("report", tmp_path / "out")
     assert "violated guidelines" in Path(report.out.strip()).read_text("utf-8")

@@ -30,6 +30,7 @@ from steelyard.guidelines.verdicts import (
 )
 from steelyard.plan.plan import Measure
 from steelyard.results.row import Row
+from steelyard.show.terminal import Paper, sheet_text
 
 LAUNCHES = 12
 
@@ -209,6 +210,16 @@ def test_sentences_say_by_how_much_and_what_to_do() -> None:
     document = guidelines_document(found)
     assert (document["schema"], document["verdict"], document["family"]) == (1, VIOLATED, 1)
     assert b'failures="1"' in guidelines_junit("t", found, strict=False)
+
+
+def test_tables_fit_a_terminal() -> None:
+    rows = [_row("mpi.allreduce", 9000.0, 1024, ranks=128), _row("mpi.allreduce", 3000.0, 1536, ranks=128)]
+    rows += [_row("mpi.mock.allreduce_by_reduce_scatter_block_allgather", 500.0, 1024, ranks=128)]
+    rows += [_row("mpi.allreduce", 3000.0, 1024, ranks=4)]
+    sheets = list(guideline_sheets(check_guidelines(rows, Asked())))
+    assert len(sheets) == 2
+    for sheet in sheets:
+        assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
 
 
 def test_a_knob_is_named_only_where_the_library_has_one() -> None:

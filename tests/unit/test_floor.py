@@ -17,8 +17,9 @@ from steelyard.engines.description import Description, ops_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.efficiency import efficiencies
+from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
-from steelyard.plan.resolve import needs_mpi, resolve
+from steelyard.plan.resolve import resolve
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report import write_report
 from steelyard.results.load import load

@@ -9,8 +9,9 @@ from described import described
 from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
 from steelyard.engines.description import ops_of
+from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan, budget_seconds, plan_document
-from steelyard.plan.resolve import needs_mpi, point_line, resolve, select_ops
+from steelyard.plan.resolve import point_line, resolve, select_ops
 from steelyard.records.campaign_file import PlannedPoint
 
 _OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))

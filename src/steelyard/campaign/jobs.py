@@ -21,8 +21,8 @@ from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
+from steelyard.plan.engine_needed import clock_lacks, needs_mpi
 from steelyard.plan.plan import Plan
-from steelyard.plan.resolve import clock_lacks, needs_mpi
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
 from steelyard.system.allocation import Allocation, read_allocation
 from steelyard.system.machine import Machine

@@ -15,7 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, StrictFlag, listed
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
 
 if TYPE_CHECKING:
     from steelyard.guidelines.verdicts import CheckedGuidelines
@@ -46,13 +46,7 @@ class GuidelineOptions:
             ),
         ),
     ] = None
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME|PATH,...",
-            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
-        ),
-    ] = None
+    mpi: MpiNames = None
     ranks: Annotated[
         str | None,
         typer.Option(

@@ -22,6 +22,14 @@ JsonFlag = Annotated[
     bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
 ]
 
+MpiNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME|PATH,...",
+        help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
+    ),
+]
+
 # What a comparison is asked for, of arms or of nights.
 LeastPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.options import JsonFlag
+from steelyard.cli.options import JsonFlag, MpiNames
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,7 @@ class RunOptions:
             ),
         ),
     ] = None
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME|PATH,...",
-            help="MPIs, whose launches alternate; default: the first of 'steelyard mpi list'",
-        ),
-    ] = None
+    mpi: MpiNames = None
     engine: Annotated[
         str | None,
         typer.Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,29 @@ from steelyard.models.roofs import phase_roofs_of
 from steelyard.models.scaling import scaling_curves
 from steelyard.models.thread_costs import thread_curves
 from steelyard.records.schema import SCHEMA
+from steelyard.results.row import Row
+
+# What rows make together: a key of results.json -> the function that makes it.
+_MADE: Mapping[str, Callable[[Sequence[Row]], object]] = {
+    "overlap": curves,
+    "floor": efficiencies,
+    "macro": macro_of,
+    "scaling": scaling_curves,
+    "exchanges": exchanges_of,
+    "phase_roofs": phase_roofs_of,
+    "functionality": functionality_of,
+    "rankings": rankings_of,
+    "choices": choices_of,
+    "settings": settings_ranked,
+    "streams": streams_of,
+    "threads": thread_curves,
+    "messages": log_models,
+    "overheads": overheads_of,
+    "rates": max_rates_of,
+    "trees": algorithms_of,
+    "collectives": collective_lines_of,
+    "growth": growths_of,
+}
 
 
 def results_document(what: Results) -> dict[str, Any]:
@@ -50,23 +73,10 @@ def results_document(what: Results) -> dict[str, Any]:
     pairs of ranks share, `trees` which algorithm broadcasts seem to use, `collectives` their lines,
     `growth` models over ranks, `doubts` what the checks have found.
     """
-    rows = what.rows
-    points = [row_document(row) for row in rows]
-    overlap, floor = msgspec.to_builtins((curves(rows), efficiencies(rows)))
-    found = msgspec.to_builtins(what.found)
-    macro, scaling = msgspec.to_builtins((macro_of(rows), scaling_curves(rows)))
-    made = {"overlap": overlap, "floor": floor, "macro": macro, "scaling": scaling}
-    made["exchanges"], made["phase_roofs"] = msgspec.to_builtins((exchanges_of(rows), phase_roofs_of(rows)))
-    works, ranked = msgspec.to_builtins((functionality_of(rows), rankings_of(rows)))
-    streams, threads = msgspec.to_builtins((streams_of(rows), thread_curves(rows)))
-    made |= {"functionality": works, "rankings": ranked, "streams": streams, "threads": threads}
-    made["choices"], made["settings"] = msgspec.to_builtins((choices_of(rows), settings_ranked(rows)))
-    made["rates"] = msgspec.to_builtins(max_rates_of(rows))
-    made["messages"], made["overheads"] = msgspec.to_builtins((log_models(rows), overheads_of(rows)))
-    made["collectives"] = msgspec.to_builtins(collective_lines_of(rows))
-    made["trees"], made["growth"] = msgspec.to_builtins((algorithms_of(rows), growths_of(rows)))
-    made["doubts"] = found
-    return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made}
+    made = {name: msgspec.to_builtins(make(what.rows)) for name, make in _MADE.items()}
+    points = [row_document(row) for row in what.rows]
+    doubts = msgspec.to_builtins(what.found)
+    return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made, "doubts": doubts}
 
 
 def _json(what: Export) -> bytes:

@@ -15,7 +15,7 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.engines.description import Description, Method, Op, Ops, Param, Rule, by_name
+from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in
@@ -23,7 +23,7 @@ from steelyard.plan.exclude import is_excluded
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis
-from steelyard.plan.teams import Team, hosts_of, teams_of
+from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
@@ -348,45 +348,6 @@ def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
 def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
     of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
     return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"
-
-
-def needs_mpi(plan: Plan, solo: Description) -> bool:
-    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
-    known = by_name(solo.ops)
-    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
-
-
-def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
-    """`known`: the ops of the solo engine by name."""
-    families = {name.partition(".")[0] for name in known}
-    if measure.engine == "mpi" or any(
-        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
-    ):
-        return True
-    if max(hosts_of(measure) or (1,)) > 1:
-        return True
-    if measure.ranks is None or max(numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
-        return False
-    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
-    return any(known[name].class_ != "p2p" for name in chosen)
-
-
-def clock_lacks(plan: Plan, description: Description) -> str | None:
-    """Why an engine cannot use the clock that a plan asks for, in one sentence; None when it can.
-
-    Raises InputError for a name that is none.
-    """
-    clocks = by_name(description.clocks)
-    usable = ", ".join(name for name, clock in clocks.items() if clock.available)
-    if plan.clock is not None and plan.clock not in clocks:
-        others = ", ".join(name for name, clock in clocks.items() if not clock.available)
-        raise InputError(
-            f"there is no clock '{plan.clock}'{nearest(plan.clock, clocks) or ';'} give one of {usable}"
-            + (f", or {others} where an engine can use it" if others else "")
-        )
-    if plan.clock is None or clocks[plan.clock].available:
-        return None
-    return f"the clock {plan.clock} cannot be used here: {clocks[plan.clock].why_not}; give one of {usable}"
 
 
 def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:

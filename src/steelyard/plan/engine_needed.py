@@ -1,0 +1,52 @@
+"""Which engine a plan needs, and whether it has the clock that the plan asks for."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+
+from steelyard.base.errors import InputError
+from steelyard.base.units import parse_counts
+from steelyard.engines.description import Description, Op, by_name
+from steelyard.plan.axis import numbers_in
+from steelyard.plan.plan import Measure, Plan, nearest
+from steelyard.plan.teams import hosts_of
+
+
+def needs_mpi(plan: Plan, solo: Description) -> bool:
+    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
+    known = by_name(solo.ops)
+    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+
+
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
+    """`known`: the ops of the solo engine by name."""
+    families = {name.partition(".")[0] for name in known}
+    if measure.engine == "mpi" or any(
+        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+    ):
+        return True
+    if max(hosts_of(measure) or (1,)) > 1:
+        return True
+    if measure.ranks is None or max(numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+        return False
+    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    return any(known[name].class_ != "p2p" for name in chosen)
+
+
+def clock_lacks(plan: Plan, description: Description) -> str | None:
+    """Why an engine cannot use the clock that a plan asks for, in one sentence; None when it can.
+
+    Raises InputError for a name that is none.
+    """
+    clocks = by_name(description.clocks)
+    usable = ", ".join(name for name, clock in clocks.items() if clock.available)
+    if plan.clock is not None and plan.clock not in clocks:
+        others = ", ".join(name for name, clock in clocks.items() if not clock.available)
+        raise InputError(
+            f"there is no clock '{plan.clock}'{nearest(plan.clock, clocks) or ';'} give one of {usable}"
+            + (f", or {others} where an engine can use it" if others else "")
+        )
+    if plan.clock is None or clocks[plan.clock].available:
+        return None
+    return f"the clock {plan.clock} cannot be used here: {clocks[plan.clock].why_not}; give one of {usable}"

@@ -37,7 +37,8 @@ from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedOp
+from steelyard.plan.settings import read_around
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def planned(options: RunOptions) -> Plan:
     axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
     axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
     axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
+    axes |= read_around({name: getattr(options, name) for name in AROUND})
     params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
     like = listed(options.like)
     settings = (options.omp or (), options.env or ())

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.plan.plan import Measure, Plan, Value
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint
 
 
 def plan_again(
@@ -54,14 +54,19 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
         ops=(point.op,),
         bytes=(point.bytes,) if sized else None,
         ranks=(point.ranks,),
-        hosts=None if point.hosts is None else (point.hosts,),
+        hosts=None if point.hosts is None or (place is not None and place.hosts) else (point.hosts,),
         threads=(point.threads,),
         thread_level=point.thread_level,
         method=point.method or None,
         rule=point.rule or None,
-        placement=None if place is None else ",".join(map(str, place.cpus)) or place.kind,
+        placement=None if place is None else place.words,
         engine=None if factor == "engine" else "mpi" if point.mpi else "solo",
         params={**point.params, **point.method_params, **point.rule_params},
         omp=point.omp,
-        env={key: value for key, value in point.env.items() if kind != "env" or key != name},
+        env={
+            key: value
+            for key, value in point.env.items()
+            if (kind != "env" or key != name) and key not in AROUND.values()
+        },
+        **{key: point.env[name] for key, name in AROUND.items() if name in point.env and key != factor},
     )

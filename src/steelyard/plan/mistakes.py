@@ -20,6 +20,8 @@ _ALLOWED: Mapping[str, str] = {
     "params": "a table of parameters: { window = [1, 64] }",
     "omp": "a table of settings of OpenMP: { wait_policy = \"active\" }",
     "env": "a table of variables: { UCX_TLS = [\"tcp\", \"shm\"] }",
+    "modules": "modules to load: \"gcc/12 ucx\", or a list of such sets",
+    "wrapper": "words before the engine: \"apptainer exec mpi.sif\", or a list of such commands",
     "exclude": "a list of tables: [{ bytes = \"1Mi\", threads = 4 }]",
     "measure": "tables of their own, [[measure]]",
     "include": "plans that ship, or files beside this one: [\"quick\", \"mine.toml\"]",

@@ -19,7 +19,7 @@ from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import Axis
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
-from steelyard.plan.settings import check_variable
+from steelyard.plan.settings import check_modules, check_variable, check_wrappers, words_of
 from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
@@ -51,6 +51,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+    modules: str | tuple[str, ...] = ()  # sets of modules, "gcc/12 ucx": launches with each; "-": none
+    wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # what has the same size follows each other in a launch, in random order
 
@@ -65,7 +67,9 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
             if values == ():
                 raise ValueError(f"{name} has no value; leave it out, or give it one")
         for name, words in self.env.items():
-            check_variable(name, (words,) if isinstance(words, str) else words)
+            check_variable(name, words_of(words))
+        check_modules(words_of(self.modules))
+        check_wrappers(words_of(self.wrapper))
         if self.engine not in (None, "solo", "mpi"):
             raise ValueError("engine is 'solo' or 'mpi'")
 

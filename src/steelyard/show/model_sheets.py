@@ -13,6 +13,7 @@ from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
+from steelyard.models.host_matrix import host_matrices
 from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
@@ -27,6 +28,7 @@ from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
+from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.log_sheets import message_sheets
@@ -49,6 +51,7 @@ def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
         *floor_sheets(efficiencies(rows)),
         *core_sheets(rows),
         *map(pair_sheet, pair_tables(rows)),
+        *host_sheets(host_matrices(rows)),
         *macro_sheets(macro_of(rows)),
         *message_sheets(rows),
         *overhead_sheets(overheads_of(rows)),
@@ -158,10 +161,10 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
 
 
 def pair_sheet(pairs: PairTable) -> Sheet:
-    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    """A line for each pair of CPUs or hosts, from rank or thread 0's to the other's."""
     return Sheet(
-        "from CPU to CPU",
+        f"from {pairs.level} to {pairs.level}, by pair" if pairs.level == "host" else "from CPU to CPU",
         pairs.title,
-        (number("CPUs"), number("time", strong=True), number("interval"), words("where")),
+        (number(f"{pairs.level}s"), number("time", strong=True), number("interval"), words("where")),
         plain_lines(pairs.lines),
     )

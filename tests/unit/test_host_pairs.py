@@ -26,6 +26,7 @@ from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.report import write_report
 from steelyard.results.facets import Messages
 from steelyard.results.facets.messages import RowPair
+from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
 from steelyard.show.core_pairs import pair_tables
@@ -204,13 +205,36 @@ def test_records_alone_tell_the_hosts(tmp_path: Path) -> None:
 
 def test_ranks_that_are_on_one_host_instead_of_two_are_named(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [_on("n1", "n2", 900.0)], launches=1)
-    found = {one.check for one in diagnostics(measured := load(folder), rows_of(measured))}
+    found = {one.name for one in diagnostics(measured := load(folder), rows_of(measured))}
     assert "other-hosts" not in found
     for path in (folder / "records").iterdir():
         path.write_text(path.read_text().replace('"host":"n2"', '"host":"n1"'))
     measured = load(folder)
-    (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.check == "other-hosts")
-    assert "was told 2 hosts (n1, n2), its ranks are on 1 (n1)" in one.detail
+    (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-hosts")
+    assert "was told 2 hosts (n1, n2), its ranks are on 1 (n1)" in one.evidence
+
+
+def test_each_host_has_a_line_and_another_kind_of_machine_is_named(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [_on("n1", "n2", 900.0)], launches=2)
+    for path in (folder / "records").iterdir():
+        text = path.read_text()
+        for rank, machine in ((0, "EPYC, 8 CPUs, Linux 6"), (1, "Xeon, 8 CPUs, Linux 6")):
+            text = text.replace(f'"rank":{rank},"host"', f'"rank":{rank},"machine":"{machine}","host"')
+        path.write_text(text)
+    measured = load(folder)
+    seen = hosts_seen(measured)
+    assert [(one.host, one.launches, one.ranks, one.machine[:4]) for one in seen] == [
+        ("n1", 2, 1, "EPYC"),
+        ("n2", 2, 1, "Xeon"),
+    ]
+    assert "Xeon, 8 CPUs, Linux 6" in tables_text(folder)
+    (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-machines")
+    assert one.evidence == "n2 is Xeon, 8 CPUs, Linux 6, and n1 is EPYC, 8 CPUs, Linux 6."
+
+
+def test_one_host_has_no_table_of_hosts(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [FakePoint("mpi.bcast", steady(900.0))], launches=1)
+    assert hosts_seen(load(folder)) == ()
 
 
 @pytest.mark.parametrize("ranks", [4, 5])

@@ -150,6 +150,25 @@ def other_hosts(seen: Evidence) -> str | None:
 
 
 @check(
+    "other-machines",
+    WARNING,
+    "Ranks are on other kinds of machines than rank 0",
+    why="All hosts are taken to be like rank 0's: ranks are bound by its cores, and a slower host holds up the others.",
+    remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind alone.",
+)
+def other_machines(seen: Evidence) -> str | None:
+    """Hosts whose CPUs or kernel are not those of rank 0's host."""
+    found = {}
+    for file in seen.measured.files:
+        places = file.launch.places if file.launch else ()
+        first = next((place for place in places if place.rank == 0), None)
+        for place in () if first is None else places:
+            if place.machine and place.machine != first.machine:
+                found[place.host] = f"{place.host} is {place.machine}, and {first.host} is {first.machine}"
+    return sentences(found.values())
+
+
+@check(
     "other-libraries",
     WARNING,
     "Ranks run other programs or libraries than rank 0",

@@ -16,6 +16,7 @@ from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
+from steelyard.campaign.stage import check_stage, stage_engines
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
@@ -127,6 +128,9 @@ def planned(options: RunOptions) -> Plan:
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}
+    if options.stage is not None:
+        check_stage(options.stage)
+        given["stage"] = options.stage
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
     if (options.launches or 1) > MOST_LAUNCHES:
@@ -158,6 +162,7 @@ def measure(
     command = ("steelyard", *map(visible, sys.argv[1:]))
     campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
     with locked(folder) as lock:
+        setup = stage_engines(plan, points, setup, tell)
         for note in lock.notes:
             tell(f"note: {note}")
 

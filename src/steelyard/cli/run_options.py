@@ -90,6 +90,13 @@ class RunOptions:
             ),
         ),
     ] = None
+    stage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="a folder of each host's own to which the engine is copied first: hosts need not see ours",
+        ),
+    ] = None
     threads: Annotated[
         str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
     ] = None

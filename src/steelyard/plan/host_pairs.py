@@ -73,6 +73,8 @@ def host_placements(
     so many of the allocation, all where it says nothing. A team that is too small for the op is for others,
     unless it is `alone`. Raises InputError.
     """
+    if not words:
+        return
     pairs = dict.fromkeys(
         pair for word in words for pool in _pools(word, measure, hosts) for pair in _pairs(word, pool)
     )

@@ -31,6 +31,7 @@ _ALLOWED: Mapping[str, str] = {
     "time_budget": "a time: \"90s\", \"10m\"",
     "spread": "a time: \"30m\", \"2h\"",
     "mpi": "names or paths of MPIs: \"mpich\", or [\"mpich\", \"openmpi\"]",
+    "stage": "an absolute path of a folder of each host's own: \"/tmp/steelyard\"",
     "arms": "a table of one factor and its values",
     "oversubscribe": "true or false",
     "yield": "\"real\" or \"none\"",

@@ -86,6 +86,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     spread: str | None = None  # the time over which launches begin, evenly; no wait counts for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
     launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
+    stage: str | None = None  # a folder of each host's own, to which engines are brought
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
     refine: bool = False  # in further launches, sizes around changes of protocol and bends
@@ -197,7 +198,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine")
+_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine", "stage")
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 

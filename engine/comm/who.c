@@ -160,10 +160,11 @@ const struct who_layout layouts[LAYOUTS] = {
                           half},
     [LAYOUT_MATCHING] = {"matching", "random pairs of ranks; one rank of an odd number waits", matching,
                          half},
-    [LAYOUT_ROUND_ROBIN] = {"round_robin",
-                            "a round of a tournament in which each rank meets each other once; one rank of an "
-                            "odd number waits",
-                            round_robin, half},
+    [LAYOUT_ROUND_ROBIN] =
+        {"round_robin",
+         "a round of a tournament in which each rank meets each other once; one rank of an "
+         "odd number waits",
+         round_robin, half},
     [LAYOUT_PAIR] = {"pair", "rank a with rank b, the others wait", pair, one},
     [LAYOUT_SHIFT] = {"shift", "each rank i to i + d, all at once", shift, each},
     [LAYOUT_RING] = {"ring", "each rank with the next, all at once", ring, each},

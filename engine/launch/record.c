@@ -163,7 +163,8 @@ static int places_gather(const struct team *team, const struct place *mine, stru
     memset(&p->worst, 0, sizeof p->worst);
     p->worst.place = *mine;
     p->worst.rank = team->rank;
-    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries || mine->other_machine;
+    p->worst.is_wrong =
+        mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries || mine->other_machine;
     p->worst.most_tick_ns = mine->clock_tick_ns;
     if (team->rank == 0) {
         p->of = malloc((size_t)count * sizeof *p->of);

@@ -53,7 +53,8 @@ static void test_both_ends_agree(void)
         for (int kind = 0; kind < LAYOUTS; ++kind)
             for (int variant = 0; variant < 5; ++variant) {
                 struct matrix m;
-                struct layout_ask ask = {.size = sizes[s], .seed = (uint64_t)variant, .shift = variant, .round = variant + 1};
+                struct layout_ask ask = {
+                    .size = sizes[s], .seed = (uint64_t)variant, .shift = variant, .round = variant + 1};
                 ask.b = variant % sizes[s];
                 ask_all((enum layout_kind)kind, ask, &m);
                 CHECK(memcmp(m.to, m.from, sizeof m.to) == 0);

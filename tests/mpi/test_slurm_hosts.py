@@ -1,4 +1,4 @@
-"""What a real Slurm of one machine may do to jobs: four nodes and two switches, limits, drained nodes, requeues."""
+"""What a real Slurm of one machine does to jobs: nodes by their switches, limits, drained nodes, requeues."""
 
 from __future__ import annotations
 
@@ -107,7 +107,14 @@ def _whole(files: list[JobFile], launches: int) -> None:
 
 def test_pairs_of_four_nodes_by_their_switches(tmp_path: Path) -> None:
     with _slurm(4, switches=2) as environment:
-        run = _Run(tmp_path / "out", environment, "--hosts=4", "--placement=hosts-each;n4,n2", "--launches=1", "--time=10m")
+        run = _Run(
+            tmp_path / "out",
+            environment,
+            "--hosts=4",
+            "--placement=hosts-each;n4,n2",
+            "--launches=1",
+            "--time=10m",
+        )
         assert run.ended() == 0, run.said
     files = run.files(4)
     _whole(files, 4)

@@ -23,7 +23,7 @@ from steelyard.system.process import Done, run
 pytestmark = [pytest.mark.ours, pytest.mark.further]
 
 _SECONDS = 120.0
-# What mpiexec is told on the command line elsewhere (testbed/hosts.py), as Open MPI 4 reads it from variables.
+# What mpiexec is told on the command line in testbed/hosts.py, as Open MPI 4 reads it from variables.
 _OPENMPI = {
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_btl": "tcp,self,vader",
@@ -37,7 +37,11 @@ def _steelyard(bed: Hosts, *words: str, **variables: str) -> Done:
     """In the first host, with an allocation of all hosts and a cache that the others do not see."""
     folder = Path(bed.agent).parent
     allocation = " ".join(f"{host.name} {len(read_machine().cores)}" for host in bed.hosts)
-    given = {"LSB_MCPU_HOSTS": allocation, "OMPI_MCA_plm_rsh_agent": bed.agent, "STEELYARD_CACHE": f"{folder}/tmp/cache"}
+    given = {
+        "LSB_MCPU_HOSTS": allocation,
+        "OMPI_MCA_plm_rsh_agent": bed.agent,
+        "STEELYARD_CACHE": f"{folder}/tmp/cache",
+    }
     given |= _OPENMPI | variables
     line = [f"{name}={value}" for name, value in given.items()]
     command = ["env", *line, str(scripts_folder() / "steelyard"), *words]
@@ -71,7 +75,15 @@ def _tried(bed: Hosts, *words: str, **variables: str) -> Done:
 
 def test_hosts_that_do_not_see_the_engine(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["run", "mpi.pingpong", "--bytes=8", "--mpi=openmpi", "--launches=1", "--rule=fixed", "--param=count=3"]
+    words = [
+        "run",
+        "mpi.pingpong",
+        "--bytes=8",
+        "--mpi=openmpi",
+        "--launches=1",
+        "--rule=fixed",
+        "--param=count=3",
+    ]
     words += ["--placement=hosts-each", "--clock=monotonic", f"--out={out}"]
     with hosts(2, (250, 750)) as bed:
         stage = f"{Path(bed.agent).parent}/tmp/stage"
@@ -86,6 +98,8 @@ def test_hosts_that_do_not_see_the_engine(tmp_path: Path) -> None:
     for file in files.values():
         assert file.launch is not None
         assert file.job.engine.startswith(stage)
-        assert [place.host for place in file.launch.places] == (file.job.placement or "").split()[1].split(",")
+        assert [place.host for place in file.launch.places] == (file.job.placement or "").split()[1].split(
+            ","
+        )
         assert not any(place.other_libraries for place in file.launch.places)
     assert "other host" in done.out

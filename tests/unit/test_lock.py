@@ -21,13 +21,22 @@ def test_a_file_system_without_locks_is_one_sentence(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(InputError, match=r"cannot be locked \(.*\), as on a network .*; give --out another") as raised, locked(tmp_path):
+    with (
+        pytest.raises(
+            InputError, match=r"cannot be locked \(.*\), as on some network .*; give --out another"
+        ) as raised,
+        locked(tmp_path),
+    ):
         pass
     assert "\n" not in str(raised.value)
 
 
 def test_a_second_one_is_told_who_holds_the_folder(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(InputError, match=rf"another steelyard \(pid {os.getpid()} on .*, since ") , locked(tmp_path):
+    with (
+        locked(tmp_path),
+        pytest.raises(InputError, match=rf"another steelyard \(pid {os.getpid()} on .*, since "),
+        locked(tmp_path),
+    ):
         pass
     with locked(tmp_path) as lock:
         assert lock.notes == ()

@@ -35,9 +35,7 @@ _ENGINE = Engine(
     "mpi",
     Mpi("mpich-5.0.2", "mpich", "5.0.2", None, "/usr/bin/mpiexec", None, abi=False, origin="path"),
 )
-_MACHINE = msgspec.structs.replace(
-    read_machine("/nowhere"), cores=((0,), (1,)), cpus=(0, 1), online=(0, 1)
-)
+_MACHINE = msgspec.structs.replace(read_machine("/nowhere"), cores=((0,), (1,)), cpus=(0, 1), online=(0, 1))
 
 # Each module sets a variable of its name; `fails` fails, `silent` fails as old versions did, without a code.
 _MODULE = """() {  shift
@@ -47,7 +45,7 @@ _MODULE = """() {  shift
    silent) echo "ModuleCmd_Load.c(213):ERROR:105" >&2; return 0;;
    mpi/*) PATH="$OWN/$name:$PATH"; LD_LIBRARY_PATH="$OWN/$name/lib"; export PATH LD_LIBRARY_PATH;;
    clean) unset TO_GO;;
-   *) echo "loading $name"; eval "export MODULE_${name%%/*}='${name#*/}'; export LOADED=\\"\\$LOADED:$name\\"";;
+   *) echo "loading $name"; export "MODULE_${name%%/*}=${name#*/}" "LOADED=$LOADED:$name";;
   esac
  done
 }"""
@@ -74,7 +72,10 @@ def test_what_modules_change() -> None:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (("gcc/12", "fails"), r"'module load gcc/12 fails' failed: Unable to locate a modulefile for 'fails'"),
+        (
+            ("gcc/12", "fails"),
+            r"'module load gcc/12 fails' failed: Unable to locate a modulefile for 'fails'",
+        ),
         (("silent",), r"'module load silent' changed nothing: ModuleCmd_Load"),
     ],
 )
@@ -89,7 +90,7 @@ def test_no_modules_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     for name in ("BASH_ENV", "BASH_FUNC_module%%", "MODULESHOME", "LMOD_PKG"):
         monkeypatch.delenv(name, raising=False)
     fake = tmp_path / "bash"
-    fake.write_text('#!/bin/sh\nexit 87\n')
+    fake.write_text("#!/bin/sh\nexit 87\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(InputError, match="no shell here has the function module"):
@@ -101,17 +102,19 @@ _HOSTILE = ("x;touch M", "$(touch M)", "`touch M`", "-h", "a|b", "x\ny", "*", "'
 
 @pytest.mark.usefixtures("_module")
 @pytest.mark.parametrize("text", _HOSTILE)
-def test_hostile_names_of_modules_reach_no_shell(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_names_of_modules_reach_no_shell(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="is no name of a module"):
         module_names(text)
-    with pytest.raises(InputError, match="--modules has .* is no name of a module"):
+    with pytest.raises(InputError, match=r"--modules has .* is no name of a module"):
         read_around({"modules": [text], "wrapper": None})
     with pytest.raises(InputError, match="is no name of a module"):
         choose_mpi(f"module:{text}")
     # the script itself does not read them as code either, should one ever come through
     if text and "\0" not in text:
-        load_modules(("quoted/" + text.replace("'", ""),))
+        load_modules((f"quoted/{text}",))
     assert not (tmp_path / "M").exists()
 
 
@@ -120,7 +123,7 @@ def test_hostile_names_of_modules_reach_no_shell(text: str, tmp_path: Path, monk
     [("apptainer 'x", "a quote without its end"), ("a\nb", "control characters"), ("  ", "has no words")],
 )
 def test_wrappers_that_cannot_be(wrapper: str, words: str) -> None:
-    with pytest.raises(InputError, match=f"--wrapper .*{words}") as raised:
+    with pytest.raises(InputError, match=rf"--wrapper .*{words}") as raised:
         read_around({"modules": None, "wrapper": [wrapper]})
     assert "\n" not in str(raised.value)
 
@@ -187,7 +190,7 @@ def test_they_are_arms(word: str, arms: tuple[str, ...]) -> None:
     assert tuple(point.arm for point in _points(again)) == arms
     with pytest.raises(InputError, match=f"the arms name the {factor}"):
         _points(msgspec.structs.replace(plan, measure=(msgspec.structs.replace(_MEASURE, **{factor: "x"}),)))
-    with pytest.raises(InputError, match="the arms are none: .*"):
+    with pytest.raises(InputError, match="the arms are none: "):
         _points(msgspec.structs.replace(plan, arms={factor: ("a", "'" if factor == "wrapper" else "$(x)")}))
 
 
@@ -220,5 +223,5 @@ def test_the_mpi_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
     assert {"MODULE_gcc", "MODULE_ucx", "PATH", "LD_LIBRARY_PATH"} <= launch.environment.keys()
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(InputError, match="there is no mpiexec on PATH; name an MPI's module|is impossible"):
+    with pytest.raises(InputError, match=r"there is no mpiexec on PATH; name an MPI's module|is impossible"):
         choose_mpi("module:gcc/12")

@@ -118,8 +118,8 @@ def _is_free(file: IO[bytes], folder: Path) -> bool:
         return False
     except OSError as error:
         raise InputError(
-            f"'{folder}' cannot be locked ({error.strerror}), as on a network file system without locks, and two "
-            "could measure into it at once; give --out another place"
+            f"'{folder}' cannot be locked ({error.strerror}), as on some network file systems, and two could "
+            "measure into it at once; give --out another place"
         ) from None
     return True
 

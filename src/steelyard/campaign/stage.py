@@ -40,14 +40,15 @@ def check_stage(stage: str) -> None:
     """Raises InputError for what is no folder of a host."""
     if not stage.startswith("/") or visible(stage) != stage:
         raise InputError(
-            f"--stage '{visible(stage)}' is no absolute path; give a folder of each host's own, such as /tmp/steelyard"
+            f"--stage '{visible(stage)}' is no absolute path; give a folder of each host's own, "
+            "such as /tmp/steelyard"
         )
 
 
 def stage_engines(
     plan: Plan, points: Sequence[PlannedPoint], setup: Setup, tell: Callable[[str], None]
 ) -> Setup:
-    """The setup with engines that are started from the folder that the plan names, on each host that it needs.
+    """The setup with engines that are started from the folder that the plan names, brought to each host.
 
     Without such a folder it stays as it is. `tell` hears what is copied. Raises InputError where a host
     cannot take an engine, with what it says.

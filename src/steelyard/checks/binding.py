@@ -153,16 +153,18 @@ def other_hosts(seen: Evidence) -> str | None:
     "other-machines",
     WARNING,
     "Ranks are on other kinds of machines than rank 0",
-    why="All hosts are taken to be like rank 0's: ranks are bound by its cores, and a slower host holds up the others.",
-    remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind alone.",
+    why="All hosts are taken to be like rank 0's: ranks are bound by its cores; a slow host holds up all.",
+    remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind.",
 )
 def other_machines(seen: Evidence) -> str | None:
     """Hosts whose CPUs or kernel are not those of rank 0's host."""
     found = {}
     for file in seen.measured.files:
         places = file.launch.places if file.launch else ()
-        first = next((place for place in places if place.rank == 0), None)
-        for place in () if first is None else places:
+        first = min(places, key=lambda place: place.rank, default=None)
+        if first is None:
+            continue
+        for place in places:
             if place.machine and place.machine != first.machine:
                 found[place.host] = f"{place.host} is {place.machine}, and {first.host} is {first.machine}"
     return sentences(found.values())

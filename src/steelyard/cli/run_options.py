@@ -119,7 +119,7 @@ class RunOptions:
         typer.Option(
             metavar="NAME=VALUE,...",
             help=(
-                "a parameter of op, method or rule; *: all its words, or ranks; may be repeated; 'steelyard list "
+                "a parameter of op, method or rule; *: all words or ranks; may be repeated; 'steelyard list "
                 "OP' has them"
             ),
         ),

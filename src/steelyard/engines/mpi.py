@@ -337,7 +337,9 @@ def _of_modules(text: str) -> Mpi:
     mpi = None if launcher is None else _probe(Path(launcher), "module", names)
     if mpi is None:
         what = f"no mpiexec of MPICH, Open MPI or Intel MPI but {launcher}" if launcher else "no mpiexec"
-        raise InputError(f"with 'module load {' '.join(names)}' there is {what} on PATH; name an MPI's module")
+        raise InputError(
+            f"with 'module load {' '.join(names)}' there is {what} on PATH; name an MPI's module"
+        )
     return mpi
 
 

@@ -14,7 +14,7 @@ from steelyard.system.allocation import Allocation
 
 
 class OneProcess(Struct, frozen=True):
-    """Start `[*argv_prefix, PROGRAM, ...]` with os.environ | environment; its input is that of the launcher."""
+    """Start `[*argv_prefix, PROGRAM, ...]` with os.environ | environment; it reads the launcher's input."""
 
     argv_prefix: tuple[str, ...]
     environment: dict[str, str]

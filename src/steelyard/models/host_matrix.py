@@ -5,8 +5,8 @@ rank on each host. A pair has one time here, whichever way round it was measured
 
     time of a host = the median over its pairs with other hosts
 
-A host that is slow to all is slow in each of its pairs, and each other host in one of its own: so medians over
-pairs tell it, from four hosts on.
+A host that is slow to all is slow in each of its pairs, and each other host in one of its own: so medians
+over pairs tell it, from four hosts on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEAST_HOSTS = 3  # two are one pair
 
 
 class HostTimes(Struct, frozen=True):
-    """A host: the median of its pairs in ns, over that of the middle host, and its nearest and its farthest."""
+    """A host: the median of its pairs in ns, `ratio` over the middle host's, its nearest and its farthest."""
 
     host: str
     median: float
@@ -96,6 +96,6 @@ def _times(hosts: Sequence[str], ns: NDArray[np.float64]) -> Iterator[HostTimes]
     medians = np.nanmedian(either, axis=1)
     middle = float(np.median(medians))
     for host, row, median, is_odd in zip(hosts, either, medians, standing_out(medians), strict=True):
-        known = [(hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row))]
+        known = [(hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row)).tolist()]
         known.sort(key=lambda one: one[1])
         yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_odd))

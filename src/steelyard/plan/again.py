@@ -50,6 +50,7 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
     sized = point.bytes > 0 or (planned is not None and planned.sized)  # older folders do not say it
     place = point.placement
     kind, _, name = factor.partition(".")
+    around = {key: point.env[word] for key, word in AROUND.items() if word in point.env and key != factor}
     return Measure(
         ops=(point.op,),
         bytes=(point.bytes,) if sized else None,
@@ -68,5 +69,6 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
             for key, value in point.env.items()
             if (kind != "env" or key != name) and key not in AROUND.values()
         },
-        **{key: point.env[name] for key, name in AROUND.items() if name in point.env and key != factor},
+        modules=around.get("modules", ()),
+        wrapper=around.get("wrapper", ()),
     )

@@ -58,7 +58,7 @@ def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
 
 def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
     """So many hosts of an allocation that is still to be made: those that placements name, and others."""
-    pairs = (names for word in words if len(names := word.split(",")) == 2)
+    pairs = (pair for word in words if len(pair := word.split(",")) == 2)
     names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
     return tuple(AllocatedHost(name) for name in [*names, *made_up][:count])
@@ -69,9 +69,9 @@ def host_placements(
 ) -> Iterator[tuple[Team, Placement]]:
     """The teams of an op on pairs of hosts that words such as `hosts-all` or `n1,n2` ask for, each once.
 
-    Each team has the measure's ranks per host on each side, one where it says nothing. The measure's hosts are
-    so many of the allocation, all where it says nothing. A team that is too small for the op is for others,
-    unless it is `alone`. Raises InputError.
+    Each team has the measure's ranks per host on each side, one where it says nothing. Pairs are taken from
+    as many hosts as the measure names, from all where it names none. A team that is too small for the op is
+    for others, unless it is `alone`. Raises InputError.
     """
     if not words:
         return
@@ -93,16 +93,15 @@ def host_placements(
         )
 
 
-def _pools(
-    word: str, measure: Measure, hosts: Sequence[AllocatedHost]
-) -> Iterator[Sequence[AllocatedHost]]:
+def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Iterator[Sequence[AllocatedHost]]:
     """The hosts that pairs are taken from: the first so many, for each number that the measure names."""
     if not hosts:
         raise InputError(
             f"the placement '{word}' is of hosts, and this process is in no allocation of a batch system; "
             "start it inside one, or let --batch slurm ask for one"
         )
-    for count in hosts_of(measure) if measure.hosts is not None else (len(hosts),):
+    named = hosts_of(measure) if measure.hosts is not None else None
+    for count in named or (len(hosts),):
         if count > len(hosts):
             raise InputError(
                 f"the plan needs {counted(count, 'host')}, and this allocation has {len(hosts)}; ask for a "
@@ -116,8 +115,8 @@ def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[Pair]:
         found = HOST_WORDS[word](hosts)
         if not found:
             raise InputError(
-                f"'{word}' places ranks on pairs of different hosts, and there is only {hosts[0].name}; ask for "
-                "a larger allocation, or give --placement hosts-each"
+                f"'{word}' places ranks on pairs of different hosts, and there is only {hosts[0].name}; ask "
+                "for a larger allocation, or give --placement hosts-each"
             )
         return found
     by_name = {host.name: host for host in hosts}

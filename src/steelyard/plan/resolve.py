@@ -72,13 +72,13 @@ def _fitting(op: Op, size: int) -> dict[str, Value]:
 
 
 def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[Value, ...]:
-    """Values of a parameter, each checked; `*` stands for all words of one that has words, and for all numbers
-    of one that so many ranks bound.
+    """Values of a parameter, each checked; `*` stands for all words of one that has words, and for all
+    numbers of one that so many ranks bound.
     """
     key, words = row.name, row.words
     if words and "*" in given:
         return words
-    if row.all in ALL_VALUES and "*" in given:
+    if row.all is not None and row.all in ALL_VALUES and "*" in given:
         return tuple(map(float, ALL_VALUES[row.all](ranks)))
     for value in given:
         if words and value not in words:
@@ -299,7 +299,7 @@ def _placements(
             continue
         if (team.hosts or 1) > 1:
             raise InputError(
-                f"the placement {on_cpus[0]} is of one host, not of {team.hosts}; leave hosts or placement out"
+                f"the placement {on_cpus[0]} is of one host, not of {team.hosts}; leave one of both out"
             )
         whose = f"{op.name} on {counted(team.ranks, 'rank')}"
         whose += f" of {threads} threads" if threads > 1 else ""

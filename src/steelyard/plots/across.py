@@ -101,7 +101,12 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
     for row in rows:
         is_pair, is_shift = {"a", "b"} <= row.params.keys(), "d" in row.params
         is_round = "round" in row.params
-        if row.role != PATTERN or not (is_pair or is_shift or is_round) or row.status != "ok" or row.time is None:
+        if (
+            row.role != PATTERN
+            or not (is_pair or is_shift or is_round)
+            or row.status != "ok"
+            or row.time is None
+        ):
             continue
         key = key_of(row, [f"param.{name}" for name in OWN_PARAMS])
         _, ns = cells.setdefault(key, (row, np.full((row.ranks, row.ranks), np.nan)))
@@ -114,7 +119,9 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians
     return tuple(
-        Matrix(_matrix_title(row), ns, hosts_of_ranks(row)) for row, ns in cells.values() if np.isfinite(ns).sum() >= LEAST_CELLS
+        Matrix(_matrix_title(row), ns, hosts_of_ranks(row))
+        for row, ns in cells.values()
+        if np.isfinite(ns).sum() >= LEAST_CELLS
     )
 
 

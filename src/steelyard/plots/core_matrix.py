@@ -34,7 +34,7 @@ def matrix_chart(table: PairTable) -> Chart | None:
         return None
     spots = table.spots
     cells: dict[_Cell, Row] = {(b, a): row for (a, b), row in pairs.items()}
-    cells |= pairs
+    cells.update(((a, b), row) for (a, b), row in pairs.items())
     taking = {cpu for row in pairs.values() if row.placed for cpu in row.placed.interrupts}
     apart = [float(np.log10(row.time or 1.0)) for (a, b), row in pairs.items() if a != b]
     low, high = min(apart), max(max(apart), min(apart) + LEAST_SPAN)
@@ -55,9 +55,7 @@ def matrix_chart(table: PairTable) -> Chart | None:
     )
 
 
-def _cells_of(
-    spots: Sequence[object], cells: Mapping[_Cell, Row], colours: Mapping[_Cell, str]
-) -> Mark:
+def _cells_of(spots: Sequence[object], cells: Mapping[_Cell, Row], colours: Mapping[_Cell, str]) -> Mark:
     size = len(spots)
     place = {spot: index for index, spot in enumerate(spots)}
     if size > MOST_RECTANGLES:

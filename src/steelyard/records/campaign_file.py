@@ -21,8 +21,8 @@ from steelyard.records.schema import SCHEMA
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 OTHER_HOST = "other-host"  # ... whose ranks are on two hosts
 UNSET = "-"  # the value of a variable that is taken out of the environment
-# Among the variables of a launch, by names that no variable has: modules that are loaded for it, and the words
-# that come before the engine on each rank, as of a container.
+# Among the variables of a launch, by names that no variable has: modules that are loaded for it, and the
+# words that come before the engine on each rank, as of a container.
 MODULES, WRAPPER = "module load", "run by"
 AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # by their keys in a plan, which are factors of arms, too
 _LONGEST_NAME = 40  # of the CPUs of a placement, in letters

@@ -12,6 +12,7 @@ from steelyard.models.efficiency import efficiencies
 from steelyard.models.exchanges import exchanges_of
 from steelyard.models.functionality import functionality_of
 from steelyard.models.growth import growths_of
+from steelyard.models.host_matrix import host_matrices
 from steelyard.models.max_rate import max_rates_of
 from steelyard.models.micro_macro import macro_of
 from steelyard.models.overheads import overheads_of
@@ -46,6 +47,7 @@ from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
 from steelyard.show.growth_sheets import growth_names, growth_sheets
+from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import phase_sheets
 from steelyard.show.log_sheets import message_sheets
 from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
@@ -110,6 +112,7 @@ def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
     drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
     for sheets, pictures in (
         (tuple(phase_sheets(rows)), roofline_charts(rooflines_of(rows))),
+        (tuple(host_sheets(host_matrices(rows))), []),
         (macro_sheets(macro_of(rows)), []),
         (message_sheets(rows), []),
         (overhead_sheets(overheads_of(rows)), []),

@@ -34,7 +34,7 @@ class PairTable:
 
     @property
     def pairs(self) -> dict[Pair, Row]:
-        """The rows of one machine's pairs, or of hosts, by what rank or thread 0 was on and what the other."""
+        """The rows of one machine's pairs, or of hosts, by where rank or thread 0 was and where the other."""
         rows = (row for row in self.rows if (row.time or 0) > 0 and _is_in_matrix(row))
         return {pair: row for row in rows if (pair := _pair(row))}
 

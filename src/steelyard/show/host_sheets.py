@@ -49,8 +49,8 @@ def _cells(one: HostTimes) -> tuple[str, ...]:
 
 
 _SEEN = (
-    "timer: the cost of a reading and its tick; others: the share of the time of the ranks' CPUs that was not "
-    "theirs, in the launch in which that was most; stolen: by the hypervisor"
+    "timer: the cost of a reading and its tick; others: the share of the time of the ranks' CPUs that was "
+    "not theirs, in the launch in which that was most; stolen: by the hypervisor"
 )
 
 

@@ -84,8 +84,8 @@ def named_hosts(allocation: Allocation | None, names: Sequence[str]) -> tuple[Al
         if name not in known:
             has = f"this allocation has {', '.join(known)}" if known else "this process is in no allocation"
             raise InputError(
-                f"the plan places ranks on the host {visible(name)}, and {has}; start it where that host is, or "
-                "give --out another name"
+                f"the plan places ranks on the host {visible(name)}, and {has}; start it where that host is, "
+                "or give --out another name"
             )
     return tuple(known[name] for name in dict.fromkeys(names))
 

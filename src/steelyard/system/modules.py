@@ -22,11 +22,12 @@ _SECONDS = 120.0
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/@:=-]*")
 _NO_MODULES, _NOT_LOADED = 87, 88  # exit codes of the script
 _MARK = "\0steelyard\0"  # before the environment: what modules print comes before it
-_SHELLS_OWN = re.compile(r"_|SHLVL|PWD|OLDPWD|BASH_FUNC_.*", re.DOTALL)  # variables
+# Variables that are the shell's own, or ours to know our children by.
+_NOT_THEIRS = re.compile(r"_|SHLVL|PWD|OLDPWD|BASH_FUNC_.*|STEELYARD_.*", re.DOTALL)
 # A shell that has the function by its own start-up files, or exported, needs no other.
 _SCRIPT = f"""
-for start in "$MODULESHOME/init/bash" "$LMOD_PKG/init/bash" /etc/profile.d/modules.sh /etc/profile.d/lmod.sh \\
-    /usr/share/lmod/lmod/init/bash /usr/share/modules/init/bash
+for start in "$MODULESHOME/init/bash" "$LMOD_PKG/init/bash" /etc/profile.d/modules.sh \\
+    /etc/profile.d/lmod.sh /usr/share/lmod/lmod/init/bash /usr/share/modules/init/bash
 do
     type module >/dev/null 2>&1 && break
     [ -r "$start" ] && . "$start" >/dev/null 2>&1
@@ -46,11 +47,13 @@ class Loaded(Struct, frozen=True):
 
 
 def module_names(text: str) -> tuple[str, ...]:
-    """The modules that a text such as `gcc/12 ucx/1.16` names. Raises ValueError for what is no name of one."""
+    """The modules that a text such as `gcc/12 ucx/1.16` names. Raises ValueError for what is none."""
     names = tuple(text.split())
-    for name in names or (text,):
+    for name in names if names and visible(text) == text else (text,):
         if not _NAME.fullmatch(name):
-            raise ValueError(f"has '{visible(name)}', which is no name of a module; give names such as gcc/12")
+            raise ValueError(
+                f"has '{visible(name)}', which is no name of a module; give names such as gcc/12"
+            )
     return names
 
 
@@ -80,9 +83,9 @@ def _load(names: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> Loade
     changed = {
         name: value
         for name, value in after.items()
-        if before.get(name) != value and not _SHELLS_OWN.fullmatch(name)
+        if before.get(name) != value and not _NOT_THEIRS.fullmatch(name)
     }
-    gone = tuple(name for name in before if name not in after and not _SHELLS_OWN.fullmatch(name))
+    gone = tuple(name for name in before if name not in after and not _NOT_THEIRS.fullmatch(name))
     if not changed and not gone and done.err.strip():
         raise InputError(f"'{told}' changed nothing: {_reason(done, noise)}")  # old ones fail without a code
     return Loaded(changed, gone)

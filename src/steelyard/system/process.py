@@ -51,7 +51,8 @@ def run(
 ) -> Done:
     """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
 
-    What it reads is the file `stdin`, or nothing. Raises InputError when it cannot be started and MeasurementError when it takes longer than `timeout`.
+    What it reads is the file `stdin`, or nothing. Raises InputError when it cannot be started and
+    MeasurementError when it takes longer than `timeout`.
     """
     with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False, stdin=stdin) as child:
         code = child.wait(timeout)

@@ -13,7 +13,17 @@
 #include <stdlib.h>
 
 /* The first three are those of all; then what a layout asks for. */
-enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, ROUND = OWN, A = OWN, B }; /* SEED is a macro in SimGrid */
+enum {
+    KIND,
+    WINDOW,
+    BUFFERS,
+    OWN,
+    DRAW = OWN,
+    SHIFT = OWN,
+    ROUND = OWN,
+    A = OWN,
+    B
+}; /* SEED is a macro in SimGrid */
 
 #define PARAMS(usual, ...)                                                                                   \
     {[KIND] = {.name = "kind",                                                                               \
@@ -54,8 +64,8 @@ static const struct param tournaments[] =
            LAST_PARAMS);
 static const struct param random_rings[] =
     PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "seed of the order", 1, 0, LARGEST_SEED}, LAST_PARAMS);
-static const struct param shifts[] =
-    PARAMS(TRAFFIC_SEND, [SHIFT] = OF_RANKS("d", "the shift: rank i calls rank i + d", 1, 0, "shifts"), LAST_PARAMS);
+static const struct param shifts[] = PARAMS(
+    TRAFFIC_SEND, [SHIFT] = OF_RANKS("d", "the shift: rank i calls rank i + d", 1, 0, "shifts"), LAST_PARAMS);
 static const struct param pairs[] =
     PARAMS(TRAFFIC_PINGPONG, [A] = OF_RANKS("a", "the rank that calls", 0, 0, "ranks"),
            [B] = OF_RANKS("b", "the rank that it calls", 1, 0, "ranks"), LAST_PARAMS);
@@ -64,12 +74,17 @@ static const struct row {
     enum layout_kind layout;
     const struct param *params;
 } rows[] = {
-    {LAYOUT_NEIGHBOURS, plain}, {LAYOUT_FIRST_LAST, plain},
-    {LAYOUT_BISECTION, plain},  {LAYOUT_MATCHING, matchings},
-    {LAYOUT_PAIR, pairs},       {LAYOUT_SHIFT, shifts},
+    {LAYOUT_NEIGHBOURS, plain},
+    {LAYOUT_FIRST_LAST, plain},
+    {LAYOUT_BISECTION, plain},
+    {LAYOUT_MATCHING, matchings},
+    {LAYOUT_PAIR, pairs},
+    {LAYOUT_SHIFT, shifts},
     {LAYOUT_ROUND_ROBIN, tournaments},
-    {LAYOUT_RING, rings},       {LAYOUT_RANDOM_RING, random_rings},
-    {LAYOUT_FAN_IN, fans},      {LAYOUT_FAN_OUT, fans},
+    {LAYOUT_RING, rings},
+    {LAYOUT_RANDOM_RING, random_rings},
+    {LAYOUT_FAN_IN, fans},
+    {LAYOUT_FAN_OUT, fans},
     {LAYOUT_ALL, rings},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

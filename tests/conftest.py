@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import shutil
 import signal
 from collections.abc import Callable
@@ -36,9 +38,22 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 _GROUP = "mpi"
 _GROUPED = Path(__file__).parent / "mpi"
+_NICE = 10  # a tenth of the weight of a process that wants the same core
 _FAMILIES = ("openmpi", "mpich", "embedded", "intel")
 # Numbers of ranks that stand for all: one, with a core each, and one that is no power of two.
 _RANKS = (1, 2, 3)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """What starts no MPI gives way to what does, in another worker, at the same time.
+
+    Ranks wait for each other in loops: one that is without a core keeps the others at it. Who is not root is
+    not given the old priority back; groups of MPI come first in their workers, and need not ask for it.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, 0 if item.path.is_relative_to(_GROUPED) else _NICE)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups

@@ -36,6 +36,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
+# Open MPI 4 looks at each start for networks that no machine for tests has, and then takes this one.
+os.environ.setdefault("OMPI_MCA_pml", "ob1")
+
 _GROUP = "mpi"
 _GROUPED = Path(__file__).parent / "mpi"
 _NICE = 10  # a tenth of the weight of a process that wants the same core

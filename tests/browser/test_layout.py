@@ -1,7 +1,7 @@
 """Reports as a browser lays them out: nothing sideways, every number in sight, nothing endless.
 
-Headless Chromium opens one page that holds the reports of all shipped plans in frames, which are wide and then
-made narrow. The script that measures them is the test's; reports run none.
+Headless Chromium opens one page that holds the reports of all shipped plans in frames, which are wide and
+then made narrow. The script that measures them is the test's; reports run none.
 """
 
 from __future__ import annotations

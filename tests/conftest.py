@@ -13,10 +13,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from made_plans import made_plan
+from made_plans import Report, made_report
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.report import write_report
 
 # The same examples each time, however slow the machine: no test fails by chance.
 hypothesis.settings.register_profile(
@@ -139,17 +138,15 @@ def compiler() -> str:
 
 
 @pytest.fixture(scope="session")
-def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of results as a shipped plan makes them, with its report.html, made once; by its name.
+def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Report]:
+    """The report of results as a shipped plan makes them, made once; by its name.
 
     Modules that use it are one group of pytest-xdist: reports take a second each.
     """
 
     @functools.cache
-    def make(name: str) -> Path:
-        folder = made_plan(tmp_path_factory.mktemp("reports"), name)
-        write_report([folder], folder / "report.html")
-        return folder
+    def make(name: str) -> Report:
+        return made_report(tmp_path_factory.mktemp("reports"), name)
 
     return make
 

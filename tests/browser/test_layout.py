@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from made_plans import PLANS, made_arms
+from made_plans import PLANS, Report, made_arms
 from steelyard.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -52,14 +52,14 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def seen(
-    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Path]
+    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Report]
 ) -> dict[str, dict[str, Any]]:
     """What each frame measures, by plan and width: `quick-1280`."""
     folder = tmp_path_factory.mktemp("browser")
     arms = write_report([made_arms(folder / ARMS)], folder / ARMS / "report.html")
     frames = []
     for name in PAGES:
-        page = _POLICY.sub("", (arms if name == ARMS else report_of(name) / "report.html").read_text("utf-8"))
+        page = _POLICY.sub("", arms.read_text("utf-8") if name == ARMS else report_of(name).page)
         frames.append(
             f'<iframe id="{name}" style="border:0;width:{WIDE}px;height:900px" '
             f'srcdoc="{html.escape(page)}"></iframe>'

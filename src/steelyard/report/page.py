@@ -90,9 +90,16 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
     names = folder_names(folders)
-    read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
+    read = [read_results(path, name) for path, name in zip(folders, names, strict=True)]
     write_whole(out, render_report(read).encode())
     return out
+
+
+def read_results(path: Path, name: str) -> Folder:
+    """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
+    measured = load(path)
+    rows = rows_of(measured)
+    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))
 
 
 def render_report(folders: Sequence[Folder]) -> str:
@@ -195,9 +202,3 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             kinds = [one.severity for _, one in own]
             title = " and ".join(counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
             yield Findings(title, kinds[0], tuple(own))
-
-
-def _read(path: Path, name: str) -> Folder:
-    measured = load(path)
-    rows = rows_of(measured)
-    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))

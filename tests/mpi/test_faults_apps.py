@@ -33,14 +33,15 @@ _NODES = 7 * 6 * 8  # bytes of the halo of 7 x 6 nodes
 _MINIMD = "app.minimd nx=4 ny=4 nz=4 steps=20"
 _FREE = 8 * (2 * 7 + 3)  # where in them a node is whose temperature nobody holds
 _NUMBER = 8  # bytes of the message that says how many atoms come
+_MET = "app.minimd: "  # what a rank has met on its way, and not what has come of it
 _ANY = -1
 # An application, the bytes of the messages that count, which of them is spoiled, where, and what is said.
 _APPS = {
     "hpccg": (_HPCCG, _FACE, 7, _FIRST, "after 60 iterations A times the error of x is off from"),
     "hpccg, few steps": (_FEW, _FACE, 5, _MIDDLE, "after 8 iterations A times the error of x is off from"),
     "minife": (_MINIFE, _NODES, 7, _FREE + _FIRST, "A times the error of x is off from the residual by"),
-    "minimd": (_MINIMD, _ANY, 200, _FIRST, "atoms is not what rank 0 has sent"),
-    "numbers": (_MINIMD, _NUMBER, 30, 0, "is not what rank 0 has sent"),
+    "minimd": (_MINIMD, _ANY, 200, _FIRST, _MET),
+    "numbers": (_MINIMD, _NUMBER, 30, 0, _MET),
 }
 _WAYS = (("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put"))
 _FURTHER = (

@@ -14,6 +14,7 @@ from further import further
 from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
+from steelyard.models.made import Made
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.records.fields import Params
@@ -41,7 +42,7 @@ TERMINAL, PIPE = Paper(80, is_pipe=False), Paper()
 
 def read(folder: Path, name: str = "") -> ReadFolder:
     measured = load(folder)
-    return ReadFolder(name, measured, rows_of(measured))
+    return ReadFolder(name, measured, Made(rows_of(measured)))
 
 
 def made(
@@ -370,7 +371,7 @@ def test_one_launch_says_what_its_intervals_are_not(tmp_path: Path) -> None:
 def test_rows_of_fewer_launches_say_so(tmp_path: Path) -> None:
     folder = made(tmp_path, pingpongs(A, sizes=(8, 64)))
     rows = (renew(folder.rows[0], launch_count=4), folder.rows[1])
-    text = overview_text([ReadFolder("", folder.measured, rows)], PIPE)
+    text = overview_text([ReadFolder("", folder.measured, Made(rows))], PIPE)
     assert "4 to 6 launches" in text.splitlines()[0]
     assert lines_of(text)[0][-4:] == ["4", "of", "6", "launches"]
 

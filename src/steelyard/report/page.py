@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
 from steelyard.compare.verdicts import Verdicts
+from steelyard.models.made import Made
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -87,11 +88,24 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
 
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
+    names = folder_names(folders)
+    return _write([_read(path, name) for path, name in zip(folders, names, strict=True)], out)
+
+
+def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
+    """Writes report.html into a folder that was just measured and read, and returns its path.
+
+    `found` is what the checks have found in it. Raises InputError where report.html is a folder.
+    """
+    folder = read.measured.folder
+    (name,) = folder_names([folder])
+    return _write([_shown(replace(read, name=name), found)], folder / "report.html")
+
+
+def _write(folders: Sequence[Folder], out: Path) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    names = folder_names(folders)
-    read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
-    write_whole(out, render_report(read).encode())
+    write_whole(out, render_report(folders).encode())
     return out
 
 
@@ -115,9 +129,9 @@ def render_report(folders: Sequence[Folder]) -> str:
         one for folder in folders for one in guideline_section(folder.rows, folder.name if several else "")
     ]
     for folder in folders:
-        sections += model_sections(folder.rows, folder.name if several else "")
+        sections += model_sections(folder.made, folder.name if several else "")
     pictures = [
-        one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
+        one for folder in folders for one in picture_sections(folder.made, folder.name if several else "")
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
@@ -200,4 +214,8 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
 def _read(path: Path, name: str) -> Folder:
     measured = load(path)
     rows = rows_of(measured)
-    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))
+    return _shown(ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows])))
+
+
+def _shown(read: ReadFolder, found: Sequence[Diagnostic]) -> Folder:
+    return Folder(read.name, read.measured, read.made, tuple(found), settings_of(read.measured))

@@ -63,7 +63,7 @@ Arms = tuple[Floats, Floats]  # logarithms, (n, P) each
 
 
 def launches_of(rng: np.random.Generator, noise: Noise, count: int, points: int) -> Floats:
-    """Logarithms of launch medians, (count, points); where there are modes, half of the test cases have them."""
+    """Logarithms of launch medians, (count, points); half of the test cases have the modes."""
     values = noise.scatter * rng.standard_normal((count, points))
     if noise.modes:
         has_modes = np.arange(points) < max(1, points // 2)

@@ -228,7 +228,7 @@ def _against(
         if apart is None
         else compare_arms(*whole, level=level, seed=seed)
     )
-    answers = answers_of(found, *whole, asked)
+    answers = answers_of(found, whole[0], whole[1], asked)
     points = [
         _verdict(row, other, names, said, labels.label(j))
         for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))

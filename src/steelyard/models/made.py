@@ -25,14 +25,15 @@ from steelyard.models.thread_costs import thread_curves
 from steelyard.results.row import Row
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Model(Generic[T]):
+class Model(Generic[T_co]):
     """What rows make together: its key in results.json, and the function that makes it."""
 
     key: str
-    make: Callable[[Sequence[Row]], T]
+    make: Callable[[Sequence[Row]], T_co]
 
 
 OVERLAP = Model("overlap", curves)  # over work

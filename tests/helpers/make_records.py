@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ class FakePoint:
     tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
     are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
     `counts` names what the op counts: a few in each observation. `answers` maps a launch to what it answered.
+    `paces` draws the pace anew in each launch.
     `params` are those that the plan sets, `usual` all others, which the engine alone knows. `at_ns` is when
     its first sample began, since its launch did; chunks follow each other by as much.
     """
@@ -60,6 +61,7 @@ class FakePoint:
     report: Literal["root", "slowest", "message"] = "slowest"
     method: str = "batch"
     pace: tuple[float, ...] = ()
+    paces: Callable[[np.random.Generator], tuple[float, ...]] | None = None
     clock_error: float | None = None
     skew: float = 0.0
     windows: tuple[int, ...] = ()
@@ -285,6 +287,8 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
     if launch in point.ends:
         return [head, msgspec.structs.replace(point.ends[launch], point=index)]
     values = point.values(rng, launch)
+    if point.paces is not None:
+        point = replace(point, pace=point.paces(rng))
     records: list[Record] = [head]
     if point.clock_error is not None:
         records += [_sync(2 * index + after, point, at_ns=after * 10**15) for after in (0, 1)]

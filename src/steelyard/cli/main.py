@@ -27,6 +27,7 @@ _COMMANDS = {
     "check": Command(
         "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
     ),
+    "accept": Command("accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge"),
     "check guidelines": Command(
         "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
     ),

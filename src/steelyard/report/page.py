@@ -31,6 +31,7 @@ from steelyard.report.answers import (
 from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.guidelines import guideline_section
+from steelyard.report.letter import REST, letter_answers, letter_of, letter_sections
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -121,6 +122,8 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
+    found = letter_of(folders)
+    letter = list(letter_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
@@ -128,13 +131,16 @@ def render_report(folders: Sequence[Folder]) -> str:
         places=_places(folders),
         several=several,
         answers=[
+            *letter_answers(found),
             *comparison_sentences(verdicts, MOST_NAMED),
             *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
             *_outcomes(folders),
         ],
         overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
-        sections=sections,
+        sections=[*letter, *sections],
+        folded_from=len(letter),
+        rest=REST,
         level=interval_level(rows),
         methods=_methods(folders),
         most_open=MOST_OPEN,

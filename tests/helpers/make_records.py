@@ -45,6 +45,7 @@ class FakePoint:
     `pace` is what each rank takes relative to the values; without it the last rank takes them, the others a
     tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
     are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
+    `partners` are whom each rank exchanges messages with; `pace` is then the same for both of a pair.
     `counts` names what the op counts: a few in each observation. `answers` maps a launch to what it answered.
     `paces` draws the pace anew in each launch.
     `params` are those that the plan sets, `usual` all others, which the engine alone knows. `at_ns` is when
@@ -66,6 +67,7 @@ class FakePoint:
     skew: float = 0.0
     windows: tuple[int, ...] = ()
     path: WatchedPath | None = None
+    partners: tuple[int, ...] | None = None
     low: float | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
@@ -135,10 +137,13 @@ def write_folder(
     ops: dict[str, dict[str, Any]] | None = None,
     began_ns: int = BEGAN_NS,
     clock: str = "monotonic",
+    name: str = "made",
+    hosts: Callable[[int], str] = lambda rank: "vm",
 ) -> Path:
     """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder.
 
-    Launches begin a minute apart, the first a minute after `began_ns`.
+    Launches begin a minute apart, the first a minute after `began_ns`. `name` is that of the plan, `cpus` and
+    `hosts` say where each rank is.
     """
     (folder / "records").mkdir(parents=True)
     rng = np.random.default_rng(seed)
@@ -149,12 +154,12 @@ def write_folder(
             key = (launch, point.mpi, point.ranks, point.threads, omp, point.placement)
             jobs.setdefault(key, []).append((index, point))
     for (launch, mpi, ranks, threads, omp, placement), members in jobs.items():
-        name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
+        job_name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
         where = cpus
         if placement is not None:
-            name += f"-on-{'-'.join(map(str, placement.cpus))}"
+            job_name += f"-on-{'-'.join(map(str, placement.cpus))}"
             where = [str(cpu) for cpu in placement.cpus].__getitem__
-        job, start = _heads(name, launch, mpi, ranks, where, preset)
+        job, start = _heads(job_name, launch, mpi, ranks, where, hosts, preset)
         job = msgspec.structs.replace(job, threads=threads)
         start = msgspec.structs.replace(
             start,
@@ -166,10 +171,10 @@ def write_folder(
         records: list[Record] = [job, start]
         for index, point in members:
             records += _point_records(rng, launch, index, point)
-        append_records(folder / "records" / f"{name}.jsonl", records)
+        append_records(folder / "records" / f"{job_name}.jsonl", records)
     campaign = {
         "schema": 1,
-        "name": "made",
+        "name": name,
         "seed": seed,
         "created": "2026-11-21T22:00:00Z",
         "plan": plan or {},
@@ -223,7 +228,13 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
 
 
 def _heads(
-    name: str, launch: int, mpi: str | None, ranks: int, cpus: Callable[[int], str], preset: str | None
+    name: str,
+    launch: int,
+    mpi: str | None,
+    ranks: int,
+    cpus: Callable[[int], str],
+    hosts: Callable[[int], str],
+    preset: str | None,
 ) -> tuple[Job, Launch]:
     family, _, version = (mpi or "").rpartition("-")
     job = Job(
@@ -246,7 +257,7 @@ def _heads(
         places=tuple(
             Place(
                 rank=rank,
-                host="vm",
+                host=hosts(rank),
                 cpus=cpus(rank),
                 cpu=rank,
                 clock_cost_ns=COST_NS,
@@ -283,6 +294,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         moved_bytes=point.bytes * point.parts,
         low_reps=1 if point.low is None else LOW_REPS,
         path=point.path,
+        partners=point.partners,
     )
     if launch in point.ends:
         return [head, msgspec.structs.replace(point.ends[launch], point=index)]
@@ -340,7 +352,9 @@ def _obs(
         start, stop = start[::-1], stop[::-1]
     if point.report == "message":  # an instant on each rank: the sender's is the first
         sender = (np.arange(shown.size) + number * CHUNK) % 2
-        instants = np.where(sender == np.arange(point.ranks)[:, None], start, stop[-1])
+        partners = point.partners or (1, 0)
+        side = np.array([rank > partner for rank, partner in enumerate(partners)])
+        instants = np.where(sender == side[:, None], start, stop if point.partners else stop[-1])
         start = stop = instants
     yields = [round(point.yields_per_op * shown.size * scale / point.ranks)] * point.ranks
     is_synchronised = point.clock_error is not None

@@ -2,76 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from commands import Steelyard, steelyard_of
-from make_records import MACHINE, FakePoint, steady, write_folder
+from made_machine import machine, weighed
+from make_records import MACHINE, FakePoint, steady
+from scripts import load_benchmark
 from steelyard.accept import CRITERIA, Acceptance, Topic, Weighed, accept
+from steelyard.accept.alike import tests_of
 from steelyard.accept.junit import junit_xml
 from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
-from steelyard.records.campaign_file import Placement
 from steelyard.records.schema import End
-from steelyard.results.load import load
-from steelyard.results.rows import rows_of
 from steelyard.show.terminal import Paper, sheet_text
-
-CORES, LAUNCHES = 8, 6
-PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-
-
-def paces(slow: dict[int, float], spread: float = 0.01) -> Callable[[np.random.Generator], tuple[float, ...]]:
-    """Of each core in a launch: alike but for the slow ones, which take so many times as long."""
-    return lambda rng: tuple(
-        slow.get(rank, 1.0) * float(np.exp(spread * rng.standard_normal())) for rank in range(CORES)
-    )
-
-
-def machine(
-    slow_core: float = 1.0, slow_link: float = 1.0, lost: float = 0.0, mpi_ns: float = 300.0
-) -> list[FakePoint]:
-    """What a machine of 8 cores gives: core 5 and the link 1 - 3 may be slow, core 2 may lose time."""
-
-    def quanta(rng: np.random.Generator, launch: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        took = 1e6 * (1 + 1e-4 * rng.random(200))
-        return np.asarray(np.where(np.arange(200) % 10 == 0, took * (1 + 10 * lost), took))
-
-    few = {"count": 200}
-    return [
-        FakePoint("mpi.pingpong", steady(mpi_ns, **few)),
-        FakePoint("shm.flag", steady(130.0, **few), mpi=None),
-        FakePoint(
-            "mem.stream.triad",
-            steady(4e6, **few, spread=0.01),
-            bytes=48 << 20,
-            ranks=CORES,
-            mpi=None,
-            reps=1,
-            paces=paces({5: slow_core}),
-        ),
-        FakePoint("noise.fwq", quanta, bytes=0, ranks=CORES, mpi=None, reps=1, pace=(1.0,) * CORES),
-        FakePoint("npb.cg", steady(5e7, **few), bytes=0, role="kernel", params={"class": "W"}, reps=1),
-        *(
-            FakePoint(
-                "mpi.pingpong",
-                steady(400.0 * (slow_link if pair == (1, 3) else 1.0), **few, between=0.01),
-                placement=Placement(kind="shared-l3", cpus=pair, interrupts=()),
-            )
-            for pair in PAIRS
-        ),
-    ]
-
-
-def weighed(folder: Path, points: Sequence[FakePoint], **options: Any) -> Weighed:
-    """The folder of such points, read."""
-    options = {"launches": LAUNCHES} | options
-    measured = load(write_folder(folder, points, **options))
-    return Weighed(measured, rows_of(measured), folder.name)
 
 
 def topic(found: Acceptance, name: str) -> Topic:
@@ -93,7 +39,7 @@ def well(tmp_path_factory: pytest.TempPathFactory) -> Weighed:
 def test_a_machine_without_fault_is_well_in_each_topic(well: Weighed) -> None:
     found = accept(well)
     assert {one.topic: one.verdict for one in found.topics} == {
-        row.topic: "well" for row in CRITERIA if row.topic != "reference"
+        row.topic: "well" for row in CRITERIA if row.topic not in ("reference", "hosts")
     }
     assert found.verdict == "well"
     assert all(one.evidence.endswith(".") and not one.remedy for one in found.topics)
@@ -107,11 +53,14 @@ def test_a_machine_without_fault_is_well_in_each_topic(well: Weighed) -> None:
         ({"lost": 0.03}, "noise", " in noise.fwq"),
         ({"mpi_ns": 9000.0}, "floor", "as long as shm.flag at 8 B"),
         ({"mpi_ns": 20.0}, "roofs", "Faster than what it is made of"),
+        ({"eager": 64}, "protocol", "as long as 2 messages of 64 B in mpi.pingpong of mpich-4.0.2"),
+        ({"hosts": 8, "slow_host": 1.12}, "hosts", "Host node3 is "),
+        ({"hosts": 8, "slow_core": 1.2}, "cores", "Core node0:5 is "),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_fault_is_named_in_its_topic_alone(
-    tmp_path: Path, fault: dict[str, float], name: str, said: str
+    tmp_path: Path, fault: dict[str, Any], name: str, said: str
 ) -> None:
     found = accept(weighed(tmp_path / "out", machine(**fault)))
     assert [one.topic for one in found.topics if one.verdict == "not well"] == [name]
@@ -141,7 +90,9 @@ def test_one_run_that_fails_is_not_well(tmp_path: Path, why: str) -> None:
 def test_a_kernel_that_fails_is_a_topic_of_its_own(tmp_path: Path) -> None:
     points = machine()
     why = "wrong: zeta is 8.6, not 8.5971775078648"
-    points[4] = replace(points[4], ends={n: End(point=4, status="failed", why=why) for n in range(1, 7)})
+    kernel = next(number for number, point in enumerate(points) if point.role == "kernel")
+    ends = {n: End(point=kernel, status="failed", why=why) for n in range(1, 7)}
+    points[kernel] = replace(points[kernel], ends=ends)
     found = accept(weighed(tmp_path / "out", points))
     assert (topic(found, "kernels").verdict, topic(found, "answers").verdict) == ("not well", "well")
 
@@ -151,6 +102,47 @@ def test_two_cores_cannot_tell_which_is_odd(tmp_path: Path) -> None:
     found = topic(accept(weighed(tmp_path / "out", [triad])), "cores")
     assert found.verdict == "cannot tell"
     assert found.evidence.startswith("2 cores of a kind")
+
+
+def test_two_hosts_cannot_tell_which_is_odd(tmp_path: Path) -> None:
+    found = topic(accept(weighed(tmp_path / "out", machine(hosts=2, slow_host=1.5))), "hosts")
+    assert found.verdict == "cannot tell"
+    assert found.evidence.startswith("2 hosts of a kind")
+
+
+def test_links_of_one_core_are_said_to_end_there(tmp_path: Path) -> None:
+    slow = ((0, 3), (1, 3))
+    points = [
+        replace(point, values=steady(600.0, count=50))
+        if point.placement and point.placement.cpus in slow
+        else point
+        for point in machine()
+    ]
+    evidence = topic(accept(weighed(tmp_path / "out", points)), "links").evidence
+    assert evidence.endswith("all of them end at 3.")
+
+
+def test_pairs_that_exchange_messages_at_once_are_links(tmp_path: Path) -> None:
+    pairs = FakePoint(
+        "mpi.pattern.neighbours",
+        steady(500.0, count=200),
+        ranks=8,
+        report="message",
+        method="each",
+        reps=1,
+        partners=(1, 0, 3, 2, 5, 4, 7, 6),
+        pace=(1.0,) * 4 + (1.5,) * 2 + (1.0,) * 2,
+    )
+    told = weighed(tmp_path / "out", [pairs])
+    (links,) = tests_of(told.measured, told.rows)
+    assert (links.kind, links.names) == ("link", ("0 – 1", "2 – 3", "4 – 5", "6 – 7"))
+    found = topic(accept(told), "links")
+    assert (found.verdict, found.evidence[:10]) == ("not well", "Link 4 – 5")
+
+
+def test_ranks_that_share_cores_are_no_cores(tmp_path: Path) -> None:
+    told = weighed(tmp_path / "out", machine(slow_core=1.5), cpus=lambda rank: "0-7")
+    assert topic(accept(told), "cores").evidence == "No cores were measured beside each other."
 
 
 def test_few_launches_cannot_tell(tmp_path: Path) -> None:
@@ -168,14 +160,16 @@ def test_where_nothing_was_measured_nothing_can_be_told(tmp_path: Path) -> None:
 # ---- a reference ------------------------------------------------------------------------------------------
 
 
-def test_a_reference_that_is_20_percent_faster_is_told(tmp_path: Path) -> None:
-    def folder(name: str, factor: float, seed: int) -> Weighed:
+def test_a_reference_that_is_faster_is_told_with_what_was_set_differently(tmp_path: Path) -> None:
+    def folder(name: str, factor: float, seed: int, **options: Any) -> Weighed:
         point = FakePoint("mpi.pingpong", steady(factor * 300, count=200, between=0.005))
-        return weighed(tmp_path / name, [point], launches=12, seed=seed)
+        return weighed(tmp_path / name, [point], launches=12, seed=seed, **options)
 
-    found = topic(accept(folder("now", 1.2, 1), folder("before", 1.0, 2)), "reference")
+    before, now = folder("before", 1.0, 2), folder("now", 1.2, 1, machine=MACHINE | {"kernel": "6.18.0"})
+    found = topic(accept(now, before), "reference")
     assert found.verdict == "not well"
-    assert "now is slower than before (1.2" in found.evidence
+    assert found.evidence.startswith("1 of 1 test case is slower than in before: mpi.pingpong 8 B takes 1.2")
+    assert found.evidence.endswith("Set differently: kernel was 6.1.0, is 6.18.0.")
 
 
 def test_an_equal_reference_is_well(tmp_path: Path) -> None:
@@ -186,11 +180,14 @@ def test_an_equal_reference_is_well(tmp_path: Path) -> None:
     assert topic(accept(folder("now", 1), folder("before", 2)), "reference").verdict == "well"
 
 
-def test_a_reference_of_another_kind_of_machine_is_not_guessed_with(well: Weighed, tmp_path: Path) -> None:
-    other = weighed(tmp_path / "other", machine(), machine=MACHINE | {"cpu_model": "Intel"})
-    found = topic(accept(well, other), "reference")
+@pytest.mark.parametrize("other", [{"cpu_model": "Intel"}, {"cores": [[0], [1], [2]]}], ids=["cpu", "cores"])
+def test_a_reference_of_another_kind_of_machine_is_not_guessed_with(
+    well: Weighed, tmp_path: Path, other: dict[str, Any]
+) -> None:
+    reference = weighed(tmp_path / "other", machine()[:1], machine=MACHINE | other)
+    found = topic(accept(well, reference), "reference")
     assert found.verdict == "cannot tell"
-    assert "Intel" in found.evidence
+    assert "is of another kind of machine" in found.evidence
 
 
 # ---- in words ---------------------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ def test_a_reference_of_another_kind_of_machine_is_not_guessed_with(well: Weighe
 def test_a_terminal_of_80_columns_has_a_line_a_topic(well: Weighed) -> None:
     found = accept(well)
     lines = sheet_text(acceptance_sheet(found, well.name), Paper(80, False)).splitlines()
-    assert lines[0].startswith("well: well: 9 of 9 topics are well")
+    assert lines[0].startswith("well: well: 10 of 10 topics are well")
     assert len(lines) == 2 + len(found.topics)
     assert max(map(len, lines)) <= 80
     assert not list(acceptance_sentences(found))
@@ -246,3 +243,13 @@ def test_bad_input_is_one_sentence(
     assert ended.code == 2
     assert said in ended.err
     assert len(ended.err.strip().splitlines()) == 1
+
+
+# ---- the promise ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scatter", ["normal", "modes"])
+def test_nothing_is_said_of_machines_without_fault(tmp_path: Path, scatter: str) -> None:
+    """The core of benchmarks/aa_acceptance.py."""
+    found = load_benchmark("aa_acceptance").accepted(tmp_path, 3, scatter=scatter)
+    assert [one for one in found if one.verdict == "not well"] == []

@@ -39,7 +39,7 @@ _MAY_IMPORT: dict[str, str] = {
     "compare": "base records stats results models show",
     "guidelines": "base records stats results models show",
     "nights": "base records stats results models show compare plots",
-    "accept": "base records stats results models show checks compare doctor",
+    "accept": "base records system stats results models show checks compare nights doctor",
     # on top
     "validate": "base records stats system engines results",
     "cli": "*",

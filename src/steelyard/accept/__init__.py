@@ -1,6 +1,6 @@
 """Is this machine well: criteria for accepting one, each a function with its row, by topic."""
 
-from steelyard.accept import answers, floors, noise, places, reference, settings
+from steelyard.accept import answers, floors, noise, places, protocol, reference, settings
 from steelyard.accept.criterion import (
     CANNOT_TELL,
     NOT_WELL,
@@ -8,15 +8,15 @@ from steelyard.accept.criterion import (
     Acceptance,
     Evidence,
     Topic,
-    Weighed,
     criteria_of,
     judge,
 )
+from steelyard.accept.weighed import Weighed
 
 __all__ = ["CANNOT_TELL", "CRITERIA", "NOT_WELL", "PLAN", "WELL", "Acceptance", "Topic", "Weighed", "accept"]
 
 PLAN = "acceptance"  # the shipped plan that measures what the criteria ask for
-CRITERIA = criteria_of(settings, answers, places, noise, floors, reference)
+CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
 
 
 def accept(weighed: Weighed, reference: Weighed | None = None) -> Acceptance:

@@ -8,32 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from types import ModuleType
 
 from msgspec import Struct
 
+from steelyard.accept.weighed import Weighed
 from steelyard.base.diagnostic import Diagnostic
-from steelyard.checks import diagnostics
-from steelyard.results.load import Measured
-from steelyard.results.row import Row
 
 WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
-FALSE_ALARM = 0.01  # machines without fault in which any place is said to be slower than its sisters
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """A results folder, its rows, and what the checks find in them; `name` tells it from a reference."""
-
-    measured: Measured
-    rows: tuple[Row, ...]
-    name: str = ""
-
-    @cached_property
-    def found(self) -> tuple[Diagnostic, ...]:
-        """What the checks find."""
-        return diagnostics(self.measured, self.rows)
 
 
 @dataclass(frozen=True)
@@ -46,7 +28,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a criterion says, in whole sentences; `remedy` in place of that of the criterion."""
+    """What a criterion says, in sentences without their first capital; `remedy` in place of its own."""
 
     verdict: str
     evidence: str
@@ -101,13 +83,18 @@ def judge(criteria: Iterable[Criterion], seen: Evidence) -> Acceptance:
             topic=row.topic,
             question=row.question,
             verdict=found.verdict,
-            evidence=found.evidence,
-            remedy="" if found.verdict == WELL else found.remedy or row.remedy,
+            evidence=_capital(found.evidence),
+            remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
         )
         for row in criteria
         if (found := row.find(seen)) is not None
     )
     return Acceptance(verdict=overall(topics), topics=topics)
+
+
+def _capital(text: str) -> str:
+    """A sentence as it begins, unless it begins with a name such as mpi.bcast."""
+    return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def overall(topics: Iterable[Topic]) -> str:

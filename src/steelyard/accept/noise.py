@@ -6,13 +6,13 @@ import math
 
 from steelyard.accept.criterion import (
     CANNOT_TELL,
-    FALSE_ALARM,
     NOT_WELL,
     WELL,
     Evidence,
     Finding,
     criterion,
 )
+from steelyard.accept.weighed import FALSE_ALARM
 from steelyard.base.plural import counted
 from steelyard.results.core_noise import core_noise
 from steelyard.results.load import PointLaunches
@@ -51,15 +51,15 @@ def noise(seen: Evidence) -> Finding:
             f"core {cpus} loses {_share(one)} in {op}" for (op, cpus), one in ordered[:_MOST_NAMED]
         )
         more = f"; and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
-        return Finding(NOT_WELL, f"{words[0].upper()}{words[1:]}{more}; {_percent(MOST_LOST)} may be.")
+        return Finding(NOT_WELL, f"{words}{more}; {_percent(MOST_LOST)} may be.")
     cores = counted(len({cpus for _, cpus in found}), "core")
     if not all(one.high <= MOST_LOST for one in found.values()):
         return Finding(
             CANNOT_TELL,
-            f"Of {cores} one loses {most}; {_percent(MOST_LOST)} may be: launches differ too much.",
+            f"one of {cores} loses {most}; {_percent(MOST_LOST)} may be: the launches differ too much.",
             "Give it more launches (--launches), on a quiet machine.",
         )
-    return Finding(WELL, f"{cores[0].upper()}{cores[1:]}: {most} of its time.")
+    return Finding(WELL, f"each of {cores} loses {most} of its time.")
 
 
 def _add_shares(point: PointLaunches, shares: dict[tuple[str, str], list[float]]) -> None:

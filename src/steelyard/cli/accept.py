@@ -12,8 +12,9 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
+from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, StrictFlag
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
 
 if TYPE_CHECKING:
     from steelyard.accept import Acceptance, Weighed
@@ -23,7 +24,8 @@ EXAMPLES = {
     "accept": (
         "steelyard accept",
         "steelyard accept --reference results/last-year --junit accept.xml",
-        "steelyard accept results/acceptance-20261124-010203",
+        "steelyard accept results/acceptance-20261124-010203 --strict",
+        "steelyard accept --hosts 1,8",
     )
 }
 
@@ -40,9 +42,13 @@ class AcceptOptions:
         Path | None,
         typer.Option(metavar="DIR", help="a folder of the same plan, of this machine or one of its kind"),
     ] = None
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|PATH,...", help="MPIs; default: the first of 'steelyard mpi list'"),
+    mpi: MpiNames = None
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,...",
+            help="on so many hosts of an allocation; 1,8: what is of one host, and the rest on eight",
+        ),
     ] = None
     launches: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="number of launches; default: the plan's")
@@ -76,12 +82,12 @@ def accept(options: AcceptOptions) -> None:
     if options.json:
         say_json(found)
     else:
-        _print(weighed, found)
+        print_acceptance(weighed, found)
     if options.folder is None:
         from steelyard.report import write_report
 
         line = tell if options.json else say_aside
-        line(f"report:  {write_report([folder], folder / 'report.html')}")
+        line(f"report:  {write_report([folder], folder / 'report.html', reference)}")
     if code := exit_code(found, options.strict):
         raise typer.Exit(code)
 
@@ -89,10 +95,10 @@ def accept(options: AcceptOptions) -> None:
 def _check(options: AcceptOptions) -> None:
     """Raises InputError for options that do not go together."""
     folder, reference = options.folder or options.out, options.reference
-    if options.folder and (options.mpi or options.launches or options.time_budget or options.out):
-        raise InputError(
-            f"'{folder}' is measured already; leave --mpi, --launches, --time-budget and --out out"
-        )
+    measuring = {"--mpi": options.mpi, "--hosts": options.hosts, "--launches": options.launches}
+    measuring |= {"--time-budget": options.time_budget, "--out": options.out}
+    if options.folder and (given := [name for name, value in measuring.items() if value is not None]):
+        raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
     if folder and reference and folder.resolve() == reference.resolve():
         raise InputError(f"'{folder}' would be its own reference; give another folder")
 
@@ -106,7 +112,8 @@ def exit_code(found: Acceptance, strict: bool) -> int:
     return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
 
 
-def _print(weighed: Weighed, found: Acceptance) -> None:
+def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
+    """The verdict, a line for each topic, and below it why a machine is not well, or may not be."""
     from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
     from steelyard.show.terminal import prose_text
 
@@ -121,17 +128,17 @@ def _measured(options: AcceptOptions) -> Path:
     from steelyard.accept import PLAN
     from steelyard.base.units import parse_seconds
     from steelyard.campaign.folder import default_folder
-    from steelyard.cli.options import listed
     from steelyard.cli.run import measure
-    from steelyard.plan.arguments import shipped_plans
-    from steelyard.plan.plan import MOST_LAUNCHES, read_plan
+    from steelyard.plan.arguments import asked_plan
+    from steelyard.plan.plan import MOST_LAUNCHES
 
     given = {"launches": options.launches, "time_budget": options.time_budget}
     changes = {name: value for name, value in given.items() if value is not None}
     if (options.launches or 1) > MOST_LAUNCHES:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
     parse_seconds(options.time_budget or "0s")
-    plan = msgspec.structs.replace(read_plan(shipped_plans()[PLAN]), mpi=listed(options.mpi), **changes)
+    plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts}, None, ())
+    plan = msgspec.structs.replace(plan, mpi=listed(options.mpi), **changes)
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")

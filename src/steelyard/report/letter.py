@@ -19,12 +19,12 @@ _PICTURES = (MATRIX,)
 _MOST_PICTURES = 5
 
 
-def letter_of(folders: Sequence[ReadFolder]) -> Acceptance | None:
+def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -> Acceptance | None:
     """What is said of a folder of the plan `acceptance`; None of others, and of several."""
     (first, *others) = folders
     if others or first.measured.campaign.name != PLAN:
         return None
-    return accept(Weighed(first.measured, first.rows, first.name))
+    return accept(Weighed(first.measured, first.rows, first.name), reference)
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:

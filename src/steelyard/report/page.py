@@ -11,6 +11,7 @@ from pathlib import Path
 import jinja2
 
 from steelyard import __version__
+from steelyard.accept import Weighed
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
@@ -83,20 +84,21 @@ class Findings:
     found: tuple[tuple[str, Diagnostic], ...]
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Path:
+def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None = None) -> Path:
     """Writes one self-contained HTML file about one or several results folders and returns its path.
 
+    `reference`: what a folder of the plan `acceptance` is held against.
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
     names = folder_names(folders)
     read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
-    write_whole(out, render_report(read).encode())
+    write_whole(out, render_report(read, reference).encode())
     return out
 
 
-def render_report(folders: Sequence[Folder]) -> str:
+def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -> str:
     """The page as text."""
     folders = as_shown(folders)
     several = len(folders) > 1
@@ -122,7 +124,7 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
-    found = letter_of(folders)
+    found = letter_of(folders, reference)
     letter = list(letter_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),

@@ -1,8 +1,8 @@
 """How often does an acceptance find a fault in a machine without any, and does it find one that was planted?
 
 Made-up results folders of machines with eight cores, alone or eight together, whose launches scatter
-normally, with heavy tails or with modes, are read and judged as any folder is. 'not well' is then a false alarm;
-with a fault planted, a find, if its topic says so and no other.
+normally, with heavy tails or with modes, are read and judged as any folder is. 'not well' is then a false
+alarm; with a fault planted it is a find, if its topic says so.
 
     .venv/bin/python benchmarks/aa_acceptance.py --machines 200
 """

@@ -18,7 +18,7 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 
-# A message of more bytes than the eager limit waits for an answer, here for as long as one from far away takes.
+# A message of more bytes than the eager limit waits for an answer: here as long as one from far away takes.
 _RENDEZVOUS = """
 #include <mpi.h>
 #include <time.h>

@@ -17,6 +17,7 @@ from steelyard.accept.alike import tests_of
 from steelyard.accept.junit import junit_xml
 from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
 from steelyard.records.schema import End
+from steelyard.report import write_report
 from steelyard.show.terminal import Paper, sheet_text
 
 
@@ -208,6 +209,24 @@ def test_what_is_not_well_comes_with_what_to_do(tmp_path: Path) -> None:
     assert sentence.startswith("cores, not well: Core 5 is ")
     assert "take it out of use" in sentence
     assert junit_xml("t", found, False).count(b"<failure") == 1
+
+
+def test_the_report_reads_as_a_letter(tmp_path: Path) -> None:
+    told = weighed(tmp_path / "out", machine(slow_core=1.2))
+    page = write_report([told.measured.folder], tmp_path / "report.html").read_text("utf-8")
+    letter, _, rest = page.partition('<details class="rest">')
+    assert "Not well: 9 of 10 topics are well, 1 is not." in letter
+    assert "cores: Core 5 is " in letter
+    assert "take it out of use" in letter
+    assert 0 < letter.count("<figure") <= 5
+    assert "<h2" in rest
+    assert "mem.stream.triad" in rest
+
+
+def test_the_report_of_another_plan_is_no_letter(tmp_path: Path) -> None:
+    told = weighed(tmp_path / "out", machine()[:2], name="quick")
+    page = write_report([told.measured.folder], tmp_path / "report.html").read_text("utf-8")
+    assert "topics are well" not in page
 
 
 # ---- the command ------------------------------------------------------------------------------------------

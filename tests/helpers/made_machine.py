@@ -88,9 +88,9 @@ def machine(
     ]
 
 
-def weighed(folder: Path, points: Sequence[FakePoint], **options: Any) -> Weighed:
+def weighed(folder: Path, points: Sequence[FakePoint], **given: Any) -> Weighed:
     """The folder of such test cases, read."""
-    options = {"launches": LAUNCHES, "name": "acceptance"} | options
+    options: dict[str, Any] = {"launches": LAUNCHES, "name": "acceptance"} | given
     if max(point.ranks for point in points) > CORES:
         options |= {"cpus": lambda rank: str(rank % CORES), "hosts": lambda rank: f"node{rank // CORES}"}
     measured = load(write_folder(folder, points, **options))

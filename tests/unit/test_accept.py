@@ -13,7 +13,7 @@ from made_machine import machine, weighed
 from make_records import MACHINE, FakePoint, steady
 from scripts import load_benchmark
 from steelyard.accept import CRITERIA, Acceptance, Topic, Weighed, accept
-from steelyard.accept.alike import tests_of
+from steelyard.accept.alike import alike_tests
 from steelyard.accept.junit import junit_xml
 from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
 from steelyard.records.schema import End
@@ -135,7 +135,7 @@ def test_pairs_that_exchange_messages_at_once_are_links(tmp_path: Path) -> None:
         pace=(1.0,) * 4 + (1.5,) * 2 + (1.0,) * 2,
     )
     told = weighed(tmp_path / "out", [pairs])
-    (links,) = tests_of(told.measured, told.rows)
+    (links,) = alike_tests(told.measured, told.rows)
     assert (links.kind, links.names) == ("link", ("0 – 1", "2 – 3", "4 – 5", "6 – 7"))
     found = topic(accept(told), "links")
     assert (found.verdict, found.evidence[:10]) == ("not well", "Link 4 – 5")

@@ -46,10 +46,11 @@ class Alike:
     @property
     def can_tell(self) -> bool:
         """Are there places and launches enough?"""
-        return self.table.shape[0] >= LEAST_LAUNCHES and self.table.shape[1] >= LEAST_PLACES
+        launches, places = self.table.shape
+        return bool(launches >= LEAST_LAUNCHES and places >= LEAST_PLACES)
 
 
-def tests_of(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
+def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
     """All tests of places in a folder, whether there are enough of them or not."""
     by_point = {row.point: row for row in rows}
     cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
@@ -146,7 +147,7 @@ def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mappin
         if set(pair) <= places.keys():
             ends = [places[rank] for rank in pair]
             name = BETWEEN.join(_core_name(end, several) for end in ends)
-            found.setdefault(_class(*ends, cpus), {})[name] = float(time)
+            found.setdefault(_class(ends[0], ends[1], cpus), {})[name] = float(time)
     return found
 
 
@@ -160,7 +161,7 @@ def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
 
 def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:
     """Pairs of CPUs that a test case was placed on, each class for itself, launch by launch."""
-    launches: dict[tuple[object, ...], dict[int, dict[str, float]]] = {}
+    launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
     for row in rows:
         placed = row.placed
         if placed is None or len(placed.cpus) != 2 or row.role == NOISE:
@@ -172,4 +173,4 @@ def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:
             if has_time(one):
                 own.setdefault(one.launch, {})[BETWEEN.join(map(str, placed.cpus))] = one.median or math.nan
     for (what, *_), found in launches.items():
-        yield from _table(str(what), LINK, list(found.values()))
+        yield from _table(what, LINK, list(found.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from steelyard.accept.alike import Alike, tests_of
+from steelyard.accept.alike import Alike, alike_tests
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.checks import diagnostics
 from steelyard.results.load import Measured
@@ -31,7 +31,7 @@ class Weighed:
     @cached_property
     def tests(self) -> tuple[Alike, ...]:
         """All tests of places that should be alike."""
-        return tests_of(self.measured, self.rows)
+        return alike_tests(self.measured, self.rows)
 
     @cached_property
     def sisters(self) -> tuple[tuple[Alike, Sisters], ...]:

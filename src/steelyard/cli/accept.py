@@ -95,9 +95,9 @@ def accept(options: AcceptOptions) -> None:
 def _check(options: AcceptOptions) -> None:
     """Raises InputError for options that do not go together."""
     folder, reference = options.folder or options.out, options.reference
-    measuring = {"--mpi": options.mpi, "--hosts": options.hosts, "--launches": options.launches}
-    measuring |= {"--time-budget": options.time_budget, "--out": options.out}
-    if options.folder and (given := [name for name, value in measuring.items() if value is not None]):
+    measuring = ("mpi", "hosts", "launches", "time_budget", "out")
+    given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
+    if options.folder and given:
         raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
     if folder and reference and folder.resolve() == reference.resolve():
         raise InputError(f"'{folder}' would be its own reference; give another folder")

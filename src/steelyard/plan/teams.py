@@ -9,8 +9,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.axis import numbers_in
-from steelyard.plan.plan import Axis, Measure
+from steelyard.plan.axis import Axis, numbers_in
+from steelyard.plan.plan import Measure
 
 CORES = "cores"  # in place of a number of ranks: one for each core
 

@@ -1,7 +1,7 @@
-"""The page docs/results/guidelines.md from a results folder of the plan guidelines.
+"""A page on the guidelines of MPIs, in Markdown, from a results folder of the plan guidelines.
 
     steelyard check guidelines --mpi openmpi,mpich,embedded --out results/guidelines
-    python benchmarks/guidelines_page.py results/guidelines > docs/results/guidelines.md
+    python benchmarks/guidelines_page.py results/guidelines
 
 When and where it was measured, with which versions and beside which load, is taken from the folder. All MPIs
 of the folder are one check: what is promised holds for all of them together.

@@ -23,7 +23,7 @@ _MOST_NAMED = 4  # places in a sentence
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """Of a kind of place against its sisters: the least that is a fault, the greatest that may be ignored.
+    """How far a kind of place may be off its sisters: the least fault, and what may be ignored.
 
     An interval that reaches beyond the latter leaves too much open to call places alike.
     """

@@ -27,7 +27,7 @@ _BATCH = 4_000_000  # values that are shuffled at once
 
 @dataclass(frozen=True, slots=True)
 class Sisters:
-    """Of one test: each place against the median of all of them, in logarithms, shapes (places,).
+    """A test: each place against the median of all of them, in logarithms, shapes (places,).
 
     `p` is adjusted for all places of all tests; `low`..`high` hold for all of them together.
     """

@@ -11,6 +11,7 @@ from pathlib import Path
 import jinja2
 
 from steelyard import __version__
+from steelyard.accept import Weighed
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
@@ -32,6 +33,7 @@ from steelyard.report.answers import (
 from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.guidelines import guideline_section
+from steelyard.report.letter import REST, letter_answers, letter_of, letter_sections
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -83,13 +85,14 @@ class Findings:
     found: tuple[tuple[str, Diagnostic], ...]
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Path:
+def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None = None) -> Path:
     """Writes one self-contained HTML file about one or several results folders and returns its path.
 
+    `reference`: what a folder of the plan `acceptance` is held against.
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
     names = folder_names(folders)
-    return _write([_read(path, name) for path, name in zip(folders, names, strict=True)], out)
+    return _write([_read(path, name) for path, name in zip(folders, names, strict=True)], out, reference)
 
 
 def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
@@ -102,14 +105,14 @@ def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
     return _write([_shown(replace(read, name=name), found)], folder / "report.html")
 
 
-def _write(folders: Sequence[Folder], out: Path) -> Path:
+def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = None) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    write_whole(out, render_report(folders).encode())
+    write_whole(out, render_report(folders, reference).encode())
     return out
 
 
-def render_report(folders: Sequence[Folder]) -> str:
+def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -> str:
     """The page as text."""
     folders = as_shown(folders)
     several = len(folders) > 1
@@ -135,6 +138,8 @@ def render_report(folders: Sequence[Folder]) -> str:
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
+    found = letter_of(folders, reference)
+    letter = list(letter_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
@@ -142,13 +147,16 @@ def render_report(folders: Sequence[Folder]) -> str:
         places=_places(folders),
         several=several,
         answers=[
+            *letter_answers(found),
             *comparison_sentences(verdicts, MOST_NAMED),
             *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
             *_outcomes(folders),
         ],
         overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
-        sections=sections,
+        sections=[*letter, *sections],
+        folded_from=len(letter),
+        rest=REST,
         level=interval_level(rows),
         methods=_methods(folders),
         most_open=MOST_OPEN,

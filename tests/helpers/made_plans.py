@@ -63,7 +63,7 @@ def made_plan(folder: Path, name: str) -> Path:
     """Results as the shipped plan of that name makes them; returns their folder."""
     plan = read_plan(shipped_plans()[name])
     points = [point for measure in plan.measure for point in fakes_of(measure)]
-    return write_folder(folder / name, points, launches=2)
+    return write_folder(folder / name, points, launches=2, name=name)
 
 
 @dataclass(frozen=True, slots=True)

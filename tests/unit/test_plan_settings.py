@@ -141,6 +141,7 @@ def test_many_settings_make_no_name_that_a_file_cannot_have() -> None:
         ({"params": {"root": 1}}, 16),  # not a parameter that is set
         ({"hosts": 1, "threads": 1, "ranks": "2,3"}, 8),
         ({"method": "epoch"}, 16),
+        ({"placement": "same-cpu"}, 16),  # none is placed
     ],
 )
 def test_what_is_excluded(tmp_path: Path, exclude: dict[str, Any], left: int) -> None:

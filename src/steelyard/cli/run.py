@@ -199,7 +199,7 @@ def measure_and_show(
         raise MeasurementError(
             f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
         ) from None
-    if to is None:
+    if to is None and not _print_verdicts(plan, results):
         print_results([results])
         print_like(like, results.rows)
     tell_diagnostics(found)
@@ -209,12 +209,24 @@ def measure_and_show(
         from steelyard.export.exported import Export
 
         write_measured(to, Export((exported(results, found),), their_tests(like)))
-    from steelyard.report import write_report  # the answer comes first
+    from steelyard.report import report_measured  # the answer comes first
 
-    line(f"report:  {write_report([folder], folder / 'report.html')}")
+    line(f"report:  {report_measured(results, found)}")
     if plan.arms:
         line(f"verdict: steelyard compare {folder}")
     return {row.status for row in results.rows}
+
+
+def _print_verdicts(plan: Plan, results: ReadFolder) -> bool:
+    """What the plan `acceptance` is measured for, in place of tables; was it that?"""
+    from steelyard.accept import PLAN, Weighed, accept
+    from steelyard.cli.accept import print_acceptance
+
+    if plan.name != PLAN:
+        return False
+    weighed = Weighed(results.measured, results.rows, results.name)
+    print_acceptance(weighed, accept(weighed))
+    return True
 
 
 NAMES = {"run": known_names}

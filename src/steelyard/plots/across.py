@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.models.host_matrix import hosts_of_ranks
-from steelyard.models.overlap import OverlapCurve, curves
+from steelyard.models.overlap import OverlapCurve
 from steelyard.plots.axes import linear_axis, names_axis, shade, style_of
 from steelyard.plots.chart import HALF, Bars, Boxes, Chart, Curve, Dots, Key, Mark, Shades, Style
 from steelyard.plots.svg import RULE
@@ -40,10 +40,10 @@ class Matrix:
     hosts: tuple[str, ...] = ()
 
 
-def overlap_charts(rows: Sequence[Row]) -> list[Chart]:
+def overlap_charts(found: Sequence[OverlapCurve]) -> list[Chart]:
     """For each op and size, overlap against work in units of the pure time."""
     together: dict[tuple[str, int, int, str | None], list[OverlapCurve]] = {}
-    for curve in curves(rows):
+    for curve in found:
         if len(curve.points) > 1:
             together.setdefault((curve.op, curve.bytes, curve.ranks, curve.mpi), []).append(curve)
     return [

@@ -40,6 +40,7 @@ from steelyard.show.terminal import narrowed
 
 OSU = ("Avg Latency(us)", "Min Latency(us)", "Max Latency(us)")
 IMB = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
+MATRICES = ("From CPU to CPU", "From host to host")  # what pictures of placements are called
 BESIDE = 3  # pictures that may stand side by side
 
 _HISTOGRAMS = (

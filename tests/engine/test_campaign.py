@@ -242,7 +242,8 @@ def test_a_record_that_was_cut_is_measured_again_and_nothing_else(tmp_path: Path
     assert after.keys() - before.keys() == {"records/l01-solo-n1.2.jsonl"}
     assert {name: after[name] for name in before} == before
     assert [(row.status, row.launch_count, row.count) for row in results(tmp_path)] == 3 * [("ok", 2, 4)]
-    assert run_plan(tmp_path, plan, setup) == []
+    (again,) = run_plan(tmp_path, plan, setup)
+    assert isinstance(again, CampaignBegins)
     assert bytes_of(tmp_path) == after
 
 
@@ -300,6 +301,9 @@ def test_more_launches_can_be_added(tmp_path: Path) -> None:
         name: data for name, data in before.items() if name.startswith("records/")
     }
     assert [(row.status, row.launch_count) for row in results(tmp_path)] == [("ok", 3)]
+    (nothing,) = run_plan(tmp_path, plan_of("self.empty", launches=3), setup)  # the same again says so
+    assert isinstance(nothing, CampaignBegins)
+    assert nothing.words == ("all was measured before (3 measurements): nothing is measured again",)
 
 
 def test_records_of_another_version_are_refused_and_left_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from macro_rows import row
 from steelyard.models.ratios import folder_ratios, mpi_ratios
 from steelyard.results.facets import Modes
 from steelyard.results.facets.modes import RowMode
+from steelyard.show.rivals import ratio_cells
 
 
 def test_the_first_mpi_is_the_base_of_each_test_case() -> None:
@@ -89,3 +91,19 @@ def test_folders_of_one_mpi_each_compare_these() -> None:
         {"x": [row("mpi.bcast", "a-1", [10.0, 10.0])], "y": [row("mpi.bcast", "b-1", [20.0, 20.0])]}
     )
     assert (found.name, found.base_name, found.value) == ("y", "x", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "cells"),
+    [
+        ((1.023, 0.984, 1.101), ("1.02", "0.98 – 1.10")),
+        ((9520, 2940, 20200), ("9520", "2940 – 20200")),
+        ((0.0042, 0.0012, 0.0071), ("0.0042", "0.0012 – 0.0071")),
+    ],
+)
+def test_ratios_are_printed_without_exponents(
+    ends: tuple[float, float, float], cells: tuple[str, str]
+) -> None:
+    found = mpi_ratios([row("mpi.bcast", mpi, [10.0, 11.0], bytes=8) for mpi in ("a-1", "b-1")])
+    value, low, high = ends
+    assert ratio_cells(dataclasses.replace(found[0], value=value, low=low, high=high)) == cells

@@ -92,7 +92,7 @@ def test_what_is_odd_with_a_row(keys: dict[str, object], text: str) -> None:
 
 
 def test_a_row_that_rests_on_fewer_launches_says_so() -> None:
-    assert said(row(launch_count=3), launches=10) == "3 of 10 launches"
+    assert said(row(launch_count=3), launches=10) == "measured in 3 of 10 launches"
     assert said(row(launch_count=10), launches=10) == ""
 
 

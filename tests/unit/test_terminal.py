@@ -198,3 +198,41 @@ def test_columns_of_words_that_have_no_room_become_one() -> None:
     assert "signal 11" in text
     for word in ("shared", "local", "allocate", "create", "fence", "close"):
         assert word in text
+
+
+_APPS = Sheet(
+    "app.hpccg, omp.for",
+    "",
+    (
+        *(words("op"), number("threads"), words("thread level"), number("nx"), words("backend")),
+        *(words("wait_policy"), number("bytes"), number("rate", strong=True), number("±"), number("time")),
+        number("of roof"),
+    ),
+    (
+        Line(("app.hpccg", "1", "-", "20", "nonblocking", "-", "-", "2981 Mop/s", "19 %", "10.3 ms", "16 %")),
+        Line(("app.hpccg", "2", "multiple", "20", "fence", "passive", "-", "1 Mop/s", "4 %", "1.3 ms", "-")),
+        Line(("app.hpccg", "2", "multiple", "20", "lock", "passive", "8 B", "2 Mop/s", "4 %", "1.4 ms", "-")),
+        Line(("omp.for", "2", "-", "-", "-", "active", "-", "3 Mop/s", "4 %", "1.5 ms", "-")),
+        Line(("omp.for", "4", "failed: signal 11"), BAD),
+    ),
+)
+
+
+def test_many_values_that_have_no_room_are_named_and_what_an_op_shares_is_said_once() -> None:
+    text = sheet_text(_APPS, Paper(80, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 80
+    said = " ".join(text.split())
+    for number_ in ("2981 Mop/s", "10.3 ms", "16 %", "1.4 ms"):
+        assert number_ in text
+    for named in ("threads=2 thread_level=multiple backend=fence", "omp.for threads=2 wait_policy=active"):
+        assert named in said.replace("1 Mop/s 4 % 1.3 ms - ", "").replace("3 Mop/s 4 % 1.5 ms - ", "")
+    assert "app.hpccg: nx=20 in all rows." in said
+    assert "omp.for threads=4 failed: signal 11" in said
+    assert "=-" not in text
+    assert text.splitlines()[2].split()[:2] == ["op", "bytes"]
+
+
+def test_few_values_that_have_no_room_stay_without_names() -> None:
+    text = sheet_text(_APPS, Paper(150, is_pipe=False))
+    assert "thread" in text.splitlines()[1]
+    assert "=" not in text

@@ -71,9 +71,9 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
     lines = [f"{work}: at most {format_duration(budget)}"]
     fitting = sum(cost <= budget for cost in itertools.accumulate(costs.values()))
     if fitting < len(costs):
-        room = f"only about {fitting} of the {len(costs)} launches" if fitting else "not even one launch"
+        room = f"about {fitting} of the {len(costs)} launches" if fitting else "part of one launch"
         lines.append(
-            f"the time budget of {plan.time_budget} has room for {room}: each takes "
+            f"the time budget of {format_duration(budget)} has room for {room}: each takes "
             f"{format_duration(max(costs.values()))} or more; what is not measured by then is left out"
         )
     return tuple(lines)

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself
@@ -119,6 +120,9 @@ def run_campaign(
         spread = spread_of(plan, jobs)
         words = (*estimate(plan, jobs, setup), *spread_words(spread))
         listener(CampaignBegins(words, remaining, tuple(jobs)))
+    else:
+        words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
+        listener(CampaignBegins(words, 0))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
             budget = _await(spread, job.launch, budget, listener, is_stopping)

@@ -20,31 +20,32 @@ def message_sheets(found: Sequence[LogModel], macro: Macro) -> tuple[Sheet, ...]
 
 
 def log_sheet(models: Sequence[LogModel]) -> Sheet:
-    """A line for each protocol of each MPI."""
+    """A line for each protocol of each MPI; of one MPI the title says which."""
+    several = len({model.mpi for model in models}) > 1
     return Sheet(
-        title="LogGP of each MPI",
+        title="LogGP of each MPI" if several else f"LogGP of {models[0].mpi}",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, fitted to each launch by itself",
+        "ping-pong, fitted to each launch by itself; off by: at most, at any size",
         columns=(
-            words("MPI"),
+            *([words("MPI")] if several else []),
             words("messages"),
-            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "off by, at most")),
+            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "off by")),
             remark(),
         ),
         lines=plain_lines(
             (
-                model.mpi,
+                *([model.mpi] if several else []),
                 _from_words(piece),
                 *_time_cells(piece.start),
                 f"{piece.gap.value:.3g}",
                 number_interval(piece.gap),
                 f"{100 * model.missed:.0f} %",
-                ", ".join(piece.stated),
+                f"the MPI's limits: {', '.join(piece.stated)}" if piece.stated else "",
             )
             for model in models
             for piece in model.pieces
         ),
-        grouped=1,
+        grouped=int(several),
     )
 
 
@@ -57,6 +58,9 @@ def _from_words(piece: LogPiece) -> str:
 
 
 def _time_cells(span: Interval) -> tuple[str, str]:
+    """Dashes where the line begins at 0 in every launch, at which it was held: its start is not seen."""
+    if span.value == 0 and not span.low and not span.high:
+        return NOTHING, NOTHING
     if span.low is None or span.high is None:
         return format_time(span.value), NOTHING
     return format_time(span.value), f"{format_time(span.low)} – {format_time(span.high)}"

@@ -88,7 +88,7 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")
     if 0 < row.launch_count < launches and row.status == "ok":
-        yield Remark("fewer", f"{row.launch_count} of {launches} launches")
+        yield Remark("fewer", f"measured in {row.launch_count} of {launches} launches")
     yield from _noisy_words(row)
     hint = row.get(Library).hint
     if hint is not None and hint.has != hint.asked:

@@ -13,10 +13,11 @@ import codecs
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TextIO
 
 from steelyard.base.foreign import visible
+from steelyard.show.joined_columns import counts_to_join, first_columns_joined
 from steelyard.show.sheet import BAD, DIM, NOTHING, NUMBER, REMARK, WARN, WORDS, Column, Line, Sheet
 
 GAP = 2  # blanks between columns
@@ -159,28 +160,11 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
 
 
 def narrowed(sheet: Sheet, most: int | None) -> Sheet:
-    """The sheet with its first columns as one, where columns have no room beside each other.
-
-    These are the columns of words before any number; where that is not enough, all up to the last of words
-    before the first figure that counts.
-    """
-    body = _body(sheet)
-    kinds = [column.kind for column in body]
-    figure = next((i for i, column in enumerate(body) if column.strong), 0)
-    count = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
-    all_words = max((i + 1 for i in range(figure) if kinds[i] == WORDS), default=0)
+    """The sheet with its first columns as one, where columns have no room beside each other."""
     narrow = sheet
-    for first in (count, all_words):
-        if first > 1 and not _has_room(narrow, most):
-            narrow = replace(
-                sheet,
-                columns=(
-                    Column(_together(column.name for column in body[:first]), WORDS),
-                    *sheet.columns[first:],
-                ),
-                lines=tuple(_first_together(line, first) for line in sheet.lines),
-                grouped=min(sheet.grouped, 1),
-            )
+    for count in counts_to_join(sheet):
+        if not _has_room(narrow, most):
+            narrow = first_columns_joined(sheet, count)
     return narrow
 
 
@@ -188,16 +172,6 @@ def _has_room(sheet: Sheet, most: int | None) -> bool:
     """Whether its columns fit beside each other."""
     widths = _widths(_body(sheet), _whole_lines(sheet), most)
     return most is None or sum(widths) + GAP * (len(widths) - 1) <= most
-
-
-def _first_together(line: Line, count: int) -> Line:
-    """A last cell that spans stays by itself."""
-    first = min(count, len(line.cells) - 1)
-    return Line((_together(line.cells[:first]), *line.cells[first:]), line.tone) if first > 1 else line
-
-
-def _together(texts: Iterable[str]) -> str:
-    return " ".join(text for text in texts if text)
 
 
 def _whole_lines(sheet: Sheet) -> list[tuple[str, ...]]:

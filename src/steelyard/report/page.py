@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
 from steelyard.compare.verdicts import Verdicts
+from steelyard.models.made import Made
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -90,11 +91,26 @@ def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None =
     `reference`: what a folder of the plan `acceptance` is held against.
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
+    names = folder_names(folders)
+    return _write(
+        [read_results(path, name) for path, name in zip(folders, names, strict=True)], out, reference
+    )
+
+
+def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
+    """Writes report.html into a folder that was just measured and read, and returns its path.
+
+    `found` is what the checks have found in it. Raises InputError where report.html is a folder.
+    """
+    folder = read.measured.folder
+    (name,) = folder_names([folder])
+    return _write([_shown(replace(read, name=name), found)], folder / "report.html")
+
+
+def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = None) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    names = folder_names(folders)
-    read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
-    write_whole(out, render_report(read, reference).encode())
+    write_whole(out, render_report(folders, reference).encode())
     return out
 
 
@@ -118,9 +134,9 @@ def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -
         one for folder in folders for one in guideline_section(folder.rows, folder.name if several else "")
     ]
     for folder in folders:
-        sections += model_sections(folder.rows, folder.name if several else "")
+        sections += model_sections(folder.made, folder.name if several else "")
     pictures = [
-        one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
+        one for folder in folders for one in picture_sections(folder.made, folder.name if several else "")
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
@@ -205,7 +221,12 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             yield Findings(title, kinds[0], tuple(own))
 
 
-def _read(path: Path, name: str) -> Folder:
+def read_results(path: Path, name: str) -> Folder:
+    """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
     measured = load(path)
     rows = rows_of(measured)
-    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))
+    return _shown(ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows])))
+
+
+def _shown(read: ReadFolder, found: Sequence[Diagnostic]) -> Folder:
+    return Folder(read.name, read.measured, read.made, tuple(found), settings_of(read.measured))

@@ -125,7 +125,12 @@ def test_each_pair_of_hosts_in_rounds(tmp_path: Path) -> None:
     ]
     words += ["--method=each", "--mpi=openmpi", "--launches=1", "--rule=fixed", "--param=count=20"]
     with hosts(3) as bed:
-        done = _tried(bed, *words, "--clock=monotonic", f"--out={out}")
+        unseen = _tried(bed, *words, f"--out={tmp_path / 'unseen'}")
+        assert unseen.code == 3, unseen.err
+        assert "cannot be run on h" in unseen.err
+        assert "--stage brings the engine there" in unseen.err
+        stage = f"--stage={Path(bed.agent).parent}/tmp/stage"
+        done = _tried(bed, *words, stage, f"--out={out}")
     assert done.code == 0, done.out + done.err
     (file,) = read_folder(out)
     assert file.job.hosts == ("h1", "h2", "h3")

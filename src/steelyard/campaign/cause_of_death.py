@@ -30,8 +30,8 @@ _LOST = (
     re.compile(r"lost communication with a remote daemon"),
     re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
 )
-# What launchers say of a program that is not there, or may not be run, on a host. Open MPI's code is then one of a
-# signal, 132.
+# What launchers say of a program that is not there, or may not be run, on a host. Open MPI's code is then
+# that of a signal, 132.
 _MISSING = (
     re.compile(
         r"could not access\s+or execute an executable:.*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",

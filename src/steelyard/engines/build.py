@@ -120,9 +120,9 @@ def simulated_engine(tell: Tell = lambda _: None) -> Engine:
     return Engine(str(path), "simgrid", None)
 
 
-def engine_environment(engine: Engine) -> dict[str, str]:
-    """The variables that this engine needs to start, beyond ours."""
-    return {} if engine.mpi is None else mpi_environment(engine.mpi)
+def engine_environment(engine: Engine, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that this engine needs to start, beyond those of `environ`, as of `mpi_environment`."""
+    return {} if engine.mpi is None else mpi_environment(engine.mpi, environ)
 
 
 def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:

@@ -35,8 +35,9 @@ def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
 def first_columns_joined(sheet: Sheet, count: int) -> Sheet:
     """The sheet with its first `count` columns as one of words."""
     names = [column.name for column in sheet.columns[:count]]
+    notes: tuple[str, ...] = ()
     if count <= MOST_NAMELESS:
-        heading, lines, notes = _together(names), [_joined(line, count) for line in sheet.lines], ()
+        heading, lines = _together(names), [_joined(line, count) for line in sheet.lines]
     else:
         shared = _shared_by_op(sheet.lines, names) if names[0] == _OP else {}
         heading = names[0]

@@ -43,11 +43,17 @@ _APPS = {
     "minimd": (_MINIMD, _ANY, 200, _FIRST, _MET),
     "numbers": (_MINIMD, _NUMBER, 30, 0, _MET),
 }
-_WAYS = (("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put"))
-_FURTHER = (
-    *(("blocking", "MPI_Sendrecv"), ("persistent", "MPI_Startall"), ("neighbour", "MPI_Neighbor_alltoallw")),
-    *(("pscw", "MPI_Put"), ("lock", "MPI_Put")),
+_WAYS = (
+    *(("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put"), ("pscw", "MPI_Put")),
+    *(("lock", "MPI_Put"), ("blocking", "MPI_Sendrecv"), ("persistent", "MPI_Startall")),
+    ("neighbour", "MPI_Neighbor_alltoallw"),
 )
+_FIRST_WAYS = {"hpccg": 3, "minife": 3, "minimd": 3}  # the others are further
+_SPOILED = [
+    (app, *way) if place < _FIRST_WAYS.get(app, 1) else further(app, *way)
+    for app in _APPS
+    for place, way in enumerate(_WAYS)
+]
 _TOGETHER = 5  # which call is spoiled where one carries the messages of all neighbours
 
 
@@ -66,8 +72,7 @@ def _before(library: Path, call: str, kind: str, **more: int) -> tuple[str, ...]
     return ("env", *(f"FAULT_{name}={value}" for name, value in fault.items()), f"LD_PRELOAD={library}")
 
 
-@pytest.mark.parametrize("app", _APPS)
-@pytest.mark.parametrize(("backend", "call"), [*_WAYS, *(further(*way) for way in _FURTHER)])
+@pytest.mark.parametrize(("app", "backend", "call"), _SPOILED)
 def test_one_wrong_byte_of_one_message_is_a_wrong_answer(
     faulty: tuple[Engine, Path], tmp_path: Path, app: str, backend: str, call: str
 ) -> None:

@@ -40,6 +40,7 @@ _APPS = {
     "hpccg": (_HPCCG, _FACE, 7, _FIRST, "after 60 iterations A times the error of x is off from"),
     "hpccg, few steps": (_FEW, _FACE, 5, _MIDDLE, "after 8 iterations A times the error of x is off from"),
     "minife": (_MINIFE, _NODES, 7, _FREE + _FIRST, "A times the error of x is off from the residual by"),
+    "minife, a held node": (_MINIFE, _NODES, 7, _LAST, "from each other is not what was sent"),
     "minimd": (_MINIMD, _ANY, 200, _FIRST, _MET),
     "numbers": (_MINIMD, _NUMBER, 30, 0, _MET),
 }

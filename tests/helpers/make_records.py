@@ -157,7 +157,8 @@ def write_folder(
         job_name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
         where = cpus
         if placement is not None:
-            job_name += f"-on-{'-'.join(map(str, placement.cpus))}"
+            job_name += f"-{placement.name}"
+        if placement is not None and placement.cpus:
             where = [str(cpu) for cpu in placement.cpus].__getitem__
         job, start = _heads(job_name, launch, mpi, ranks, where, hosts, preset)
         job = msgspec.structs.replace(job, threads=threads)
@@ -168,6 +169,14 @@ def write_folder(
         )
         if placement is not None:
             job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
+        if placement is not None and placement.hosts:
+            half = ranks // 2
+            places = tuple(
+                msgspec.structs.replace(place, host=placement.hosts[place.rank >= half])
+                for place in start.places
+            )
+            start = msgspec.structs.replace(start, places=places)
+            job = msgspec.structs.replace(job, hosts=tuple(dict.fromkeys(placement.hosts)))
         records: list[Record] = [job, start]
         for index, point in members:
             records += _point_records(rng, launch, index, point)
@@ -224,6 +233,7 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "params": point.params,
         "mpi": point.mpi,
         "placement": msgspec.to_builtins(point.placement),
+        "hosts": len(set(point.placement.hosts)) if point.placement and point.placement.hosts else None,
     }
 
 

@@ -20,6 +20,34 @@ This is usually due to either a failure of the TCP network
 _KILLED = "mpirun noticed that process rank 1 with PID 0 on node h2 exited on signal 9 (Killed)."
 
 
+# Open MPI 4.1.4, MPICH 4.0.2 and 5.0.2 as they said it; Slurm's as its source has it.
+_NO_PROGRAM = """mpiexec was unable to launch the specified application as it could not access
+or execute an executable:
+
+Executable: /c/steelyard-mpi
+Node: h2
+
+while attempting to start process rank 1.
+"""
+_EXECVP = "execvp error on file /c/steelyard-mpi (No such file or directory)"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "host"),
+    [
+        (132, _NO_PROGRAM, "h2"),
+        (255, f"[proxy:0:1@h2] HYDU_create_process (utils/launch/launch.c:73): {_EXECVP}", "h2"),
+        (255, f"[proxy:1@h2] HYDU_create_process (/m/launch.c:73): {_EXECVP}", "h2"),
+        (2, "slurmstepd: error: execve(): /c/steelyard-mpi: No such file or directory", "a host"),
+    ],
+)
+def test_an_engine_that_a_host_does_not_see(code: int, said: str, host: str) -> None:
+    why = cause_of_death(code, said, ["mpiexec"], began=False)
+    assert why == (
+        f"start-up: launcher: /c/steelyard-mpi cannot be run on {host}; --stage brings the engine there"
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "said", "starved", "why"),
     [

@@ -41,7 +41,7 @@ def _points(mpis: tuple[str, ...] = ("mpich-5.0.2",), **keys: Any) -> tuple[Plan
 def test_a_setting_is_for_the_mpi_that_reads_it(mpi: str | None, names: set[str]) -> None:
     own: Settings = {"OMPI_MCA_btl": ("tcp,self", "-"), "MPIR_CVAR_X": "1", "I_MPI_ADJUST_BCAST": "2"}
     given: Settings = {**own, "UCX_TLS": "t"}
-    found = settings_axis(given, mpi)
+    found = settings_axis(given, (), (), mpi)
     assert {name for one in found for name in one} == names
     assert len(found) == (2 if "OMPI_MCA_btl" in names else 1)
 

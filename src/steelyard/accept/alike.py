@@ -74,10 +74,10 @@ def _topology(told: Mapping[str, object] | None) -> Topology:
 
 
 def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
-    """The launches that have all places, each with a time; nothing where no two places have one."""
+    """The launches that have all places, each with a time; nothing where there is none."""
     names = tuple(dict.fromkeys(name for one in launches for name in one))
     whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
-    if whole and len(names) > 1:
+    if whole:
         table = np.log(np.array([[one[name] for name in names] for one in whole]))
         yield Alike(what, kind, names, table)
 
@@ -96,7 +96,8 @@ def _of_ranks(row: Row, point: PointLaunches) -> Iterator[Alike]:
         {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
         for one in launches
     ]
-    yield from _table(row_name(row), HOST, medians)
+    if several:
+        yield from _table(row_name(row), HOST, medians)
 
 
 def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:

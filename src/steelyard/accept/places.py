@@ -67,7 +67,7 @@ def hosts(seen: Evidence) -> Finding | None:
 )
 def cores(seen: Evidence) -> Finding:
     """The cores of each host."""
-    return _judge(seen.weighed, CORE, "steelyard accept measures them")
+    return _judge(seen.weighed, CORE, "the plan acceptance measures them")
 
 
 @criterion(
@@ -78,9 +78,8 @@ def cores(seen: Evidence) -> Finding:
 )
 def links(seen: Evidence) -> Finding:
     """Pairs of ranks that exchange messages, each class for itself."""
-    return _judge(
-        seen.weighed, LINK, "steelyard accept measures some, steelyard run mpi.pingpong --placement all each"
-    )
+    how = "the plan acceptance measures some, and 'steelyard run mpi.pingpong --placement all' all of them"
+    return _judge(seen.weighed, LINK, how)
 
 
 def _judge(weighed: Weighed, kind: str, how: str) -> Finding:

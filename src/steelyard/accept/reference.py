@@ -16,7 +16,7 @@ from steelyard.compare.verdicts import CaseVerdict, compare
 from steelyard.nights.settings import differences, settings_of
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
-_MARGIN = 0.35  # of a time: less cannot be promised of two sittings, each of some 70 test cases in 6 launches
+_MARGIN = 0.35  # of a time: less cannot be promised of two sittings, each of some 70 test cases
 _MOST_NAMED = 3  # test cases, or settings, in a sentence
 _LONGEST = 40  # letters of a setting that is told
 

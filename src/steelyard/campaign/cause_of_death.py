@@ -30,6 +30,16 @@ _LOST = (
     re.compile(r"lost communication with a remote daemon"),
     re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
 )
+# What launchers say of a program that is not there, or may not be run, on a host. Open MPI's code is then
+# that of a signal, 132.
+_MISSING = (
+    re.compile(
+        r"could not access\s+or execute an executable:.*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
+        re.DOTALL,
+    ),
+    re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
+    re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
+)
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
@@ -77,6 +87,11 @@ def cause_of_death(
     if lost := next((match for pattern in _LOST if (match := pattern.search(said))), None):
         host = shortened(lost["host"], _QUOTED_LETTERS) if lost.groupdict() else "a host"
         return f"{when}node: {Path(command[0]).name} has lost {host}"
+    if missing := next((match for pattern in _MISSING if (match := pattern.search(said))), None):
+        path, host = (
+            shortened(missing.groupdict().get(key) or "a host", _QUOTED_LETTERS) for key in ("path", "host")
+        )
+        return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
     if killed := _killed(code, said, command, places):
         number, who = killed
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):

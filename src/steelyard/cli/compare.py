@@ -67,8 +67,8 @@ def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
     from steelyard.compare.verdicts import compare as compare_rivals
 
-    rivals, by_turns = _rivals(options)
     asked = question(options.false_alarm, options.least, options.margin)
+    rivals, by_turns = _rivals(options)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}"

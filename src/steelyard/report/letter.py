@@ -9,13 +9,13 @@ from steelyard.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
 from steelyard.accept.sheets import count_words, letter_sheet
 from steelyard.plots import Chart
 from steelyard.report.blocks import Section
-from steelyard.report.section import MATRIX
+from steelyard.report.section import MATRICES
 from steelyard.show.overview import ReadFolder
 
 REST = "All that was measured"  # folded below the letter
 # The sections whose first picture stands in the letter, and beginnings of the titles of others that do.
 _SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
-_PICTURES = (MATRIX,)
+_PICTURES = MATRICES
 _MOST_PICTURES = 5
 
 

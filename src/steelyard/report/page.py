@@ -92,7 +92,9 @@ def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None =
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
     names = folder_names(folders)
-    return _write([_read(path, name) for path, name in zip(folders, names, strict=True)], out, reference)
+    return _write(
+        [read_results(path, name) for path, name in zip(folders, names, strict=True)], out, reference
+    )
 
 
 def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
@@ -219,7 +221,8 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             yield Findings(title, kinds[0], tuple(own))
 
 
-def _read(path: Path, name: str) -> Folder:
+def read_results(path: Path, name: str) -> Folder:
+    """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
     measured = load(path)
     rows = rows_of(measured)
     return _shown(ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows])))

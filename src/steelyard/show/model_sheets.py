@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.efficiency import Efficiency
+from steelyard.models.host_matrix import host_matrices
 from steelyard.models.made import (
     CHOICES,
     COLLECTIVES,
@@ -34,6 +35,7 @@ from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
+from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.log_sheets import message_sheets
@@ -144,11 +146,11 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
 
 
 def pair_sheet(pairs: PairTable) -> Sheet:
-    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    """A line for each pair of CPUs or hosts, from rank or thread 0's to the other's."""
     return Sheet(
-        "from CPU to CPU",
+        f"from {pairs.level} to {pairs.level}, by pair" if pairs.level == "host" else "from CPU to CPU",
         pairs.title,
-        (number("CPUs"), number("time", strong=True), number("interval"), words("where")),
+        (number(f"{pairs.level}s"), number("time", strong=True), number("interval"), words("where")),
         plain_lines(pairs.lines),
     )
 
@@ -160,6 +162,7 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "floor": lambda made: floor_sheets(made(FLOOR)),
     "cores": lambda made: core_sheets(made.rows),
     "pairs": lambda made: map(pair_sheet, pair_tables(made.rows)),
+    "hosts": lambda made: host_sheets(host_matrices(made.rows)),
     "macro": lambda made: macro_sheets(made(MACRO)),
     "messages": lambda made: message_sheets(made(MESSAGES), made(MACRO)),
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),

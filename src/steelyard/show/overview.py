@@ -13,10 +13,12 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.units import format_bytes
 from steelyard.models.made import Made
+from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured
 from steelyard.results.row import NOT_YET, Row
 from steelyard.show.core_pairs import pictured
 from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
+from steelyard.show.host_sheets import seen_sheets
 from steelyard.show.labels import row_labels
 from steelyard.show.model_sheets import model_sheets
 from steelyard.show.row_sheet import RowTable, row_sheet
@@ -104,7 +106,9 @@ def overview_sheets(
         if (sheet := group_sheet(group, summaries, known)) is not None:
             yield sheet
     for folder in folders:
-        yield from model_sheets(folder.made, folder.name if len(folders) > 1 else "")
+        name = folder.name if len(folders) > 1 else ""
+        yield from model_sheets(folder.made, name)
+        yield from seen_sheets(hosts_seen(folder.measured), name)
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration
+from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
 from steelyard.campaign.forecast import Forecast, Job, forecast
 from steelyard.campaign.jobs import check_launches, setup_for
@@ -102,7 +103,7 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
     disk = f"about {_roughly(found.bytes)} of records"
     return (
         f"{cases}: {counted(found.starts, 'start')} of an engine",
-        f"about {format_duration(found.seconds)}{limit}; {nodes}; {disk}",
+        f"{roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))}{limit}; {nodes}; {disk}",
     )
 
 

@@ -30,7 +30,7 @@ COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
 
-.PHONY: run check test test-all ready-to-test style types ctest sanitized clean system-packages
+.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -54,20 +54,23 @@ check: $(VENV)/installed-dev
 	@$(MAKE) $(AT_ONCE) style types ctest
 	$(BIN)/pytest -n 2 tests/unit
 
-test: ready-to-test
-	$(TESTS) -m 'not network and not further'
-
-test-all: ready-to-test
-	$(TESTS)
+# Types are looked at while tests wait for time limits.
+test test-all: ready-to-test
+	@$(MAKE) --no-print-directory -j 2 types py$@
 
 # A worker for what wants the cores, one for what waits, one for the rest.
-TESTS = $(BIN)/pytest -n 3 --dist loadgroup
+PYTEST = $(BIN)/pytest -n 3 --dist loadgroup
+pytest:
+	$(PYTEST) -m 'not network and not further'
+
+pytest-all:
+	$(PYTEST)
+
 # At once what does not wait for each other: one downloads while another compiles.
 AT_ONCE = --no-print-directory --output-sync -j 3
 
 ready-to-test:
-	@$(MAKE) $(AT_ONCE) system-packages $(VENV)/installed-dev sanitized
-	@$(MAKE) $(AT_ONCE) style types ctest
+	@$(MAKE) $(AT_ONCE) system-packages $(VENV)/installed-dev sanitized style ctest
 
 ctest: $(VENV)/installed-dev
 	ctest --test-dir $(TESTS_IN_C) --parallel 2 --output-on-failure --no-tests=error

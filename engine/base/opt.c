@@ -83,6 +83,8 @@ void param_rows_json(struct json *j, const char *key, const struct param *params
             json_double(j, "default", params[i].normal);
             json_double(j, "least", params[i].least);
             json_double(j, "most", params[i].most);
+            if (params[i].all)
+                json_string(j, "all", params[i].all);
         }
         json_string(j, "summary", params[i].summary);
         json_close(j, '}');

@@ -12,6 +12,7 @@ struct param {
     double normal, least, most;
     const char *const *words; /* its values by name, up to NULL: the value is an index; NULL: a number */
     const int *bytes; /* of types of data: what an element of each word takes; 0: no stand-in for another */
+    const char *all;  /* what all values of a number are, by the ranks: "ranks", "shifts" or "rounds"; NULL */
 };
 
 /* A row whose value is one of `list`, a NULL-terminated array of names; the first is the default. */

@@ -57,6 +57,28 @@ static void matching(const struct layout_ask *ask, struct layout_peers *p)
         add_call(ask, p, p->order[i], p->order[i + 1]);
 }
 
+int layout_rounds(int size)
+{
+    return size % 2 ? size : size - 1;
+}
+
+/* A round of a tournament in which each meets each other once (Kirkman 1847): the ranks but the last stand on
+ * a circle of an odd number of places, a chord through which pairs those that are as far from its end. Who
+ * stands at the end meets the last rank; of an odd number of ranks nobody stands aside, and it waits. The
+ * lower rank calls. */
+static void round_robin(const struct layout_ask *ask, struct layout_peers *p)
+{
+    const int places = layout_rounds(ask->size);
+    if (places < 1)
+        return;
+    const int end = (int)((ask->round - 1) % places), aside = ask->size - 1;
+    int other = (int)((2 * (int64_t)end - ask->rank + places) % places);
+    if (ask->size % 2 == 0)
+        other = ask->rank == aside ? end : ask->rank == end ? aside : other;
+    if (other != ask->rank)
+        add_call(ask, p, ask->rank < other ? ask->rank : other, ask->rank < other ? other : ask->rank);
+}
+
 static void pair(const struct layout_ask *ask, struct layout_peers *p)
 {
     add_call(ask, p, (int)ask->a, (int)ask->b);
@@ -138,6 +160,11 @@ const struct who_layout layouts[LAYOUTS] = {
                           half},
     [LAYOUT_MATCHING] = {"matching", "random pairs of ranks; one rank of an odd number waits", matching,
                          half},
+    [LAYOUT_ROUND_ROBIN] =
+        {"round_robin",
+         "a round of a tournament in which each rank meets each other once; one rank of an "
+         "odd number waits",
+         round_robin, half},
     [LAYOUT_PAIR] = {"pair", "rank a with rank b, the others wait", pair, one},
     [LAYOUT_SHIFT] = {"shift", "each rank i to i + d, all at once", shift, each},
     [LAYOUT_RING] = {"ring", "each rank with the next, all at once", ring, each},

@@ -13,6 +13,7 @@ struct layout_ask {
     int rank, size;
     int64_t shift; /* of layouts that shift */
     int64_t a, b;  /* of a chosen pair */
+    int64_t round; /* of a tournament, from 1 */
     uint64_t seed; /* of random ones */
 };
 
@@ -34,6 +35,7 @@ enum layout_kind {
     LAYOUT_FIRST_LAST,
     LAYOUT_BISECTION,
     LAYOUT_MATCHING,
+    LAYOUT_ROUND_ROBIN,
     LAYOUT_PAIR,
     LAYOUT_SHIFT,
     LAYOUT_RING,
@@ -45,6 +47,9 @@ enum layout_kind {
 };
 
 extern const struct who_layout layouts[LAYOUTS];
+
+/* The rounds of a tournament of so many ranks. */
+int layout_rounds(int size);
 
 /* Room for the lists of `size` ranks, to be freed by layout_free(). ERR_NOMEM. */
 int layout_alloc(int size, struct layout_peers *peers);

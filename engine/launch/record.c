@@ -8,6 +8,7 @@
 #include "base/thread_places.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
+#include "machine/kind.h"
 #include "team/hosts.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ struct place {
     char clock_doubt[CLOCK_DOUBT_MAX];
     int64_t clock_base_ns;
     int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
-    bool other_libraries;                              /* than rank 0 */
+    bool other_libraries, other_machine;               /* than rank 0 */
+    char machine[MACHINE_KIND_MAX];
 };
 
 static int64_t ns_of(clockid_t id)
@@ -93,6 +95,7 @@ static void place_read(struct place *place, const struct team *team, const struc
     place->clock_cost_ns = clock->cost_ns;
     place->clock_tick_ns = clock->tick_ns;
     place->clock_base_ns = clock->base;
+    machine_kind(place->machine, sizeof place->machine);
     start_read(place, team);
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
 }
@@ -115,6 +118,8 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
     if (place->other_libraries)
         json_bool(j, "other_libraries", true);
+    if (rank == 0 || place->other_machine)
+        json_string(j, "machine", place->machine);
     if (place->exec_to_main_ns > 0)
         json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
     if (place->init_ns > 0) {
@@ -158,7 +163,8 @@ static int places_gather(const struct team *team, const struct place *mine, stru
     memset(&p->worst, 0, sizeof p->worst);
     p->worst.place = *mine;
     p->worst.rank = team->rank;
-    p->worst.is_wrong = mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries;
+    p->worst.is_wrong =
+        mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries || mine->other_machine;
     p->worst.most_tick_ns = mine->clock_tick_ns;
     if (team->rank == 0) {
         p->of = malloc((size_t)count * sizeof *p->of);
@@ -288,6 +294,10 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     const uint64_t own = first;
     err = team_bcast(team, &first, sizeof first);
     mine.other_libraries = own != first;
+    char machine[MACHINE_KIND_MAX];
+    memcpy(machine, mine.machine, sizeof machine);
+    err = err ? err : team_bcast(team, machine, sizeof machine);
+    mine.other_machine = strcmp(machine, mine.machine) != 0;
     err = err ? err : places_gather(team, &mine, &places);
     if (!err && team->rank == 0) {
         clock_gettime(CLOCK_REALTIME, &now);

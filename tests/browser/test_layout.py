@@ -1,7 +1,7 @@
 """Reports as a browser lays them out: nothing sideways, every number in sight, nothing endless.
 
-Headless Chromium opens one page that holds the reports of all shipped plans in frames of two widths. The
-script that measures them is the test's; reports run none.
+Headless Chromium opens one page that holds the reports of all shipped plans in frames, which are wide and
+then made narrow. The script that measures them is the test's; reports run none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from made_plans import PLANS, made_arms
+from made_plans import PLANS, Report, made_arms
 from steelyard.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -29,14 +29,17 @@ FIRST_SCREEN = 800
 BROWSER_SECONDS = 300
 
 _MEASURE = """<script>onload = () => {
-  document.title = JSON.stringify(Object.fromEntries([...document.querySelectorAll('iframe')].map(frame => {
+  const seen = width => Object.fromEntries([...document.querySelectorAll('iframe')].map(frame => {
+    frame.style.width = width + 'px';
     const page = frame.contentDocument, inner = frame.contentWindow.innerWidth;
     const numbers = [...page.querySelectorAll('td.number')].filter(one => one.getClientRects().length);
-    return [frame.id, {inner, scroll: page.documentElement.scrollWidth, height: page.body.scrollHeight,
+    return [frame.id + '-' + width, {inner, scroll: page.documentElement.scrollWidth,
+      height: page.body.scrollHeight,
       outside: numbers.filter(one => one.getBoundingClientRect().right > inner).map(one => one.textContent),
       cut: numbers.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent),
       first: page.querySelector('main svg').getBoundingClientRect().top}];
-  })));
+  }));
+  document.title = JSON.stringify({...seen(%d), ...seen(%d)});
   document.body.remove();
 }</script>"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -49,20 +52,20 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def seen(
-    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Path]
+    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Report]
 ) -> dict[str, dict[str, Any]]:
     """What each frame measures, by plan and width: `quick-1280`."""
     folder = tmp_path_factory.mktemp("browser")
     arms = write_report([made_arms(folder / ARMS)], folder / ARMS / "report.html")
     frames = []
     for name in PAGES:
-        page = _POLICY.sub("", (arms if name == ARMS else report_of(name) / "report.html").read_text("utf-8"))
-        frames += [
-            f'<iframe id="{name}-{width}" style="border:0;width:{width}px;height:900px" '
+        page = _POLICY.sub("", arms.read_text("utf-8") if name == ARMS else report_of(name).page)
+        frames.append(
+            f'<iframe id="{name}" style="border:0;width:{WIDE}px;height:900px" '
             f'srcdoc="{html.escape(page)}"></iframe>'
-            for width in (WIDE, NARROW)
-        ]
-    (folder / "all.html").write_text(f"<!DOCTYPE html><body>{_MEASURE}{''.join(frames)}", "utf-8")
+        )
+    script = _MEASURE % (WIDE, NARROW)
+    (folder / "all.html").write_text(f"<!DOCTYPE html><body>{script}{''.join(frames)}", "utf-8")
     return opened(folder / "all.html", folder / "browser")
 
 

@@ -9,12 +9,14 @@
  * FAULT_BYTE: which byte is corrupted, from 0, the first one where it is not given.
  * FAULT_RANK: of which rank; -1, or not given, is each.
  *
- * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. */
+ * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. What
+ * MPI_Startall sends, and MPI_Neighbor_alltoallw to its first neighbour, is only corrupted: where it lies. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -92,6 +94,9 @@ struct args {
     MPI_Win win;
     MPI_Comm comm;
     MPI_Request *request;
+    int received, from, other_tag; /* of MPI_Sendrecv: what comes, into `result` */
+    MPI_Datatype other_type;
+    MPI_Status *status;
 };
 
 typedef int make(const struct args *a);
@@ -122,6 +127,8 @@ MAKE(swap, a->count == 0
                : PMPI_Compare_and_swap(a->origin, a->compare, a->result, a->type, a->peer, a->there, a->win))
 MAKE(send_, PMPI_Send(SENT, a->peer, a->tag, a->comm))
 MAKE(isend, PMPI_Isend(SENT, a->peer, a->tag, a->comm, a->request))
+MAKE(sendrecv, PMPI_Sendrecv(SENT, a->peer, a->tag, a->result, a->received, a->other_type, a->from,
+                             a->other_tag, a->comm, a->status))
 
 /* ---- faults ---- */
 
@@ -289,4 +296,101 @@ int MPI_Isend(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm 
                                .win = MPI_WIN_NULL,
                                .request = q},
                  send_, isend);
+}
+
+int MPI_Sendrecv(const void *o, int n, MPI_Datatype t, int peer, int tag, void *r, int rn, MPI_Datatype rt,
+                 int from, int other_tag, MPI_Comm comm, MPI_Status *status)
+{
+    return spoil("MPI_Sendrecv",
+                 (struct args){.origin = o,
+                               .count = n,
+                               .type = t,
+                               .peer = peer,
+                               .tag = tag,
+                               .comm = comm,
+                               .win = MPI_WIN_NULL,
+                               .result = r,
+                               .received = rn,
+                               .other_type = rt,
+                               .from = from,
+                               .other_tag = other_tag,
+                               .status = status},
+                 sendrecv, sendrecv);
+}
+
+/* ---- what lies where it is sent from ---- */
+
+/* One byte of it, in place: those who send it have it anew each time. */
+static void spoil_in_place(const char *name, const void *data, long bytes)
+{
+    if (meet(name, bytes) == CORRUPT)
+        ((unsigned char *)(uintptr_t)data)[wanted.byte] ^= 0xff;
+}
+
+int MPI_Neighbor_alltoallw(const void *o, const int n[], const MPI_Aint at[], const MPI_Datatype t[], void *r,
+                           const int rn[], const MPI_Aint rat[], const MPI_Datatype rt[], MPI_Comm comm)
+{
+    int size = 0;
+    PMPI_Type_size(t[0], &size);
+    spoil_in_place("MPI_Neighbor_alltoallw", (const char *)o + at[0], (long)n[0] * size);
+    return PMPI_Neighbor_alltoallw(o, n, at, t, r, rn, rat, rt, comm);
+}
+
+/* Sends that are started again and again. */
+enum { MOST_KEPT = 4096 };
+static struct {
+    MPI_Request request;
+    const void *data;
+    long bytes;
+} kept[MOST_KEPT];
+static int kept_count;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
+static void keep(const void *data, MPI_Count count, MPI_Datatype type, MPI_Request request)
+{
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    pthread_mutex_lock(&keeping);
+    if (kept_count == MOST_KEPT)
+        abort();
+    kept[kept_count].request = request;
+    kept[kept_count].data = data;
+    kept[kept_count++].bytes = (long)count * size;
+    pthread_mutex_unlock(&keeping);
+}
+
+/* The last one with this request: those before are freed. */
+static void spoil_kept(MPI_Request request)
+{
+    pthread_mutex_lock(&keeping);
+    int i = kept_count - 1;
+    while (i >= 0 && kept[i].request != request)
+        --i;
+    pthread_mutex_unlock(&keeping);
+    if (i >= 0)
+        spoil_in_place("MPI_Startall", kept[i].data, kept[i].bytes);
+}
+
+int MPI_Send_init(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm, MPI_Request *q)
+{
+    const int rc = PMPI_Send_init(o, n, t, peer, tag, comm, q);
+    keep(o, n, t, *q);
+    return rc;
+}
+
+#if MPI_VERSION >= 4
+int MPI_Psend_init(const void *o, int parts, MPI_Count n, MPI_Datatype t, int peer, int tag, MPI_Comm comm,
+                   MPI_Info info, MPI_Request *q)
+{
+    const int rc = PMPI_Psend_init(o, parts, n, t, peer, tag, comm, info, q);
+    keep(o, parts * n, t, *q);
+    return rc;
+}
+#endif
+
+int MPI_Startall(int n, MPI_Request q[])
+{
+    for (int i = 0; i < n; ++i)
+        spoil_kept(q[i]);
+    return PMPI_Startall(n, q);
 }

@@ -367,13 +367,31 @@ def test_list_of_one_op_says_all_that_it_takes(steelyard: Steelyard) -> None:
         *("8..1Mi", "docs/reference/ops.md#coll", "mpi.ireduce (nonblocking)"),
     ):
         assert words in said
-    assert steelyard("list", "osu_reduce").out == said
+    assert "[0 to 1000000]" in said
+    here, rest = steelyard("list", "osu_reduce").out.split("\n", 1)
+    assert here.startswith("osu_reduce: mpi.reduce type=float")
+    assert here.endswith("; steelyard run --like osu_reduce")
+    assert rest == said
+
+
+def test_list_gives_a_name_wider_than_its_column_a_line_of_its_own(
+    steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    if not find_mpis():
+        pytest.skip("no MPI was found")
+    lines = steelyard("list", "mpi.mock.*").out.splitlines()
+    assert "  mpi.mock.allreduce_by_reduce_bcast" in lines
+    starts = {len(line) - len(line.lstrip()) for line in lines if line.startswith("    ")}
+    assert len(starts) == 1, starts
 
 
 def test_list_of_a_method_says_its_parameters(steelyard: Steelyard) -> None:
     said = steelyard("list", "median").out
     assert said.startswith("median: ")
     assert "tolerance=0.02" in said
+    assert "1e-6 to 10" in said
+    assert "[128 to 1e8]" in said
     assert "batch:" not in said
 
 

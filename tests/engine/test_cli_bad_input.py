@@ -60,6 +60,23 @@ _TOO_MANY = str(len(read_machine().cores) + 1)
 # Command, and what its one sentence on stderr says: what, where, what to do.
 _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.emty", ("no op 'self.emty'", "did you mean 'self.empty'?", "'steelyard list'")),
+    (
+        "compare mine",
+        ("by mpi there is nothing here", "give a second folder, or measure two values with --arms"),
+    ),
+    ("compare mine mine", ("'mine' would be compared with itself", "give another folder")),
+    ("compare mine nowhere", ("there is no results folder 'nowhere'", "steelyard run")),
+    ("compare mine foreign", ("foreign holds no records", "give a folder that steelyard run wrote")),
+    ("compare mine old", ("has format 2, not 1", "use the steelyard that wrote it")),
+    ("compare mine old-records", ("has records format 2", "use the version of steelyard that wrote it")),
+    ("compare mine old --by mpi", ("--by compares within one folder", "leave --by out")),
+    ("compare mine --by sundial", ("'sundial' is no factor", "give mpi, engine, placement, param.NAME")),
+    ("compare mine --by param=count", ("by param.count there is only count=", "give a second folder")),
+    ("compare mine --despite weather", ("--despite weather is no condition", "give placement, clock")),
+    ("compare mine --least 0", ("--least is a percentage above 0", "not 0")),
+    ("check", ("check wants --history DIR", "--tonight DIR and --baseline")),
+    ("check --history nowhere", ("there is no folder 'nowhere'", "give results folders")),
+    ("check --history foreign", ("'foreign' holds no results", "give results folders")),
     ("export mine --to word", ("--to takes no 'word'", "give json, csv")),
     ("export mine --to osu", ("OSU prints no test of what 'mine' holds (self.empty)", "give --to csv")),
     ("export mine --to csv --out a-file/x", ("'a-file/x' cannot be written", "give --out another place")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import os
 import re
 import shutil
 import sys
@@ -110,6 +111,11 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of that folder, to be in."""
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BASH_FUNC_module%%", '() { export LOADEDMODULES="$*"; }')
+    container = tmp_path / "bin" / "apptainer"
+    container.parent.mkdir()
+    container.touch(0o755)
+    monkeypatch.setenv("PATH", str(container.parent), prepend=os.pathsep)
 
 
 @pytest.fixture

@@ -53,7 +53,8 @@ static void test_both_ends_agree(void)
         for (int kind = 0; kind < LAYOUTS; ++kind)
             for (int variant = 0; variant < 5; ++variant) {
                 struct matrix m;
-                struct layout_ask ask = {.size = sizes[s], .seed = (uint64_t)variant, .shift = variant};
+                struct layout_ask ask = {
+                    .size = sizes[s], .seed = (uint64_t)variant, .shift = variant, .round = variant + 1};
                 ask.b = variant % sizes[s];
                 ask_all((enum layout_kind)kind, ask, &m);
                 CHECK(memcmp(m.to, m.from, sizeof m.to) == 0);
@@ -93,6 +94,31 @@ static void test_pairs(void)
     CHECK(m.to[5][2] && calls_of(&m, 2) == 0);
     ask_all(LAYOUT_PAIR, (struct layout_ask){.size = 7, .a = 5, .b = 5}, &m);
     CHECK(m.to[5][5] && called(&m, 5) == 1);
+}
+
+/* In its rounds a tournament has each pair once, and in none is a rank in two. */
+static void test_tournaments(void)
+{
+    for (int s = 0; s < SIZES; ++s) {
+        const int size = sizes[s];
+        int met[MOST][MOST] = {{0}};
+        for (int round = 1; round <= layout_rounds(size); ++round) {
+            struct matrix m;
+            int waiting = 0;
+            ask_all(LAYOUT_ROUND_ROBIN, (struct layout_ask){.size = size, .round = round}, &m);
+            for (int i = 0; i < size; ++i) {
+                CHECK(calls_of(&m, i) + called(&m, i) <= 1);
+                waiting += calls_of(&m, i) + called(&m, i) == 0;
+                for (int j = 0; j < size; ++j)
+                    met[i][j] += m.to[i][j];
+            }
+            CHECK(waiting == size % 2);
+        }
+        for (int i = 0; i < size; ++i)
+            for (int j = 0; j < size; ++j)
+                CHECK(met[i][j] == (i < j));
+    }
+    CHECK(layout_rounds(4) == 3 && layout_rounds(5) == 5 && layout_rounds(2) == 1);
 }
 
 static void test_graphs(void)
@@ -153,6 +179,7 @@ int main(void)
 {
     test_both_ends_agree();
     test_pairs();
+    test_tournaments();
     test_graphs();
     test_matchings_are_fair();
     return test_result();

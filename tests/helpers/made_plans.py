@@ -1,8 +1,9 @@
-"""Results folders as shipped plans make them: their ops, sizes and parameters, with made-up times."""
+"""Results and reports as shipped plans make them: their ops, sizes and parameters, with made-up times."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import msgspec
 from make_records import FakePoint, steady, write_folder
 from steelyard.plan.plan import Measure, read_plan
 from steelyard.plan.shipped import shipped_plans
+from steelyard.report.page import read_results, render_report
 from steelyard.results.core_noise import LENGTH_NAMES
+from steelyard.results.row import Row
 
 # Plans that are looked at: `rma-mt-seed` and `rma-mt-full` are `rma-mt` with more values, and some have
 # pages as `quick` and `openmp` have.
@@ -60,7 +63,21 @@ def made_plan(folder: Path, name: str) -> Path:
     """Results as the shipped plan of that name makes them; returns their folder."""
     plan = read_plan(shipped_plans()[name])
     points = [point for measure in plan.measure for point in fakes_of(measure)]
-    return write_folder(folder / name, points, launches=2)
+    return write_folder(folder / name, points, launches=2, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report of results, and the rows in it."""
+
+    page: str
+    rows: tuple[Row, ...]
+
+
+def made_report(folder: Path, name: str) -> Report:
+    """The report of results as the shipped plan of that name makes them."""
+    read = read_results(made_plan(folder, name), name)
+    return Report(render_report([read]), read.rows)
 
 
 def made_arms(folder: Path) -> Path:

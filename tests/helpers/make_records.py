@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,7 +45,9 @@ class FakePoint:
     `pace` is what each rank takes relative to the values; without it the last rank takes them, the others a
     tenth less. With `clock_error` ns the method is synchronised. Rank r starts `skew` r ns late. `windows`
     are the widths of the windows, chunk by chunk. `low` is what a call of the lower bound takes, of bounds.
+    `partners` are whom each rank exchanges messages with; `pace` is then the same for both of a pair.
     `counts` names what the op counts: a few in each observation. `answers` maps a launch to what it answered.
+    `paces` draws the pace anew in each launch.
     `params` are those that the plan sets, `usual` all others, which the engine alone knows. `at_ns` is when
     its first sample began, since its launch did; chunks follow each other by as much.
     """
@@ -60,10 +62,12 @@ class FakePoint:
     report: Literal["root", "slowest", "message"] = "slowest"
     method: str = "batch"
     pace: tuple[float, ...] = ()
+    paces: Callable[[np.random.Generator], tuple[float, ...]] | None = None
     clock_error: float | None = None
     skew: float = 0.0
     windows: tuple[int, ...] = ()
     path: WatchedPath | None = None
+    partners: tuple[int, ...] | None = None
     low: float | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] = "SETTLED"
     yields_per_op: float = 0.0
@@ -133,10 +137,13 @@ def write_folder(
     ops: dict[str, dict[str, Any]] | None = None,
     began_ns: int = BEGAN_NS,
     clock: str = "monotonic",
+    name: str = "made",
+    hosts: Callable[[int], str] = lambda rank: "vm",
 ) -> Path:
     """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder.
 
-    Launches begin a minute apart, the first a minute after `began_ns`.
+    Launches begin a minute apart, the first a minute after `began_ns`. `name` is that of the plan, `cpus` and
+    `hosts` say where each rank is.
     """
     (folder / "records").mkdir(parents=True)
     rng = np.random.default_rng(seed)
@@ -147,12 +154,13 @@ def write_folder(
             key = (launch, point.mpi, point.ranks, point.threads, omp, point.placement)
             jobs.setdefault(key, []).append((index, point))
     for (launch, mpi, ranks, threads, omp, placement), members in jobs.items():
-        name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
+        job_name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
         where = cpus
         if placement is not None:
-            name += f"-on-{'-'.join(map(str, placement.cpus))}"
+            job_name += f"-{placement.name}"
+        if placement is not None and placement.cpus:
             where = [str(cpu) for cpu in placement.cpus].__getitem__
-        job, start = _heads(name, launch, mpi, ranks, where, preset)
+        job, start = _heads(job_name, launch, mpi, ranks, where, hosts, preset)
         job = msgspec.structs.replace(job, threads=threads)
         start = msgspec.structs.replace(
             start,
@@ -161,13 +169,21 @@ def write_folder(
         )
         if placement is not None:
             job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
+        if placement is not None and placement.hosts:
+            half = ranks // 2
+            places = tuple(
+                msgspec.structs.replace(place, host=placement.hosts[place.rank >= half])
+                for place in start.places
+            )
+            start = msgspec.structs.replace(start, places=places)
+            job = msgspec.structs.replace(job, hosts=tuple(dict.fromkeys(placement.hosts)))
         records: list[Record] = [job, start]
         for index, point in members:
             records += _point_records(rng, launch, index, point)
-        append_records(folder / "records" / f"{name}.jsonl", records)
+        append_records(folder / "records" / f"{job_name}.jsonl", records)
     campaign = {
         "schema": 1,
-        "name": "made",
+        "name": name,
         "seed": seed,
         "created": "2026-11-21T22:00:00Z",
         "plan": plan or {},
@@ -217,11 +233,18 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "params": point.params,
         "mpi": point.mpi,
         "placement": msgspec.to_builtins(point.placement),
+        "hosts": len(set(point.placement.hosts)) if point.placement and point.placement.hosts else None,
     }
 
 
 def _heads(
-    name: str, launch: int, mpi: str | None, ranks: int, cpus: Callable[[int], str], preset: str | None
+    name: str,
+    launch: int,
+    mpi: str | None,
+    ranks: int,
+    cpus: Callable[[int], str],
+    hosts: Callable[[int], str],
+    preset: str | None,
 ) -> tuple[Job, Launch]:
     family, _, version = (mpi or "").rpartition("-")
     job = Job(
@@ -244,7 +267,7 @@ def _heads(
         places=tuple(
             Place(
                 rank=rank,
-                host="vm",
+                host=hosts(rank),
                 cpus=cpus(rank),
                 cpu=rank,
                 clock_cost_ns=COST_NS,
@@ -281,10 +304,13 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         moved_bytes=point.bytes * point.parts,
         low_reps=1 if point.low is None else LOW_REPS,
         path=point.path,
+        partners=point.partners,
     )
     if launch in point.ends:
         return [head, msgspec.structs.replace(point.ends[launch], point=index)]
     values = point.values(rng, launch)
+    if point.paces is not None:
+        point = replace(point, pace=point.paces(rng))
     records: list[Record] = [head]
     if point.clock_error is not None:
         records += [_sync(2 * index + after, point, at_ns=after * 10**15) for after in (0, 1)]
@@ -336,7 +362,9 @@ def _obs(
         start, stop = start[::-1], stop[::-1]
     if point.report == "message":  # an instant on each rank: the sender's is the first
         sender = (np.arange(shown.size) + number * CHUNK) % 2
-        instants = np.where(sender == np.arange(point.ranks)[:, None], start, stop[-1])
+        partners = point.partners or (1, 0)
+        side = np.array([rank > partner for rank, partner in enumerate(partners)])
+        instants = np.where(sender == side[:, None], start, stop if point.partners else stop[-1])
         start = stop = instants
     yields = [round(point.yields_per_op * shown.size * scale / point.ranks)] * point.ranks
     is_synchronised = point.clock_error is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from make_records import FakePoint, steady
+from steelyard.models.made import Made
 from steelyard.records.campaign_file import Placement
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -20,4 +21,4 @@ def placed_point(
 
 def tables_text(folder: Path) -> str:
     measured = load(folder)
-    return overview_text([ReadFolder("", measured, rows_of(measured))], Paper(110, is_pipe=False))
+    return overview_text([ReadFolder("", measured, Made(rows_of(measured)))], Paper(110, is_pipe=False))

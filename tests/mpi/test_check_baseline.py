@@ -66,3 +66,11 @@ def test_a_variable_is_taken_back_and_confirms_what_it_did(
     assert (found["verdict"], found["confirmed"]) == ("slower", True)
     assert found["ratio"] > 3
     assert len(list((again / "records").glob("*.jsonl"))) == 16
+
+    bare = steelyard(
+        *("check", "--tonight", nights / "tonight", "--baseline", nights / "day-0"),
+        *("--launches", "8", "--out", tmp_path / "bare", "--json"),
+    )
+    assert bare.code == 1, bare.err
+    (compared,) = bare.document["points"]
+    assert (compared["verdict"], compared["a"]) == ("slower", "LD_PRELOAD unset")

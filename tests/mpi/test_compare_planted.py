@@ -22,6 +22,8 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 
 def test_a_planted_slow_down_is_found_and_named(tmp_path: Path) -> None:
     mpi = choose_mpi("openmpi")

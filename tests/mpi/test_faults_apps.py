@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from further import further
 from kernels import check_kernels, ends_of, kernel_lines
 from points import engine_of, measure
 from preloaded import build_preloaded
@@ -23,21 +24,31 @@ from steelyard.results.rows import results
 pytestmark = pytest.mark.xdist_group("waits")
 
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
-_FIRST, _LAST = 6, 0  # bytes of a number: its exponent and the first digits; its last bits
+_FIRST, _MIDDLE, _LAST = 6, 3, 0  # bytes of a number: exponent and first digits; 7th digit; last bits
 _HPCCG = "app.hpccg nx=5 ny=4 nz=3 iterations=60"
+_FEW = "app.hpccg nx=5 ny=4 nz=3 iterations=8"  # after which the solution is hardly known
 _FACE = 5 * 4 * 8  # bytes of the halo of a brick of 5 x 4 x 3 cells
 _MINIFE = "app.minife nx=6 ny=5 nz=9 iterations=40 grid=line"
 _NODES = 7 * 6 * 8  # bytes of the halo of 7 x 6 nodes
 _MINIMD = "app.minimd nx=4 ny=4 nz=4 steps=20"
 _FREE = 8 * (2 * 7 + 3)  # where in them a node is whose temperature nobody holds
+_NUMBER = 8  # bytes of the message that says how many atoms come
+_MET = "app.minimd: "  # what a rank has met on its way, and not what has come of it
 _ANY = -1
 # An application, the bytes of the messages that count, which of them is spoiled, where, and what is said.
 _APPS = {
-    "hpccg": (_HPCCG, _FACE, 7, _FIRST, "after 60 iterations x is off by"),
+    "hpccg": (_HPCCG, _FACE, 7, _FIRST, "after 60 iterations A times the error of x is off from"),
+    "hpccg, few steps": (_FEW, _FACE, 5, _MIDDLE, "after 8 iterations A times the error of x is off from"),
     "minife": (_MINIFE, _NODES, 7, _FREE + _FIRST, "A times the error of x is off from the residual by"),
-    "minimd": (_MINIMD, _ANY, 200, _FIRST, "atoms is not what rank 0 has sent"),
+    "minimd": (_MINIMD, _ANY, 200, _FIRST, _MET),
+    "numbers": (_MINIMD, _NUMBER, 30, 0, _MET),
 }
 _WAYS = (("nonblocking", "MPI_Isend"), ("fence", "MPI_Put"), ("flush", "MPI_Put"))
+_FURTHER = (
+    *(("blocking", "MPI_Sendrecv"), ("persistent", "MPI_Startall"), ("neighbour", "MPI_Neighbor_alltoallw")),
+    *(("pscw", "MPI_Put"), ("lock", "MPI_Put")),
+)
+_TOGETHER = 5  # which call is spoiled where one carries the messages of all neighbours
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +67,15 @@ def _before(library: Path, call: str, kind: str, **more: int) -> tuple[str, ...]
 
 
 @pytest.mark.parametrize("app", _APPS)
-@pytest.mark.parametrize(("backend", "call"), _WAYS)
+@pytest.mark.parametrize(("backend", "call"), [*_WAYS, *(further(*way) for way in _FURTHER)])
 def test_one_wrong_byte_of_one_message_is_a_wrong_answer(
     faulty: tuple[Engine, Path], tmp_path: Path, app: str, backend: str, call: str
 ) -> None:
     engine, library = faulty
     case, size, which, byte, why = _APPS[app]
     lines = kernel_lines([f"{case} backend={backend}"])
-    before = _before(library, call, "corrupt", AT=which, BYTES=size, BYTE=byte)
+    at = _TOGETHER if call == "MPI_Neighbor_alltoallw" else which
+    before = _before(library, call, "corrupt", AT=at, BYTES=size, BYTE=byte)
     (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank ")

@@ -13,6 +13,8 @@ from preloaded import build_preloaded
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.plan import Measure, Plan
 
+pytestmark = pytest.mark.xdist_group("waits")
+
 # A gather that takes longer than MPI_Gatherv, and a reduction that takes longer where its bytes are a power
 # of two: half a millisecond more, some hundred times what they take. One rank waits for nobody.
 _WORSE = """

@@ -31,7 +31,7 @@ from steelyard.records.schema import Sync
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
-pytestmark = pytest.mark.ours
+pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 
 _LAUNCHES = int(os.environ.get("STEELYARD_HOSTS_LAUNCHES", "1"))
 _SECONDS = 20.0  # a launch takes one or two, unless others use the cores

@@ -16,6 +16,7 @@ _LAYOUTS = (
     "first_last",
     "bisection",
     "matching",
+    "round_robin",
     "pair",
     "shift",
     "ring",
@@ -36,7 +37,12 @@ def _ends(engine_mpi: Mpi, ranks: int, lines: list[str], out: Path) -> list[End]
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8])
 def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int) -> None:
-    own = {"pair": f" a={ranks - 1} b=0", "shift": f" d={ranks // 2}", "matching": " seed=7"}
+    own = {
+        "round_robin": f" round={ranks - 1}",
+        "pair": f" a={ranks - 1} b=0",
+        "shift": f" d={ranks // 2}",
+        "matching": " seed=7",
+    }
     # Two kinds for each layout: other ones at each number of ranks, so that all are met.
     lines = [
         f"op=mpi.pattern.{layout} {_FIXED} bytes=7 kind={_KINDS[(i + ranks + more) % 5]} window=5 buffers=3"
@@ -61,7 +67,7 @@ def test_a_flipped_bit_is_found_in_every_layout(tmp_path: Path, one_mpi: Mpi, ra
         f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind=biwindow window=3 buffers=2 plant={rank}"
         for layout in _LAYOUTS
     ]
-    waits = {"pair": (4,), "bisection": (4,), "neighbours": (4,)}  # of 5 ranks
+    waits = {"pair": (4,), "bisection": (4,), "neighbours": (4,), "round_robin": (0,)}  # of 5 ranks
     for layout, end in zip(_LAYOUTS, _ends(one_mpi, 5, lines, tmp_path / "out.jsonl"), strict=True):
         if rank in waits.get(layout, ()) or (layout == "matching" and end.status == "ok"):
             assert end.verified, layout
@@ -74,6 +80,7 @@ _REFUSED = {
     "op=mpi.pattern.pair bytes=8 a=1 b=3": "b=3 of mpi.pattern.pair is beyond the last of 3 ranks",
     "op=mpi.pattern.pair bytes=8 a=0.5": "a of mpi.pattern.pair is a whole number, not 0.5",
     "op=mpi.pattern.shift bytes=8 d=7": "d=7 of mpi.pattern.shift is beyond the last of 3 ranks",
+    "op=mpi.pattern.round_robin bytes=8 round=4": "round=4 of mpi.pattern.round_robin is none of the",
     "op=mpi.pattern.fan_in bytes=1Ti": "more than MPI's int count can say",
     "op=mpi.pattern.ring bytes=1Gi kind=biwindow window=65536 buffers=65536": "no room for a buffer of",
 }

@@ -70,9 +70,10 @@ def why_not() -> str | None:
 
 
 @contextlib.contextmanager
-def slurm(nodes: int, cpus: int) -> Iterator[Mapping[str, str]]:
+def slurm(nodes: int, cpus: int, switches: int = 0) -> Iterator[Mapping[str, str]]:
     """Slurm with so many nodes of so many CPUs: the variables by which its commands find it.
 
+    Nodes hang from `switches`, the first ones from the first, below one that joins them; 0: nobody knows.
     Raises RuntimeError, with the last lines of its logs, where it does not come up.
     """
     folder = Path(tempfile.mkdtemp(prefix="steelyard-slurm-"))
@@ -80,7 +81,7 @@ def slurm(nodes: int, cpus: int) -> Iterator[Mapping[str, str]]:
     daemons: list[subprocess.Popen[bytes]] = []
     environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
     try:
-        _start(folder, nodes, cpus, environment, daemons)
+        _start(folder, nodes, cpus, switches, environment, daemons)
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
     finally:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -99,6 +100,7 @@ def _start(
     folder: Path,
     nodes: int,
     cpus: int,
+    switches: int,
     environment: Mapping[str, str],
     daemons: list[subprocess.Popen[bytes]],
 ) -> None:
@@ -128,6 +130,9 @@ def _start(
         made.mkdir(mode=0o755)
     (munge / "key").touch(mode=0o600)
     (munge / "key").write_bytes(os.urandom(128))
+    if switches:
+        lines.append("TopologyPlugin=topology/tree")
+        (folder / "topology.conf").write_text(_topology(names, switches))
     (folder / "slurm.conf").write_text(
         _CONF.format(ports=ports, folder=folder, host=host, nodes="\n".join(lines))
     )
@@ -150,6 +155,14 @@ def _start(
         return done.stdout.strip() == str(nodes)
 
     _await(folder, idle)
+
+
+def _topology(names: list[str], switches: int) -> str:
+    """The lines of a topology.conf."""
+    each = -(-len(names) // switches)
+    below = [names[i * each : (i + 1) * each] for i in range(switches)]
+    lines = [f"SwitchName=s{i} Nodes={','.join(own)}" for i, own in enumerate(below)]
+    return "\n".join([*lines, f"SwitchName=top Switches=s[0-{switches - 1}]", ""])
 
 
 def _await(folder: Path, is_so: Callable[[], bool]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
+from steelyard.models.overlap import curves
 from steelyard.plots import matrix_charts, overlap_charts
 from steelyard.plots.across import matrices
 from steelyard.plots.axes import shade
@@ -73,9 +74,9 @@ def test_overlap_is_a_curve_over_work_in_pure_times() -> None:
     op = "mpi.overlap.ibcast"
     rows = [row(op, 1000, work_us=0, tests=0), row(op, 1500, work_us=1, tests=0)]
     rows += [row(op, 2000, work_us=2, tests=0), row("self.work", 1000, work_us=1)]
-    assert overlap_charts(rows) == []  # one point is no curve
+    assert overlap_charts(curves(rows)) == []  # one point is no curve
     rows.append(row("self.work", 1900, work_us=2))
-    (chart,) = overlap_charts(rows)
+    (chart,) = overlap_charts(curves(rows))
     (dots,) = chart.marks_of(Dots)
     assert dots.x == pytest.approx([1.0, 1.9])
     assert dots.y == pytest.approx([0.5, 0.9])

@@ -165,7 +165,7 @@ def test_control_characters_in_records_are_not_obeyed(
     tell_diagnostics(found)
     write_report([folder], folder / "report.html")
     told = "".join(capsys.readouterr()) + (folder / "report.html").read_text()
-    told += msgspec.json.encode(results_document(Results(folder, read.rows, found))).decode()
+    told += msgspec.json.encode(results_document(Results(folder, read.made, found))).decode()
     assert r"\x1b]0;owned\x07" in told.replace("\\\\", "\\")
     assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(told)
 
@@ -238,7 +238,7 @@ def _look_at_all(folder: Path, *, with_report: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read, found = read_results(folder)
-        msgspec.json.encode(results_document(Results(folder, read.rows, found)))
+        msgspec.json.encode(results_document(Results(folder, read.made, found)))
         print_results([read])
         tell_diagnostics(found)
         if with_report:

@@ -17,6 +17,7 @@ from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, PRINTS
 from steelyard.export.suite_text import sentences_on
+from steelyard.models.made import Made
 from steelyard.models.theirs import Theirs
 from steelyard.plan.other_suites import SUITES
 from steelyard.results.row import Row
@@ -52,7 +53,7 @@ def _row(op: str, size: int, **more: Any) -> Row:
 
 
 def _text(to: str, *rows: Row, tests: tuple[Theirs, ...] = _TESTS) -> str:
-    return FORMATS[to](Export((Results(Path("mine"), rows),), tests)).decode()
+    return FORMATS[to](Export((Results(Path("mine"), Made(rows)),), tests)).decode()
 
 
 def _without_origin(text: str) -> str:
@@ -259,7 +260,7 @@ def test_junit_fails_what_failed_and_passes_what_did_not_converge() -> None:
 
 
 def test_several_folders_are_suites_lists_and_a_column() -> None:
-    both = Export(tuple(Results(Path(name), (_row("mpi.pingpong", 8),)) for name in ("=a", "b")))
+    both = Export(tuple(Results(Path(name), Made((_row("mpi.pingpong", 8),))) for name in ("=a", "b")))
     assert len(ET.fromstring(FORMATS["junit"](both)).findall("testsuite")) == 2
     assert [document["out"] for document in json.loads(FORMATS["json"](both))] == ["=a", "b"]
     lines = list(csv.DictReader(io.StringIO(FORMATS["csv"](both).decode())))

@@ -11,6 +11,7 @@ import pytest
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
+from steelyard.models.made import Made
 from steelyard.models.ratios import rival_ratios
 from steelyard.plots.figures import COLUMN, DOTS_PER_INCH, FIGURE_FORMATS, Figure, figures_of
 from steelyard.records.schema import End
@@ -26,7 +27,7 @@ _LOST = End(point=0, status="failed", why="hang", flag=None, count=0, rejected=0
 
 def _figures(folder: Path, points: list[FakePoint]) -> dict[str, Figure]:
     measured = load(write_folder(folder, points, launches=3))
-    read = ReadFolder("mine", measured, rows_of(measured))
+    read = ReadFolder("mine", measured, Made(rows_of(measured)))
     groups = group_items(shown_items([read]))
     return {one.name: one for one in figures_of(groups, rival_ratios([("mine", read.rows)]))}
 

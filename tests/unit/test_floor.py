@@ -17,6 +17,7 @@ from steelyard.engines.description import Description, ops_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.efficiency import efficiencies
+from steelyard.models.made import Made
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
@@ -156,11 +157,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_results_hold_it(folder: Path) -> None:
     rows = rows_of(load(folder))
-    found = results_document(Results(folder, rows))["floor"]
+    found = results_document(Results(folder, Made(rows)))["floor"]
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]
-    (sheet,) = model_sheets(rows)
+    (sheet,) = model_sheets(Made(rows))
     assert sheet.title == "mpi.pingpong against the layers below it"
     assert [line.cells[0] for line in sheet.lines] == ["8 B", "1 KiB"]
     assert [line.cells[2] for line in sheet.lines] == ["shm.flag"] * 2

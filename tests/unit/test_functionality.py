@@ -13,6 +13,7 @@ from record_lines import text_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.functionality import OUTCOMES, Functionality, functionality_of, outcome_of
+from steelyard.models.made import Made
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
 from steelyard.report import write_report
@@ -123,7 +124,7 @@ def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(t
         kept = [one for one in records if (one["record"], one.get("point")) != ("point", 1)]
         assert len(kept) == len(records) - 1
         file.write_text(text_of(kept))
-    found = results_document(Results(folder, results(folder)))["functionality"]
+    found = results_document(Results(folder, Made(results(folder))))["functionality"]
     assert [(one["sync"], one["window"], one["runs"], one["passed"], one["signal"]) for one in found] == [
         ("lock", "create", 1, 1, 0),
         ("fence", "create", 1, 0, 1),

@@ -34,11 +34,12 @@ _MAY_IMPORT: dict[str, str] = {
     "show": "base records stats results models",
     "checks": "base records stats results models show",
     "plots": "base records stats results models show compare",
-    "report": "base records stats results models show checks compare guidelines plots",
+    "report": "base records stats results models show checks compare guidelines plots accept",
     "export": "base records stats results models show",
     "compare": "base records stats results models show",
     "guidelines": "base records stats results models show",
     "nights": "base records stats results models show compare plots",
+    "accept": "base records system stats results models show checks compare nights doctor",
     # on top
     "validate": "base records stats system engines results",
     "cli": "*",

@@ -10,6 +10,7 @@ import pytest
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
 from steelyard.models.loggp import communication_ns, log_models, rounds_of
+from steelyard.models.micro_macro import macro_of
 from steelyard.records.schema import Phase, Phases
 from steelyard.results.phases import RowPhases, communication_share
 from steelyard.show.log_sheets import message_sheets
@@ -76,10 +77,10 @@ def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
     first, other = model.pieces
     assert (first.after, first.stated) == (None, ())
     assert (other.least, other.after, other.stated) == (4033, 4032, ("btl_vader_eager_limit=4096",))
-    (sheet,) = message_sheets(rows)
+    (sheet,) = message_sheets(log_models(rows), macro_of(rows))
     assert "from 4033 B on, 4032 B not" in sheet.lines[1].cells
     assert sheet.lines[1].cells[-1] == "btl_vader_eager_limit=4096"
-    assert message_sheets(rows[:5]) == ()
+    assert message_sheets(log_models(rows[:5]), macro_of(rows[:5])) == ()
 
 
 def test_models_have_the_true_lines_and_intervals_of_the_launches() -> None:

@@ -10,6 +10,7 @@ import pytest
 from further import further
 from macro_rows import COMPUTE, SIZES, kernel, pingpongs, row
 from steelyard.models.bests import Best, bests_of
+from steelyard.models.made import Made
 from steelyard.models.micro_macro import (
     AGREES,
     CANNOT_TELL,
@@ -202,4 +203,4 @@ def test_tables_say_it() -> None:
     assert verdicts.lines[1].cells == ("npb.is", *["disagrees -1"] * 3)
     assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, cannot tell of 0"
     assert all(len(line.cells) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
-    assert any(sheet.title.startswith("would messages have named") for sheet in model_sheets(whole()))
+    assert any(sheet.title.startswith("would messages have named") for sheet in model_sheets(Made(whole())))

@@ -205,6 +205,35 @@ def test_what_is_no_store(tmp_path: Path) -> None:
         check(CheckOptions(history=[tmp_path / "empty"], tonight=tmp_path / "none"))
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "check wants --history DIR, or --tonight DIR and --baseline"),
+        ({"baseline": "/opt/mpi"}, "check wants --history DIR, or --tonight DIR and --baseline"),
+        (
+            {"tonight": "night-00", "baseline": "night-01", "since": "night-00"},
+            "give --history, or leave them",
+        ),
+        ({"tonight": "none", "baseline": "night-01"}, "there is no results folder"),
+        (
+            {"tonight": "night-00", "baseline": "night-01"},
+            "with tonight's MPI, .* the build that was replaced",
+        ),
+        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is not where it was"),
+    ],
+)
+def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str], sentence: str) -> None:
+    for number in range(3):
+        _night(tmp_path, number, mpi="mpich-4.1.0" if number == 2 else "mpich-4.0.2")
+    inside = {
+        name: tmp_path / word if name == "tonight" else str(tmp_path / word) if "night" in word else word
+        for name, word in given.items()
+    }
+    inside |= {"since": given["since"]} if "since" in given else {}
+    with pytest.raises(InputError, match=sentence):
+        check(CheckOptions(**inside))  # type: ignore[arg-type]
+
+
 def test_the_page_draws_each_change(stepped: Path, tmp_path: Path) -> None:
     with pytest.raises(typer.Exit):
         check(CheckOptions(history=[stepped], report=tmp_path / "check.html"))

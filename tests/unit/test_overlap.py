@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flat_rows import flat_row, row_launch
+from steelyard.models.made import Made
 from steelyard.models.overlap import availability_of, curves, overlap_interval, overlap_of, overlap_point
 from steelyard.results.row import Row
 from steelyard.show.model_sheets import model_sheets
@@ -163,8 +164,8 @@ def test_skew_makes_a_curve_of_its_own() -> None:
 
 
 def test_curves_stand_under_the_results() -> None:
-    without = model_sheets(ROWS[:1])
+    without = model_sheets(Made(ROWS[:1]))
     assert not any("overlap of" in sheet.title for sheet in without)
-    (sheet,) = model_sheets(ROWS)
+    (sheet,) = model_sheets(Made(ROWS))
     assert sheet.title == "overlap of mpi.overlap.ibcast"
     assert len(sheet.lines) == 2

@@ -14,6 +14,7 @@ from further import further
 from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
+from steelyard.models.made import Made
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.records.fields import Params
@@ -41,7 +42,7 @@ TERMINAL, PIPE = Paper(80, is_pipe=False), Paper()
 
 def read(folder: Path, name: str = "") -> ReadFolder:
     measured = load(folder)
-    return ReadFolder(name, measured, rows_of(measured))
+    return ReadFolder(name, measured, Made(rows_of(measured)))
 
 
 def made(
@@ -128,10 +129,21 @@ def test_one_mpi(tmp_path: Path) -> None:
     lines = text.splitlines()
     assert lines[0] == f"{A}, 2 ranks on CPUs 0,1 of vm (AMD EPYC 7B13), 6 launches"
     assert lines[2] == "mpi.pingpong: one way, half the round trip"
-    assert lines[3].split() == ["bytes", "time", "±", "p99", "bandwidth"]
+    assert lines[3].split() == ["bytes", "time", "±", "bandwidth"]
     assert [line.split()[:2] for line in lines[4:7]] == [["0", "B"], ["8", "B"], ["1", "KiB"]]
     assert "params" not in text
     assert "align" not in text
+
+
+def test_p99_stands_with_its_interval_or_not_at_all(tmp_path: Path) -> None:
+    """A launch of fewer than 1000 samples says nothing of how far its p99 may be off."""
+    points = [FakePoint("mpi.bcast", steady(100.0, count=count), bytes=count) for count in (500, 2000)]
+    lines = overview_text([made(tmp_path, points, ops=OPS)], TERMINAL).splitlines()
+    heading = next(i for i, line in enumerate(lines) if "p99" in line)
+    short, long = lines[heading + 1 : heading + 3]
+    column = slice(lines[heading].index("±") + 1, lines[heading].index("p99") + 3)
+    assert short[column].split()[-1] == "-"
+    assert re.search(r"\d ns ± \d", long[column])
 
 
 def test_a_parameter_that_the_plan_sets_is_told_and_one_that_differs_is_a_column(tmp_path: Path) -> None:
@@ -370,7 +382,7 @@ def test_one_launch_says_what_its_intervals_are_not(tmp_path: Path) -> None:
 def test_rows_of_fewer_launches_say_so(tmp_path: Path) -> None:
     folder = made(tmp_path, pingpongs(A, sizes=(8, 64)))
     rows = (renew(folder.rows[0], launch_count=4), folder.rows[1])
-    text = overview_text([ReadFolder("", folder.measured, rows)], PIPE)
+    text = overview_text([ReadFolder("", folder.measured, Made(rows))], PIPE)
     assert "4 to 6 launches" in text.splitlines()[0]
     assert lines_of(text)[0][-4:] == ["4", "of", "6", "launches"]
 

@@ -41,7 +41,7 @@ def _points(mpis: tuple[str, ...] = ("mpich-5.0.2",), **keys: Any) -> tuple[Plan
 def test_a_setting_is_for_the_mpi_that_reads_it(mpi: str | None, names: set[str]) -> None:
     own: Settings = {"OMPI_MCA_btl": ("tcp,self", "-"), "MPIR_CVAR_X": "1", "I_MPI_ADJUST_BCAST": "2"}
     given: Settings = {**own, "UCX_TLS": "t"}
-    found = settings_axis(given, mpi)
+    found = settings_axis(given, (), (), mpi)
     assert {name for one in found for name in one} == names
     assert len(found) == (2 if "OMPI_MCA_btl" in names else 1)
 
@@ -141,6 +141,7 @@ def test_many_settings_make_no_name_that_a_file_cannot_have() -> None:
         ({"params": {"root": 1}}, 16),  # not a parameter that is set
         ({"hosts": 1, "threads": 1, "ranks": "2,3"}, 8),
         ({"method": "epoch"}, 16),
+        ({"placement": "same-cpu"}, 16),  # none is placed
     ],
 )
 def test_what_is_excluded(tmp_path: Path, exclude: dict[str, Any], left: int) -> None:

@@ -16,6 +16,7 @@ from make_records import COST_NS, FakePoint, regimes, steady, write_folder
 from record_lines import LINES
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, results_document, write_results
+from steelyard.models.made import Made
 from steelyard.records.schema import End
 from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Timer
 from steelyard.results.load import load
@@ -64,7 +65,7 @@ CONTRACT_KEYS = [
 
 def test_a_row_has_the_keys_of_the_contract(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, FakePoint("mpi.bcast", steady(1000.0)))
-    document = json.loads(msgspec.json.encode(results_document(Results(tmp_path, (row,)))))
+    document = json.loads(msgspec.json.encode(results_document(Results(tmp_path, Made((row,))))))
     assert set(CONTRACT_KEYS) <= set(document["points"][0])
     assert document["schema"] == 1
     assert document["out"] == str(tmp_path)
@@ -253,8 +254,8 @@ def test_written_results_are_whole_and_alike(tmp_path: Path) -> None:
         FakePoint("mpi.scan", steady(9.0), ends={1: End(point=0, status="failed", why="hang")}),
     ]
     found = rows(tmp_path, *points, launches=2)
-    write_results(Results(tmp_path, found))
-    write_results(Results(tmp_path, found))
+    write_results(Results(tmp_path, Made(found)))
+    write_results(Results(tmp_path, Made(found)))
     assert {path.name for path in tmp_path.iterdir()} == {"out", "results.json", "results.csv"}
     document = json.loads((tmp_path / "results.json").read_text())
     table = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
@@ -264,7 +265,9 @@ def test_written_results_are_whole_and_alike(tmp_path: Path) -> None:
     assert float(table[0]["median"]) == document["points"][0]["median"] == found[0].median
     assert table[1]["why"] == "hang (launch 1 of 2)"
     assert table[0]["launch_medians"].count(" ") == 1
-    assert FORMATS["csv"](Export((Results(tmp_path, found),))) == (tmp_path / "results.csv").read_bytes()
+    assert (
+        FORMATS["csv"](Export((Results(tmp_path, Made(found)),))) == (tmp_path / "results.csv").read_bytes()
+    )
 
 
 def test_rows_hold_at_the_level_asked_for(tmp_path: Path) -> None:
@@ -306,7 +309,7 @@ def test_0_bytes_are_a_size_where_others_of_the_op_have_one(tmp_path: Path) -> N
 )
 def test_no_cell_of_the_csv_is_a_formula(tmp_path: Path, op: str, kept: str) -> None:
     folder = write_folder(tmp_path / "out", [FakePoint(op, steady(1000.0, count=50))], launches=1)
-    text = FORMATS["csv"](Export((Results(folder, results(folder)),))).decode()
+    text = FORMATS["csv"](Export((Results(folder, Made(results(folder))),))).decode()
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["op"] == kept
     assert float(row["median"]) > 0

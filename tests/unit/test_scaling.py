@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from macro_rows import row
+from steelyard.models.made import Made
 from steelyard.models.scaling import ScalingCurve, fit_speedup, scaling_curves
 from steelyard.plots import scaling_charts
 from steelyard.plots.chart import Bars, Dots
@@ -187,7 +188,7 @@ def test_tables_say_it() -> None:
     assert scaling.lines[-1].cells[1] == "2 ranks, class W"
     assert models.lines[0].cells[2] == "serial fraction 0.1 (0.1 to 0.1)"
     assert [line.cells[-1] for line in models.lines] == ["0.0 %", "0.0 %", "exact"]
-    assert any(sheet.title.startswith("scaling") for sheet in model_sheets(rows))
+    assert any(sheet.title.startswith("scaling") for sheet in model_sheets(Made(rows)))
 
 
 def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:

@@ -108,7 +108,7 @@ def test_a_difference_that_is_not_significant_is_not_hidden_by_modes() -> None:
 
 def test_modes_are_taken_off_without_knowing_the_arms() -> None:
     values = np.array([0.0, 0.01, 0.70, 0.71, np.nan, -0.01])
-    left = level_modes(values, 1.25)
+    left = level_modes(values[:, None], 1.25)[:, 0]
     assert np.isnan(left[4])
     np.testing.assert_allclose(left[np.isfinite(left)], [0.0, 0.01, -0.005, 0.005, -0.01], atol=1e-12)
     assert modes_of(values, 1.25) == 2

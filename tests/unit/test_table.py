@@ -16,6 +16,7 @@ from steelyard.export.exported import Export, Results
 from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
 from steelyard.export.table import with_unit
+from steelyard.models.made import Made
 from steelyard.results.rows import results
 
 _LAUNCHES, _SAMPLES = 3, 500
@@ -76,7 +77,7 @@ def test_a_row_for_each_launch_and_for_each_sample(pl: Any, folder: Path) -> Non
 
 
 def test_parquet_is_the_table(pl: Any, folder: Path) -> None:
-    written = FORMATS["parquet"](Export((Results(folder, results(folder)),)))
+    written = FORMATS["parquet"](Export((Results(folder, Made(results(folder))),)))
     assert pl.read_parquet(io.BytesIO(written)).equals(steelyard.load(folder))
 
 

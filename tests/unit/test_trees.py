@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flat_rows import made_launch, made_row
 from steelyard.models.algorithms import SeenTree, algorithms_of, candidates
+from steelyard.models.made import Made
 from steelyard.models.trees import (
     BINARY,
     BINOMIAL,
@@ -162,7 +163,7 @@ def test_table_and_picture_say_the_tree() -> None:
     charts = tree_charts(found, tree_names(found))
     assert [chart.title for chart in charts] == ["mpi.bcast, 8 B: binomial", "mpi.bcast, 64 KiB: chain"]
     assert "rank 7" in str(svg(charts[0]))
-    (section,) = [one for one in model_sections(rows, "") if one.title == "Trees"]
+    (section,) = [one for one in model_sections(Made(rows), "") if one.title == "Trees"]
     assert len(section.charts) == 2
 
 

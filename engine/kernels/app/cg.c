@@ -1,6 +1,10 @@
 #include "kernels/app/cg.h"
 #include "kernels/app/app.h"
 
+#include "base/err.h"
+
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { LINE = 64 };
@@ -113,6 +117,34 @@ double cg_alike(const double *params)
 int64_t cg_digest(const struct cg *cg)
 {
     return kernel_digest(cg->env, cg->x, cg->rows) + kernel_digest(cg->env, cg->r, cg->rows);
+}
+
+int cg_add_residual(struct cg *cg, double *sum)
+{
+    const int err = cg_apply(cg);
+    for (int64_t i = 0; i < cg->rows; ++i)
+        *sum += (cg->q[i] - cg->r[i]) * (cg->q[i] - cg->r[i]);
+    return err;
+}
+
+double cg_residual_allowed(int64_t steps, int entries, double norm)
+{
+    return (double)(steps + 1) * (10 + 2 * entries) * DBL_EPSILON * norm;
+}
+
+double cg_error_allowed(int64_t steps, double condition)
+{
+    const double root = sqrt(condition);
+    return 2 * root * pow((root - 1) / (root + 1), (double)steps);
+}
+
+int cg_judge(const struct cg *cg, int64_t steps, const struct cg_claim *claims, int count)
+{
+    for (const struct cg_claim *c = claims; c < claims + count; ++c)
+        if (!(c->is <= c->allowed)) /* and not a number is wrong too */
+            return err_say(ERR_WRONG, "%s: after %lld iterations %s by %.2g, allowed are %.2g",
+                           cg->env->kernel->name, (long long)steps, c->what, c->is, c->allowed);
+    return 0;
 }
 
 /* ---- the solver ---------------------------------------------------------------------------------------- */

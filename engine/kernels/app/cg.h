@@ -60,4 +60,24 @@ int64_t cg_digest(const struct cg *cg);
 /* The steps, from r = b - A x; ends early where r is 0. */
 int cg_iterate(struct cg *cg, int64_t iterations);
 
+/* Adds to `sum` the squares of A p - r over the rows of this rank. Where p is the error of x, the solution
+ * less it, A p is the residual that x has, and r the one that the solver says it has. */
+int cg_add_residual(struct cg *cg, double *sum);
+
+/* How far these may be apart after so many steps, over the norm of the solution: r is not computed from x,
+ * and rounding makes it another, by at most (10 + 2 c) epsilon |A| |x| a step, c the rounding of a product
+ * with A in epsilons (Greenbaum, SIAM J. Matrix Anal. Appl. 18, 1997, 535): here the entries of a row. */
+double cg_residual_allowed(int64_t steps, int entries, double norm);
+
+/* By how much at most so many steps leave of the error, relative, 2-norm, before rounding: a step brings it
+ * down by (sqrt(k) - 1) / (sqrt(k) + 1) at least, k the condition of A (Saad, equation 6.128). */
+double cg_error_allowed(int64_t steps, double condition);
+
+/* ERR_WRONG and a sentence about the first deviation that is larger than allowed. */
+struct cg_claim {
+    const char *what; /* "x is off from the solution" */
+    double is, allowed;
+};
+int cg_judge(const struct cg *cg, int64_t steps, const struct cg_claim *claims, int count);
+
 #endif

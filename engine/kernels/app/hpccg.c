@@ -33,7 +33,36 @@ struct hpccg {
 
 static const struct phase phases[] = {CG_PHASES(0), {0}};
 
-/* ---- the solution -------------------------------------------------------------------------------------- */
+/* ---- the problem --------------------------------------------------------------------------------------- */
+
+/* The solution, from 0.5 to 1.5, by a cell's number in the whole box; 0 beyond its sides. */
+static double exact_at(const struct brick *brick, const int64_t at[GRID_DIMS])
+{
+    const int64_t cell = brick_global(brick, at);
+    return cell < 0 ? 0 : 0.5 + hash_unit(hash_mix((uint64_t)cell));
+}
+
+/* b of a cell: 28 times its own x, less all of the box of 27 around it. */
+static double right_side_at(const struct brick *brick, const int64_t at[GRID_DIMS])
+{
+    double b = (HPCCG_POINTS + 1) * exact_at(brick, at);
+    for (int i = 0; i < HPCCG_POINTS; ++i) {
+        const int64_t near[GRID_DIMS] = {at[0] + i / 9 - 1, at[1] + i / 3 % 3 - 1, at[2] + i % 3 - 1};
+        b -= exact_at(brick, near);
+    }
+    return b;
+}
+
+static void make_right_side(struct hpccg *s)
+{
+    int64_t at[GRID_DIMS], i = 0;
+    for (at[0] = 0; at[0] < s->brick.cells[0]; ++at[0])
+        for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
+            for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2])
+                s->b[i++] = right_side_at(&s->brick, at);
+}
+
+/* ---- the solver ---------------------------------------------------------------------------------------- */
 
 static int solve(void *state)
 {
@@ -54,46 +83,47 @@ static int reset(void *state)
     return 0;
 }
 
-/* The solution, from 0.5 to 1.5, by a cell's number in the whole box; 0 beyond its sides. */
-static double exact_at(const struct brick *brick, const int64_t at[GRID_DIMS])
-{
-    const int64_t cell = brick_global(brick, at);
-    return cell < 0 ? 0 : 0.5 + hash_unit(hash_mix((uint64_t)cell));
-}
+/* ---- the answer ---------------------------------------------------------------------------------------- */
 
-/* How far x may be from the solution, relative, in the 2-norm. A = 28 - T x T x T with T = tridiag(1, 1, 1),
- * whose eigenvalues are 1 + 2 cos: those of A are between 1 and 37, however large the box. So conjugate
- * gradients bring the error down by (sqrt(37) - 1) / (sqrt(37) + 1) a step at least (Saad, Iterative Methods
- * for Sparse Linear Systems, 2003, equation 6.128), until rounding ends it. */
-static double error_allowed(int64_t iterations)
-{
-    const double MOST_EIGENVALUE = 37, ROUNDING = 1e-13;
-    const double root = sqrt(MOST_EIGENVALUE);
-    return 2 * root * pow((root - 1) / (root + 1), (double)iterations) + ROUNDING;
-}
+/* Sums over all cells, of all ranks: squares of x, of the solution, of what is between them, and of what is
+ * between the residual that x has and the one that the solver says it has. */
+enum { NORM, SIZE, ERROR, RESIDUAL, SUMS };
 
-static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
+static int deviate(struct hpccg *s, double sums[SUMS])
 {
-    struct hpccg *s = state;
-    double off[3] = {0, 0, 0};
     int64_t at[GRID_DIMS], i = 0;
     for (at[0] = 0; at[0] < s->brick.cells[0]; ++at[0])
         for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
             for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2], ++i) {
-                const double exact = exact_at(&s->brick, at);
-                off[0] += (s->cg.x[i] - exact) * (s->cg.x[i] - exact);
-                off[1] += exact * exact;
-                off[2] += s->cg.x[i] * s->cg.x[i];
+                const double exact = exact_at(&s->brick, at), x = s->cg.x[i];
+                s->cg.p[i] = exact - x;
+                sums[NORM] += x * x;
+                sums[SIZE] += exact * exact;
+                sums[ERROR] += (exact - x) * (exact - x);
             }
-    int err = comm_sum(&s->env->comm, off, 3);
-    const double error = sqrt(off[0] / off[1]), allowed = error_allowed(s->iterations);
-    values[0] = sqrt(off[2]);
+    const int err = cg_add_residual(&s->cg, &sums[RESIDUAL]);
+    return err ? err : comm_sum(&s->env->comm, sums, SUMS);
+}
+
+/* A = 28 - T x T x T with T = tridiag(1, 1, 1), whose eigenvalues are 1 + 2 cos: those of A are between 1 and
+ * 37, however large the box. So is known what conjugate gradients promise, until rounding ends it. */
+static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
+{
+    const double MOST_EIGENVALUE = 37, ROUNDING = 1e-13;
+    struct hpccg *s = state;
+    double sums[SUMS] = {0};
+    const int err = deviate(s, sums);
+    if (err)
+        return err;
+    values[0] = sqrt(sums[NORM]);
     *count = 1;
-    if (!err && !(error <= allowed)) /* and not a number is wrong too */
-        err = err_say(ERR_WRONG,
-                      "%s: after %lld iterations x is off by %.2g (2-norm, relative), allowed are %.2g",
-                      s->env->kernel->name, (long long)s->iterations, error, allowed);
-    return err;
+    const struct cg_claim claims[] = {
+        {"A times the error of x is off from the residual", sqrt(sums[RESIDUAL] / sums[SIZE]),
+         cg_residual_allowed(s->iterations, HPCCG_POINTS, MOST_EIGENVALUE)},
+        {"x is off from the solution", sqrt(sums[ERROR] / sums[SIZE]),
+         cg_error_allowed(s->iterations, MOST_EIGENVALUE) + ROUNDING},
+    };
+    return cg_judge(&s->cg, s->iterations, claims, sizeof claims / sizeof claims[0]);
 }
 
 static int64_t digest(void *state)
@@ -144,26 +174,6 @@ static double memory(const struct kernel_env *env)
 {
     struct brick brick = brick_of(env);
     return hpccg_matrix_memory(&brick) + cg_memory(env, &brick) + sizeof(double) * (double)brick.own;
-}
-
-/* b of a cell: 28 times its own x, less all of the box of 27 around it. */
-static double right_side_at(const struct brick *brick, const int64_t at[GRID_DIMS])
-{
-    double b = (HPCCG_POINTS + 1) * exact_at(brick, at);
-    for (int i = 0; i < HPCCG_POINTS; ++i) {
-        const int64_t near[GRID_DIMS] = {at[0] + i / 9 - 1, at[1] + i / 3 % 3 - 1, at[2] + i % 3 - 1};
-        b -= exact_at(brick, near);
-    }
-    return b;
-}
-
-static void make_right_side(struct hpccg *s)
-{
-    int64_t at[GRID_DIMS], i = 0;
-    for (at[0] = 0; at[0] < s->brick.cells[0]; ++at[0])
-        for (at[1] = 0; at[1] < s->brick.cells[1]; ++at[1])
-            for (at[2] = 0; at[2] < s->brick.cells[2]; ++at[2])
-                s->b[i++] = right_side_at(&s->brick, at);
 }
 
 static int make(struct kernel_env *env, void *state)

@@ -19,7 +19,6 @@
 
 #include "base/err.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +99,7 @@ static int deviate(struct minife *s, struct deviations *far)
         if (minife_far(b, i % b->cells[BRICK_X]))
             most = fmax(most, fabs(s->cg.x[i] - s->body[i]));
     }
-    int err = cg_apply(&s->cg);
-    for (int64_t i = 0; i < b->own; ++i)
-        sums[2] += (s->cg.q[i] - s->cg.r[i]) * (s->cg.q[i] - s->cg.r[i]);
+    int err = cg_add_residual(&s->cg, &sums[2]);
     if (!err)
         err = comm_sum(&s->env->comm, sums, 4);
     if (!err)
@@ -115,17 +112,12 @@ static int deviate(struct minife *s, struct deviations *far)
     return err;
 }
 
-/* What rounding and ending after so many steps can make of it.
- *
- * residual: r is not computed from x, and rounding makes it another: by at most (10 + 2 c) epsilon |A| |x| a
- * step, c the rounding of a product with A in epsilons (Greenbaum, SIAM J. Matrix Anal. Appl. 18, 1997, 535).
- * error: a step brings it down by (sqrt(k) - 1) / (sqrt(k) + 1) at least, k the condition of A (Saad,
- * Iterative Methods for Sparse Linear Systems, 2003, equation 6.128).
- * body: the terms of order h^2 of minife_exact.c, expanded and summed without their signs, are 1.18 h^2 at
- * x = 1/2 and less below, h the longest side of an element; the rest has as much again. */
+/* What rounding and ending after so many steps can make of it. body: the terms of order h^2 of
+ * minife_exact.c, expanded and summed without their signs, are 1.18 h^2 at x = 1/2 and less below, h the
+ * longest side of an element; the rest has as much again. */
 static struct deviations allowed(const struct minife *s, const struct deviations *far)
 {
-    const double STEP = 10 + 2 * MINIFE_COUPLED, BODY = 2;
+    const double BODY = 2;
     int64_t elements[GRID_DIMS];
     double least, most, h = 0;
     for (int d = 0; d < GRID_DIMS; ++d) {
@@ -133,9 +125,8 @@ static struct deviations allowed(const struct minife *s, const struct deviations
         h = fmax(h, 1 / (double)elements[d]);
     }
     minife_eigenvalues(elements, &least, &most);
-    const double root = sqrt(most / least), steps = (double)s->iterations;
-    struct deviations a = {.residual = (steps + 1) * STEP * DBL_EPSILON * most * far->size};
-    a.error = 2 * root * pow((root - 1) / (root + 1), steps) * far->size + a.residual / least;
+    struct deviations a = {.residual = cg_residual_allowed(s->iterations, MINIFE_COUPLED, most) * far->size};
+    a.error = cg_error_allowed(s->iterations, most / least) * far->size + a.residual / least;
     a.body = BODY * h * h + far->error;
     return a;
 }
@@ -150,21 +141,13 @@ static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
     values[0] = far.norm;
     *count = 1;
     const struct deviations most = allowed(s, &far);
-    const struct {
-        const char *what;
-        double is, allowed;
-    } checks[] = {
+    const struct cg_claim claims[] = {
         {"A times the error of x is off from the residual", far.residual / far.size,
          most.residual / far.size},
         {"x is off from the solution of the mesh", far.error / far.size, most.error / far.size},
         {"x is off from the series of Carslaw and Jaeger", far.body, most.body},
     };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i)
-        if (!(checks[i].is <= checks[i].allowed)) /* and not a number is wrong too */
-            return err_say(ERR_WRONG, "%s: after %lld iterations %s by %.2g, allowed are %.2g",
-                           s->env->kernel->name, (long long)s->iterations, checks[i].what, checks[i].is,
-                           checks[i].allowed);
-    return 0;
+    return cg_judge(&s->cg, s->iterations, claims, sizeof claims / sizeof claims[0]);
 }
 
 static int64_t digest(void *state)

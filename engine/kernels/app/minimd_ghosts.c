@@ -52,6 +52,26 @@ static int open_count(struct minimd_ghosts *g, int failed)
     return comm_plan_exchange(&g->env->comm, g->env->back, all, GRID_STEPS, failed, &g->count);
 }
 
+/* A message has its number twice, in both halves: so that one that was changed shows. */
+int minimd_counts_carry(struct minimd_ghosts *g)
+{
+    enum { HALF = 32 };
+    for (int i = 0; i < GRID_STEPS; ++i)
+        g->out_count[i] |= g->out_count[i] << HALF;
+    int err = comm_run(g->count);
+    for (int i = 0; i < GRID_STEPS; ++i) {
+        const int64_t in = g->in_count[i], count = in >> HALF;
+        g->out_count[i] >>= HALF;
+        if (!err && (count < 0 || in != (count | count << HALF)))
+            err = err_say(ERR_WRONG, "app.minimd: a number of atoms, %lld, is not what rank %d has sent",
+                          (long long)in, g->from[i]);
+        g->in_count[i] = count;
+    }
+    if (err)
+        memset(g->in_count, 0, sizeof g->in_count);
+    return err;
+}
+
 /* How carries differ. */
 static const struct {
     int wide;
@@ -214,7 +234,7 @@ int minimd_ghosts_choose(struct minimd_ghosts *g, struct minimd_atoms *a)
     for (int i = 0; i < g->links; at += g->out_count[i++])
         g->out_count[i] = choose(g, a, g->steps[i], g->chosen + at, g->box->ghost_room - at);
     int err = at < g->box->ghost_room ? 0 : minimd_no_room("copies of its atoms elsewhere", at);
-    const int carried = comm_run(g->count);
+    const int carried = minimd_counts_carry(g);
     a->ghosts = minimd_sum(g->in_count, g->links);
     if (!err && a->ghosts > g->box->ghost_room)
         err = minimd_no_room("copies of others' atoms", a->ghosts);

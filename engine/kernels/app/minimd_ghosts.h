@@ -33,6 +33,10 @@ struct minimd_ghosts {
 /* Numbers of atoms vary by some per cent, those of few by several. */
 enum { SPARE_SHARE = 8, SPARE_COPIES = 16, SPARE_MIGRANTS = 64 };
 
+/* How many atoms each message will have: out_count to the neighbours, in_count from them. ERR_WRONG where one
+ * is none that its sender has sent; they are 0 then. */
+int minimd_counts_carry(struct minimd_ghosts *g);
+
 int64_t minimd_sum(const int64_t *counts, int links);
 int minimd_no_room(const char *what, int64_t count);
 

@@ -129,19 +129,22 @@ const struct minimd_law minimd_copper = {
 /* ---- crystals --------------------------------------------------------------------------------------------
  */
 
+/* How many atoms of a face-centred crystal are sqrt(m / 2) cells away from one, m = 1, 2, ... (Conway and
+ * Sloane, Sphere Packings, Lattices and Groups, 1999, chapter 4): as far as laws reach, and further. */
+static const double shell_atoms[] = {12, 6, 24, 12, 24, 8, 48, 6, 36, 24};
+enum { SHELLS = sizeof shell_atoms / sizeof shell_atoms[0] };
+
 /* Over the neighbours of an atom of a face-centred crystal whose cells have side a: the sum of g(r), or, with
- * `times_r`, of r g(r). Sites have coordinates in halves of a, whose sum is even. */
+ * `times_r`, of r g(r). */
 static double shells(double (*g)(double), double a, double cut, bool times_r)
 {
-    const int far = (int)(2 * cut / a) + 1;
     double sum = 0;
-    for (int x = -far; x <= far; ++x)
-        for (int y = -far; y <= far; ++y)
-            for (int z = -far; z <= far; ++z) {
-                const double r = a / 2 * sqrt(x * x + y * y + z * z);
-                if ((x + y + z) % 2 == 0 && r > 0 && r < cut)
-                    sum += times_r ? r * g(r) : g(r);
-            }
+    for (int m = 1; m <= SHELLS; ++m) {
+        const double r = a * sqrt(m / 2.0);
+        if (r >= cut)
+            break;
+        sum += shell_atoms[m - 1] * (times_r ? r * g(r) : g(r));
+    }
     return sum;
 }
 
@@ -203,19 +206,24 @@ static void put_near(double *c, double s, double h, double (*value)(double), dou
               (double[]){slope(r[0]) / (2 * r[0]), slope(r[1]) / (2 * r[1])});
 }
 
-/* F and its slope where the density is that of a crystal, which is found by bisection. */
-static void embedding_at(const struct minimd_law *law, double density, double *value, double *slope)
+/* The side of the crystal that has a density, by Newton's method from another side. The density is convex
+ * and falls as sides grow: so after a step the side is too short, and then grows up to the right one. */
+static double side_at(const struct minimd_law *law, double density, double a)
 {
-    double low = MOST_SQUEEZED - 0.1, high = MOST_STRETCHED + 0.1;
-    enum { HALVINGS = 60 };
-    for (int i = 0; i < HALVINGS; ++i) {
-        const double middle = (low + high) / 2;
-        if (shells(law->spread, middle, law->cut, false) > density)
-            low = middle;
-        else
-            high = middle;
+    const double NEAR = 1e-9; /* what is left after a step is some of its square */
+    enum { MOST_STEPS = 100 };
+    double step = a;
+    for (int i = 0; i < MOST_STEPS && fabs(step) > NEAR * a; ++i) {
+        step = a * (density - shells(law->spread, a, law->cut, false)) /
+               shells(law->spread_slope, a, law->cut, true);
+        a += step;
     }
-    const double a = low;
+    return a;
+}
+
+/* F and its slope by the density where that is one of a crystal with this side. */
+static void embedding_of(const struct minimd_law *law, double a, double *value, double *slope)
+{
     *value = rose(a, false) - 0.5 * shells(law->pair, a, law->cut, false);
     *slope = (a * rose(a, true) - 0.5 * shells(law->pair_slope, a, law->cut, true)) /
              shells(law->spread_slope, a, law->cut, true);
@@ -229,11 +237,12 @@ static void fill(const struct minimd_law *law, struct minimd_tables *tables)
         put_near(near->cubic + 2 * CUBIC * i, s, h, law->pair, law->pair_slope);
         put_near(near->cubic + 2 * CUBIC * i + CUBIC, s, h, law->spread, law->spread_slope);
     }
-    double value[2], slope[2];
-    embedding_at(law, f->first, &value[0], &slope[0]);
+    double value[2], slope[2], a = MOST_STRETCHED;
+    embedding_of(law, a, &value[0], &slope[0]);
     for (int64_t i = 0; i < f->steps; ++i) {
         const double h = 1 / f->per_unit;
-        embedding_at(law, f->first + (double)(i + 1) * h, &value[1], &slope[1]);
+        a = side_at(law, f->first + (double)(i + 1) * h, a);
+        embedding_of(law, a, &value[1], &slope[1]);
         put_cubic(f->cubic + CUBIC * i, h, value, slope);
         value[0] = value[1];
         slope[0] = slope[1];

@@ -109,7 +109,7 @@ static int open_migrate(struct minimd_ghosts *g, int failed)
 
 int minimd_migrate(struct minimd_ghosts *g, struct minimd_atoms *a)
 {
-    int err = count_migrants(g, a), carried = comm_run(g->count);
+    int err = count_migrants(g, a), carried = minimd_counts_carry(g);
     const int64_t come = minimd_sum(g->in_count, GRID_STEPS);
     if (!err && a->own + come > g->box->own_room)
         err = minimd_no_room("atoms after others have come", a->own + come);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import platform
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
 from steelyard.plan.arms import with_arms
+from steelyard.plan.host_pairs import is_of_hosts, placement_words, stand_ins
 from steelyard.plan.plan import Plan, differences, plan_document
 from steelyard.records.campaign_file import (
     CampaignFile,
@@ -24,6 +26,7 @@ from steelyard.records.campaign_file import (
 )
 from steelyard.records.read import read_folder
 from steelyard.records.schema import SCHEMA, End
+from steelyard.system.allocation import AllocatedHost, read_allocation, take_hosts, with_switches
 from steelyard.system.machine import Machine
 from steelyard.system.topology import NOWHERE, Topology, read_topology
 
@@ -41,12 +44,14 @@ def default_folder(plan: Plan) -> Path:
     return folder
 
 
-def topology_for(folder: Path, plan: Plan) -> Topology:
+def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
     """What placements are made from: what those of the folder were made from, else this machine, if any are.
 
     Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    Hosts are those of the allocation; a job that is still to get its `hosts` has others in their stead.
     """
-    if all(measure.placement is None for measure in with_arms(plan).measure):
+    words = [word for measure in with_arms(plan).measure for word in placement_words(measure)]
+    if not words:
         return NOWHERE
     if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
         try:
@@ -56,7 +61,17 @@ def topology_for(folder: Path, plan: Plan) -> Topology:
                 f"{folder / 'campaign.json'} has no sound topology ({error}); restore it, or give "
                 "--out another name"
             ) from None
-    return read_topology()
+    found = stand_ins(words, hosts) if hosts else _allocated()
+    among = found if any(is_of_hosts(word, found) for word in words) else ()
+    return msgspec.structs.replace(read_topology(), hosts=among)
+
+
+def _allocated() -> tuple[AllocatedHost, ...]:
+    """The hosts of the allocation that this process is in, its own first; none outside."""
+    allocation = read_allocation()
+    if allocation is None:
+        return ()
+    return take_hosts(with_switches(allocation), len(allocation.hosts), platform.node())
 
 
 def open_folder(

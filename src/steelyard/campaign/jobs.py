@@ -237,8 +237,9 @@ def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[Lau
     neighbours: dict[tuple[object, ...], list[LaunchGroup]] = {}
     for number, group in enumerate(groups):
         cases = tuple(sorted((p.op, p.bytes, p.method, p.rule) for p in group.points))
+        hosts = None if group.placement is not None and group.placement.hosts else group.hosts
         key = (
-            (group.ranks, group.hosts, group.threads, group.thread_level, cases)
+            (group.ranks, hosts, group.threads, group.thread_level, cases)
             if group.arm is not None
             else (number,)
         )

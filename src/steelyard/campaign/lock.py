@@ -48,7 +48,7 @@ def locked(folder: Path) -> Iterator[Lock]:
     """Hold the lock of a results folder, after ending what a steelyard that was killed has left running.
 
     Raises InputError when another steelyard measures into it, when such processes cannot be ended, or when
-    the folder cannot be written.
+    the folder cannot be written or locked.
     """
     path = folder / ".lock"
     try:
@@ -67,7 +67,7 @@ def locked(folder: Path) -> Iterator[Lock]:
 
 def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
     """Get the lock, and end what the last holder left. Returns what there is to tell."""
-    if _is_free(file):
+    if _is_free(file, folder):
         holder = _holder(file)
         return _clear(holder, folder) if holder is not None else ()
     holder = _holder(file)
@@ -78,7 +78,7 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
         raise InputError(f"another steelyard{who} is measuring into '{folder}'; wait for it to end")
     notes = _clear(holder, folder)
     deadline = time.monotonic() + _SURVIVOR_SECONDS
-    while not _is_free(file):
+    while not _is_free(file, folder):
         if time.monotonic() > deadline:
             raise InputError(
                 f"a launch of an earlier steelyard still holds '{folder}'; end its processes, or give --out "
@@ -111,11 +111,16 @@ def _clear(holder: Holder, folder: Path) -> tuple[str, ...]:
     return (f"an earlier steelyard was killed here; what it had left running was ended (pid {pids})",)
 
 
-def _is_free(file: IO[bytes]) -> bool:
+def _is_free(file: IO[bytes], folder: Path) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be locked ({error.strerror}), as on some network file systems, and two could "
+            "measure into it at once; give --out another place"
+        ) from None
     return True
 
 

@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import WARNING, check
+from steelyard.base.plural import counted
 from steelyard.checks.evidence import Evidence, listed, mpi_name, sentences
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Job, Place
@@ -125,6 +126,48 @@ def strays(file: JobFile) -> Iterator[str]:
                 name = f"thread {thread} of rank {place.rank}" if job.threads > 1 else f"rank {place.rank}"
                 yield f"{name} of {mpi} was asked for CPU {cpu}, was allowed {cpus}"
     yield from stray_lanes(file)
+
+
+@check(
+    "other-hosts",
+    WARNING,
+    "Ranks are not on as many hosts as was asked for",
+    why="What is called a message between hosts went through memory, or the other way round.",
+    remedy="Look at what the launcher was told (the job record has its command), and at the names of nodes.",
+)
+def other_hosts(seen: Evidence) -> str | None:
+    """Launches whose ranks were on more or fewer hosts than the launcher was told."""
+    found = {}
+    for file in seen.measured.files:
+        places = file.launch.places if file.launch else ()
+        hosts = list(dict.fromkeys(place.host for place in places))
+        asked = set(file.job.hosts)
+        if asked and len(places) == file.job.ranks and len(hosts) != len(asked):
+            where = f"{counted(len(asked), 'host')} ({', '.join(sorted(asked))})"
+            ran = f"{len(hosts)} ({', '.join(hosts)})"
+            found[where, ran] = f"{mpi_name(file.job)} was told {where}, its ranks are on {ran}"
+    return sentences(found.values())
+
+
+@check(
+    "other-machines",
+    WARNING,
+    "Ranks are on other kinds of machines than rank 0",
+    why="All hosts are taken to be like rank 0's: ranks are bound by its cores; a slow host holds up all.",
+    remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind.",
+)
+def other_machines(seen: Evidence) -> str | None:
+    """Hosts whose CPUs or kernel are not those of rank 0's host."""
+    found = {}
+    for file in seen.measured.files:
+        places = file.launch.places if file.launch else ()
+        first = min(places, key=lambda place: place.rank, default=None)
+        if first is None:
+            continue
+        for place in places:
+            if place.machine and place.machine != first.machine:
+                found[place.host] = f"{place.host} is {place.machine}, and {first.host} is {first.machine}"
+    return sentences(found.values())
 
 
 @check(

@@ -92,7 +92,7 @@ def _jobs(options: RunOptions, plan: Plan, out: Path) -> list[BatchJob]:
     jobs = []
     for hosts in host_counts(plan):
         part, folder = plan_for(plan, hosts), folder_of(out, hosts)
-        points = resolve(part, setup.ops, mpis, len(machine.cores), topology_for(folder, part))
+        points = resolve(part, setup.ops, mpis, len(machine.cores), topology_for(folder, part, hosts))
         command = job_words(options, hosts, folder)
         jobs.append(batch_job(part, points, setup, hosts, out, command, asked))
     return jobs

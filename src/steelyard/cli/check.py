@@ -1,4 +1,4 @@
-"""`steelyard check`: is tonight slower than the nights before, and since when?"""
+"""`steelyard check`: is tonight slower than the nights before, and since when? Or than another build?"""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside,
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.nights.store import Night, Pool
     from steelyard.nights.verdicts import Checked
+    from steelyard.records.campaign_file import PlannedPoint
+    from steelyard.results.row import Row
 
+_OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that tell its MPI
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
         "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
+        "steelyard check --tonight results/now --baseline results/before",
     )
 }
 
@@ -35,19 +41,25 @@ class CheckOptions:
     """The options of `steelyard check`."""
 
     history: Annotated[
-        list[Path],
-        typer.Option(metavar="DIR", help="results folders of nights, or a folder of them; may be repeated"),
-    ]
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help=(
+                "results folders of nights, or a folder of them; may be repeated; without, all of --tonight "
+                "is measured again, by turns with --baseline"
+            ),
+        ),
+    ] = None
     tonight: Annotated[
         Path | None, typer.Option(metavar="DIR", help="the night that is checked; default: the newest one")
     ] = None
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="BUILD",
+            metavar="BUILD|DIR",
             help=(
                 "measure what is suspected again, by turns with this: an MPI (name, prefix, mpicc, mpiexec), "
-                "a steelyard-mpi, or env.NAME=VALUE"
+                "a steelyard-mpi, env.NAME=VALUE, or what the results folder DIR was measured with"
             ),
         ),
     ] = None
@@ -85,10 +97,13 @@ class CheckOptions:
 
 
 def check(options: CheckOptions) -> None:
-    """Hold tonight against the nights before, and date what changed."""
+    """Hold tonight against the nights before, and date what changed; or against another build."""
     from steelyard.nights.verdicts import check_tonight
 
     asked = question(options.false_alarm, options.least, options.margin)
+    if not options.history:
+        _check_without_history(options)
+        return
     pooled = _pool(options)
     found, series = check_tonight(pooled, asked)
     found = _confirm(options, pooled, found) if options.baseline else _with_command(found, pooled)
@@ -134,7 +149,7 @@ def _pool(options: CheckOptions) -> Pool:
     from steelyard.nights.digest import known_night
     from steelyard.nights.store import folders_in, pool
 
-    folders = {path.resolve(): path for path in folders_in(options.history)}
+    folders = {path.resolve(): path for path in folders_in(options.history or [])}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
     for real, folder in folders.items():
@@ -145,11 +160,7 @@ def _pool(options: CheckOptions) -> Pool:
         except InputError as error:
             unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
-        if not options.tonight.is_dir():
-            raise InputError(
-                f"there is no results folder '{options.tonight}'; give one that 'steelyard run' wrote"
-            )
-        tonight = known_night(options.tonight)
+        tonight = _night(options.tonight)
     elif nights:
         tonight = nights.pop(max(nights, key=lambda real: nights[real].began))
     else:
@@ -157,6 +168,15 @@ def _pool(options: CheckOptions) -> Pool:
     others = list(nights.values())
     since = _since(options.since, (*others, tonight))
     return pool(tonight, others, unread, any_host=options.any_host, since=since)
+
+
+def _night(folder: Path) -> Night:
+    """Tonight, as it is named. Raises InputError."""
+    from steelyard.nights.digest import known_night
+
+    if not folder.is_dir():
+        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    return known_night(folder)
 
 
 def _since(word: str | None, nights: tuple[Night, ...]) -> int:
@@ -186,59 +206,111 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
 
 
 def _former_build(pooled: Pool) -> str:
-    """What the night before was measured with and tonight was not: a variable, an MPI; else a word for it."""
+    """What the night before was measured with and tonight was not; else a word for it."""
     *_, before, tonight = pooled.nights
+    return _build_of(before, tonight) or "OLD_BUILD"
+
+
+def _build_of(before: Night, tonight: Night) -> str | None:
+    """What a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for neither."""
     for name in ("LD_PRELOAD", "LD_LIBRARY_PATH"):
         if before.settings.get(name) != tonight.settings.get(name):
             return f"env.{name}={before.settings.get(name, '-')}"
     launcher = before.settings.get("mpiexec", "")
     if launcher != tonight.settings.get("mpiexec") and Path(launcher).is_file():
         return launcher
-    return "OLD_BUILD"
+    return None
+
+
+def _check_without_history(options: CheckOptions) -> None:
+    """Nothing is screened: all of tonight is measured again, by turns with the baseline, and compared."""
+    from steelyard.cli.compare import CompareOptions, compare
+    from steelyard.results.load import load
+
+    if options.baseline is None or options.tonight is None:
+        raise InputError("check wants --history DIR, or --tonight DIR and --baseline; give one of these")
+    if options.report is not None or options.since is not None:
+        raise InputError("--report and --since are of a history; give --history, or leave them out")
+    night = _night(options.tonight)
+    folder, _, factor = _measure_by_turns(options, night, load(night.folder).campaign.points)
+    compare(
+        CompareOptions(
+            folders=[folder],
+            by=factor,
+            least=options.least,
+            margin=options.margin,
+            false_alarm=options.false_alarm,
+            strict=options.strict,
+            junit=options.junit,
+            json=options.json,
+        )
+    )
+
+
+def _measure_by_turns(
+    options: CheckOptions, night: Night, points: Sequence[PlannedPoint]
+) -> tuple[Path, Sequence[Row], str]:
+    """Measure test cases of a night again, by turns with the baseline: the folder, its rows, the factor."""
+    from steelyard.campaign.folder import default_folder
+    from steelyard.cli.run import measure
+    from steelyard.plan.again import plan_again
+    from steelyard.results.load import load
+
+    arms = _arms(options.baseline or "", night)
+    ((factor, _),) = arms.items()
+    plan = plan_again(load(night.folder).campaign, points, arms, options.launches)
+    folder = options.out or default_folder(plan)
+    results, _ = measure(plan, folder)
+    tell(f"results: {folder}")
+    return folder, results.rows, factor
 
 
 def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     """Measure what is suspected again, by turns with the baseline: only that says slower or faster now."""
-    from steelyard.campaign.folder import default_folder
-    from steelyard.cli.run import measure
     from steelyard.compare.answer import Question
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
     from steelyard.nights.verdicts import with_confirmed
-    from steelyard.plan.again import plan_again
     from steelyard.results.key import RowKey, key_of
     from steelyard.results.load import load
 
-    campaign = load(pooled.nights[-1].folder).campaign
+    night = pooled.nights[-1]
     suspects = {one.point_b for one in found.points if one.suspected}
-    points = [point for point in campaign.points if point.point in suspects]
+    points = [point for point in load(night.folder).campaign.points if point.point in suspects]
     if not points:
         tell("nothing is suspected, so nothing is measured again")
         return found
-    arms = _arms(options.baseline or "", pooled)
-    ((factor, _),) = arms.items()
-    plan = plan_again(campaign, points, arms, options.launches)
-    folder = options.out or default_folder(plan)
-    results, _ = measure(plan, folder)
-    tell(f"results: {folder}")
+    _, rows, factor = _measure_by_turns(options, night, points)
     asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
-    said = compare(rivals_by(results.rows, factor), True, asked)
-    keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in results.rows}
+    said = compare(rivals_by(rows, factor), True, asked)
+    keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in rows}
     tonight: dict[RowKey | None, int] = {
-        key_of(row, ("mpi", factor)): row.point for row in pooled.nights[-1].rows if row.point in suspects
+        key_of(row, ("mpi", factor)): row.point for row in night.rows if row.point in suspects
     }
     known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}
     return with_confirmed(found, said.promise, known)
 
 
-def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
+def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     """The baseline and what tonight was measured with, as arms. Raises InputError."""
+    from steelyard.nights.store import is_results
     from steelyard.plan.arms import USUAL
     from steelyard.results.load import load
 
-    tonight = pooled.nights[-1].settings
+    if is_results(Path(baseline)):
+        before = _night(Path(baseline))
+        build = _build_of(before, night)
+        if build is None:
+            mpi = before.settings.get("MPI", "no MPI")
+            why = (
+                f"was measured with {mpi}, which is not where it was"
+                if any(before.settings.get(name) != night.settings.get(name) for name in _OF_MPI)
+                else "was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, as its records say"
+            )
+            raise InputError(f"--baseline {baseline} {why}; give the path of the build that was replaced")
+        baseline = build
     if Path(baseline).name.startswith("steelyard-"):
-        files = load(pooled.nights[-1].folder).files
+        files = load(night.folder).files
         engines = {file.job.engine for file in files if file.job.mpi}
         theirs = engines.pop() if len(engines) == 1 else ""
         return {"engine": (baseline, theirs if Path(theirs).is_file() else USUAL)}
@@ -248,8 +320,8 @@ def _arms(baseline: str, pooled: Pool) -> dict[str, tuple[str, ...]]:
             raise InputError(
                 f"--baseline {baseline} is not of the form env.NAME=VALUE; '-' is for a variable unset"
             )
-        return {f"env.{name}": (value, tonight.get(name, "-"))}
-    launcher = tonight.get("mpiexec")
+        return {f"env.{name}": (value, night.settings.get(name, "-"))}
+    launcher = night.settings.get("mpiexec")
     if launcher is None or " and " in launcher:
         raise InputError(
             "--baseline wants tonight to have one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"

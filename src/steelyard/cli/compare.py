@@ -38,7 +38,10 @@ class CompareOptions:
     folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="one folder with --by, or several")]
     by: Annotated[
         str | None,
-        typer.Option(metavar="FACTOR", help="within one folder: mpi, placement, param.NAME, omp.NAME"),
+        typer.Option(
+            metavar="FACTOR",
+            help="within one folder: mpi, engine, placement, param.NAME, omp.NAME, env.NAME; param=NAME, too",
+        ),
     ] = None
     despite: Annotated[
         str | None,
@@ -64,8 +67,8 @@ def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
     from steelyard.compare.verdicts import compare as compare_rivals
 
-    rivals, by_turns = _rivals(options)
     asked = question(options.false_alarm, options.least, options.margin)
+    rivals, by_turns = _rivals(options)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}"
@@ -116,7 +119,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
         if not folder.is_dir():
             raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     if len(folders) == 1:
-        by = options.by or folder_factor(read_campaign(folders[0]).plan)
+        by = options.by.replace("=", ".", 1) if options.by else folder_factor(read_campaign(folders[0]).plan)
         return rivals_by(results(folders[0]), by, despite), True
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")

@@ -157,14 +157,14 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
     from steelyard.campaign.folder import default_folder
     from steelyard.cli.run import measure
     from steelyard.cli.show import tell_diagnostics
-    from steelyard.report import write_report
+    from steelyard.report import report_measured
 
     plan = planned_guidelines(options)
     folder = options.out or default_folder(plan)
     read, diagnostics = measure(plan, folder)
     tell_diagnostics(diagnostics)
     tell(f"results: {folder}")
-    tell(f"report:  {write_report([folder], folder / 'report.html')}")
+    tell(f"report:  {report_measured(read, diagnostics)}")
     return read.rows
 
 

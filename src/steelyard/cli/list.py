@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
+_MOST_IN_FULL = 10_000_000  # what has more digits is not read any more: 1e8
 _VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest rank"}
 EXAMPLES = {
     "list_what_there_is": (
@@ -88,6 +90,9 @@ def list_what_there_is(options: ListOptions) -> None:
         return
     entries = [entry for rows in tables.values() for entry in rows]
     if patterns and len(ops) + len(entries) == 1 and not theirs:
+        for row in filter(None, map(known_as, patterns)):
+            for line in _wrapped(f"{row.name}: {_op_here(row)}; steelyard run --like {row.name}", 2):
+                say(line)
         for line in op_lines(catalogue, ops[0]) if ops else entry_lines(entries[0]):
             say(line)
         return
@@ -98,13 +103,13 @@ def list_what_there_is(options: ListOptions) -> None:
             say(title)
             for entry in rows:
                 why = f"  (not here: {entry.why_not})" if entry.why_not else ""
-                _say_wrapped(f"  {entry.name:<{_NAME_WIDTH}} {entry.summary}{why}", _NAME_WIDTH + 3)
+                for line in _named(entry.name, entry.summary + why, _NAME_WIDTH):
+                    say(line)
     if theirs:
         say("tests of other suites (steelyard run --like NAME)")
         for row in theirs:
-            told = format_values(row.params)
-            text = "; ".join(part for part in (f"{row.op} {told}".rstrip(), row.differs) if part)
-            _say_wrapped(f"  {row.name:<{_NAME_MOST}} {text}", _NAME_MOST + 3)
+            for line in _named(row.name, _op_here(row), _NAME_MOST):
+                say(line)
     if problem:
         tell(f"no mpi.* ops: {problem}")
 
@@ -195,8 +200,8 @@ def _op_table(catalogue: Catalogue, ops: Sequence[Op]) -> Iterator[str]:
     columns = min(_NAME_MOST, max((len(first.name) for first, *_ in groups.values()), default=0) + 1)
     for first, *others in groups.values():
         forms = ", ".join(_starred(catalogue, op, op.name.rpartition(".")[2]) for op in others)
-        text = f"  {_starred(catalogue, first, first.name):<{columns}} {first.summary}"
-        yield from _wrapped(f"{text}   [{forms}]" if forms else text, columns + 3)
+        text = f"{first.summary}   [{forms}]" if forms else first.summary
+        yield from _named(_starred(catalogue, first, first.name), text, columns)
     reasons: dict[tuple[str, str], None] = {}
     for op in ops:
         reasons |= dict.fromkeys(catalogue.lacking(op).items())
@@ -246,10 +251,23 @@ def _param_lines(params: Sequence[Param]) -> Iterator[str]:
     if params:
         yield "  parameters, with their defaults (--param NAME=VALUE):"
     for param in params:
-        usual = param.default if isinstance(param.default, str) else f"{param.default:g}"
-        limits = f"{param.least:g} to {param.most:g} {param.unit}".rstrip()
+        usual = param.default if isinstance(param.default, str) else _number(param.default)
+        limits = f"{_number(param.least)} to {_number(param.most)} {param.unit}".rstrip()
         text = f"{param.summary} [{', '.join(param.words) or limits}]"
         yield from _wrapped(f"{f'    {param.name}={usual}':<24} {text}", 25)
+
+
+def _number(value: float) -> str:
+    """A number as one would type it: 1000000, 1e12, 0.02."""
+    if value == round(value) and abs(value) <= _MOST_IN_FULL:
+        return f"{value:.0f}"
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:g}")
+
+
+def _op_here(row: Like) -> str:
+    """What a test of another suite is here, and how it differs."""
+    here = f"{row.op} {format_values(row.params)}".rstrip()
+    return "; ".join(part for part in (here, row.differs) if part)
 
 
 def _other_names(op: Op) -> list[str]:
@@ -269,9 +287,11 @@ def _wrapped(text: str, indent: int) -> list[str]:
     )
 
 
-def _say_wrapped(text: str, indent: int) -> None:
-    for line in _wrapped(text, indent):
-        say(line)
+def _named(name: str, text: str, columns: int) -> list[str]:
+    """A name and what it is, in two columns; on a terminal a name that is too long has a line of its own."""
+    if len(name) > columns and width() is not None:
+        return [f"  {name}", *_wrapped(" " * (columns + 3) + text, columns + 3)]
+    return _wrapped(f"  {name:<{columns}} {text}", columns + 3)
 
 
 def _document(

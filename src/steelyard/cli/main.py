@@ -30,6 +30,7 @@ _COMMANDS = {
     "check guidelines": Command(
         "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
     ),
+    "accept": Command("accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge"),
     "diff": Command("diff", "DiffOptions", "diff", "what two runs were set differently"),
     "rerun": Command("diff", "RerunOptions", "rerun", "a campaign again, as it was planned"),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),

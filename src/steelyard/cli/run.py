@@ -16,6 +16,7 @@ from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
+from steelyard.campaign.stage import check_stage, stage_engines
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
@@ -37,7 +38,8 @@ from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedOp
+from steelyard.plan.settings import read_around
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ def planned(options: RunOptions) -> Plan:
     axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
     axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
     axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
+    axes |= read_around({name: getattr(options, name) for name in AROUND})
     params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
     like = listed(options.like)
     settings = (options.omp or (), options.env or ())
@@ -125,6 +128,9 @@ def planned(options: RunOptions) -> Plan:
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}
+    if options.stage is not None:
+        check_stage(options.stage)
+        given["stage"] = options.stage
     given["arms"] = read_arms(options.arms) if options.arms else None
     given["arrivals"] = read_arrivals(options.arrivals) if options.arrivals else None
     if (options.launches or 1) > MOST_LAUNCHES:
@@ -156,6 +162,7 @@ def measure(
     command = ("steelyard", *map(visible, sys.argv[1:]))
     campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
     with locked(folder) as lock:
+        setup = stage_engines(plan, points, setup, tell)
         for note in lock.notes:
             tell(f"note: {note}")
 
@@ -192,7 +199,7 @@ def measure_and_show(
         raise MeasurementError(
             f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
         ) from None
-    if to is None:
+    if to is None and not _print_verdicts(plan, results):
         print_results([results])
         print_like(like, results.rows)
     tell_diagnostics(found)
@@ -202,12 +209,24 @@ def measure_and_show(
         from steelyard.export.exported import Export
 
         write_measured(to, Export((exported(results, found),), their_tests(like)))
-    from steelyard.report import write_report  # the answer comes first
+    from steelyard.report import report_measured  # the answer comes first
 
-    line(f"report:  {write_report([folder], folder / 'report.html')}")
+    line(f"report:  {report_measured(results, found)}")
     if plan.arms:
         line(f"verdict: steelyard compare {folder}")
     return {row.status for row in results.rows}
+
+
+def _print_verdicts(plan: Plan, results: ReadFolder) -> bool:
+    """What the plan `acceptance` is measured for, in place of tables; was it that?"""
+    from steelyard.accept import PLAN, Weighed, accept
+    from steelyard.cli.accept import print_acceptance
+
+    if plan.name != PLAN:
+        return False
+    weighed = Weighed(results.measured, results.rows, results.name)
+    print_acceptance(weighed, accept(weighed))
+    return True
 
 
 NAMES = {"run": known_names}

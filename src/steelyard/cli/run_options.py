@@ -90,6 +90,13 @@ class RunOptions:
             ),
         ),
     ] = None
+    stage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="a folder of each host's own to which the engine is copied first: hosts need not see ours",
+        ),
+    ] = None
     threads: Annotated[
         str | None, typer.Option(metavar="N,...", help="numbers of threads of each rank; default: 1")
     ] = None
@@ -112,7 +119,7 @@ class RunOptions:
         typer.Option(
             metavar="NAME=VALUE,...",
             help=(
-                "a parameter of op, method or rule; *: all its words; may be repeated; 'steelyard list "
+                "a parameter of op, method or rule; *: all words or ranks; may be repeated; 'steelyard list "
                 "OP' has them"
             ),
         ),
@@ -137,6 +144,23 @@ class RunOptions:
             ),
         ),
     ] = None
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="modules that are loaded for a launch: 'gcc/12 ucx'; again: launches with each; -: none",
+        ),
+    ] = None
+    wrapper: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COMMAND",
+            help=(
+                "words before the engine on each rank: 'apptainer exec mpi.sif'; again: launches of each; "
+                "-: none"
+            ),
+        ),
+    ] = None
     mpi: MpiNames = None
     engine: Annotated[
         str | None,
@@ -149,7 +173,10 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help="arms to compare, as neighbours: mpi, engine, placement, param.NAME, omp.NAME, env.NAME",
+            help=(
+                "arms to compare, as neighbours: mpi, engine, placement, modules, wrapper, param.NAME, "
+                "omp.NAME, env.NAME"
+            ),
         ),
     ] = None
     launches: Annotated[
@@ -162,7 +189,7 @@ class RunOptions:
             metavar="PLACES",
             help=(
                 "where ranks and threads are, in launches of each: default, unbound, same, each, all, or "
-                "CPUs: '0,1;0,2'"
+                "CPUs: '0,1;0,2'; on two hosts: hosts-each, hosts-all, or names: 'n1,n2'"
             ),
         ),
     ] = None

@@ -101,12 +101,13 @@ def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
     """A folder that was read, as formats take it."""
     from steelyard.export.exported import Results
 
-    return Results(read.measured.folder, read.rows, found, read.name)
+    return Results(read.measured.folder, read.made, found, read.name)
 
 
 def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
     """What a folder's records come to, and what the checks find; `name` tells it from others."""
     from steelyard.checks import diagnostics
+    from steelyard.models.made import Made
     from steelyard.results.load import load
     from steelyard.results.rows import rows_of
     from steelyard.show.overview import ReadFolder
@@ -114,7 +115,7 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
 
     measured = load(folder)
     rows = rows_of(measured)
-    return ReadFolder(name, measured, rows), diagnostics(measured, *named_shortly([rows]))
+    return ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows]))
 
 
 def print_results(folders: Sequence[ReadFolder]) -> None:

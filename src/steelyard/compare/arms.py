@@ -9,10 +9,11 @@ from typing import Any
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_bytes, format_values
 from steelyard.compare.conditions import consequences
+from steelyard.records.campaign_file import AROUND
 from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
 
-FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
+FACTORS = "mpi, engine, placement, modules, wrapper, param.NAME, omp.NAME or env.NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def value_of(row: Row, factor: str) -> str | None:
         return row.mpi
     if factor == "placement":
         return row.placed.text if row.placed else "default"
+    if factor in AROUND:
+        return row.env.get(AROUND[factor])
     if kind == "param" and name:
         params = {**row.params, **row.method_params, **row.rule_params}
         return format_values({name: params[name]}) if name in params else None
@@ -54,6 +57,7 @@ def folder_factor(plan: Mapping[str, Any]) -> str:
 
 
 _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
+_AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 
 def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:

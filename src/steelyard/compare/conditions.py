@@ -22,6 +22,8 @@ _CONSEQUENCES = {
     "param": ("yields",),
     "omp": ("placement", "yields"),
     "env": ("transport", "yields"),
+    "modules": ("transport", "yields"),
+    "wrapper": ("transport", "yields"),
 }
 
 

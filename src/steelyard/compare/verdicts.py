@@ -20,7 +20,7 @@ from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, compare_arms, modes_of
+from steelyard.stats.swaps import GAPS, Swapped, compare_arms, modes_of
 
 
 class OtherConditionsError(InputError):
@@ -228,20 +228,7 @@ def _against(
         if apart is None
         else compare_arms(*whole, level=level, seed=seed)
     )
-    answers = []
-    for j in range(whole[0].shape[1]):
-        both = np.concatenate((whole[0][:, j], whole[1][:, j]))
-        answers.append(
-            answer(
-                float(found.estimate[j]),
-                float(found.low[j]),
-                float(found.high[j]),
-                float(found.p[j]),
-                int(found.pairs[j]),
-                modes_of(both, GAPS[-1]),
-                asked,
-            )
-        )
+    answers = answers_of(found, whole[0], whole[1], asked)
     points = [
         _verdict(row, other, names, said, labels.label(j))
         for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))
@@ -251,6 +238,24 @@ def _against(
         for mine, said in zip(columns, answers[len(rows) :], strict=True)
     ]
     return points, of_ops, int(found.pairs.max(initial=0))
+
+
+def answers_of(
+    found: Swapped, first: NDArray[np.float64], second: NDArray[np.float64], asked: Question
+) -> list[Answer]:
+    """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
+    return [
+        answer(
+            float(found.estimate[j]),
+            float(found.low[j]),
+            float(found.high[j]),
+            float(found.p[j]),
+            int(found.pairs[j]),
+            modes_of(np.concatenate((first[:, j], second[:, j])), GAPS[-1]),
+            asked,
+        )
+        for j in range(first.shape[1])
+    ]
 
 
 def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -1,14 +1,33 @@
 """Checks of this machine before anything is measured, as far as it may matter to a measurement."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.doctor import machine, settings
 from steelyard.doctor.patient import Patient
+from steelyard.system.kernel_settings import Settings
+from steelyard.system.machine import Machine
 
-__all__ = ["CHECKS", "Patient", "examine"]
+__all__ = ["CHECKS", "Patient", "examine", "examine_recorded"]
 
 CHECKS = checks_of(machine, settings)
+_OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # what is installed here; records are of elsewhere
 
 
 def examine(patient: Patient) -> tuple[Diagnostic, ...]:
     """What the checks find, the gravest first."""
     return diagnose(CHECKS, patient)
+
+
+def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+    """What they find in a machine and its settings as a results folder has them.
+
+    Raises msgspec.ValidationError where these are not whole.
+    """
+    patient = Patient(
+        msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, Settings, strict=False)
+    )
+    return diagnose((row for row in CHECKS if row.name not in _OF_INSTALLATIONS), patient)

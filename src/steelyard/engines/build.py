@@ -8,6 +8,7 @@ What all engines of a compiler have in common, most of them, is compiled once, a
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
 import platform
@@ -16,7 +17,7 @@ import shlex
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,7 @@ from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_fo
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
+_ASK_SECONDS = 60.0
 _CODE_OPTIONS = ("-O", "-f", "-m", "--sysroot=")
 
 Tell = Callable[[str], None]
@@ -118,9 +120,9 @@ def simulated_engine(tell: Tell = lambda _: None) -> Engine:
     return Engine(str(path), "simgrid", None)
 
 
-def engine_environment(engine: Engine) -> dict[str, str]:
-    """The variables that this engine needs to start, beyond ours."""
-    return {} if engine.mpi is None else mpi_environment(engine.mpi)
+def engine_environment(engine: Engine, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that this engine needs to start, beyond those of `environ`, as of `mpi_environment`."""
+    return {} if engine.mpi is None else mpi_environment(engine.mpi, environ)
 
 
 def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:
@@ -183,7 +185,7 @@ def _installed_folder() -> Path:
 
 
 def _version(compiler: str, environment: dict[str, str]) -> str:
-    return run([compiler, "--version"], env=environment, timeout=60).out
+    return ask(compiler, "--version", environment)
 
 
 def _release(version: str) -> str:
@@ -273,9 +275,8 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
     named = compiler[1:] if kind == "common" else compiler  # MPIs call one compiler by several names
     for part in (kind, __version__, platform.machine(), os.path.realpath(located), *named):
         add(part)
-    for file in _hashed_files(folder):
-        add(str(file.relative_to(folder)))
-        add(file.read_bytes())
+    stats = ((file, file.stat()) for file in _hashed_files(folder))
+    digest.update(_sources(folder, tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats)))
     underlying = compiler[0]
     if kind in ("mpi", "simgrid"):
         words = _shown(compiler[0], environment)
@@ -295,7 +296,27 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
 
 def _shown(wrapper: str, environment: dict[str, str]) -> list[str]:
     """The words of the command that a compiler wrapper of an MPI stands for."""
-    return shlex.split(run([wrapper, "-show"], env=environment, timeout=60).out)
+    return shlex.split(ask(wrapper, "-show", environment))
+
+
+def ask(program: str, option: str, environment: Mapping[str, str]) -> str:
+    """What `program option` prints; a program is asked once while it and the variables are the same.
+
+    Raises InputError where there is no such program.
+    """
+    located = shutil.which(program)
+    if located is None:
+        raise InputError(f"'{program}' does not exist or cannot be run")
+    stat = Path(located).stat()
+    return _asked(located, option, stat.st_size, stat.st_mtime_ns, frozenset(environment.items()))
+
+
+@functools.lru_cache(maxsize=64)
+def _asked(
+    program: str, option: str, size: int, mtime_ns: int, environment: frozenset[tuple[str, str]]
+) -> str:
+    del size, mtime_ns  # they are in the key, for a program that is replaced
+    return run([program, option], env=dict(environment), timeout=_ASK_SECONDS).out
 
 
 def _beneath(words: Sequence[str]) -> list[str]:
@@ -305,9 +326,19 @@ def _beneath(words: Sequence[str]) -> list[str]:
     return [*(words[:1] or ["cc"]), *options]
 
 
+@functools.lru_cache(maxsize=2)
+def _sources(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> bytes:
+    """The names and texts of files of such sizes and times, which are read once."""
+    texts = ((str(file.relative_to(folder)).encode(), file.read_bytes()) for file, _, _ in files)
+    return b"".join(part + b"\0" for text in texts for part in text)
+
+
 def _hashed_files(folder: Path) -> list[Path]:
     return sorted(
-        path for path in folder.rglob("*") if path.suffix in (".c", ".h") or path.name == "build.json"
+        Path(where, name)
+        for where, _, names in os.walk(folder)
+        for name in names
+        if name.endswith((".c", ".h")) or name == "build.json"
     )
 
 

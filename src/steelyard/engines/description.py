@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 _COUNTS = ("", "bytes", "KiB")  # units of which there are whole numbers
+
+
+# What all values of a number are that names a rank, a shift of ranks or a round of a tournament of P ranks.
+ALL_VALUES: Mapping[str, Callable[[int], range]] = {
+    "ranks": range,
+    "shifts": lambda ranks: range(1, ranks),
+    "rounds": lambda ranks: range(1, ranks + ranks % 2),
+}
 
 
 class Param(Struct, frozen=True):
@@ -22,6 +30,7 @@ class Param(Struct, frozen=True):
     most: float = 0.0
     words: tuple[str, ...] = ()  # empty: it is a number
     word_bytes: tuple[int, ...] = ()  # of types of data: an element of each word; 0: it stands in for none
+    all: str | None = None  # a key of `ALL_VALUES`: what `*` stands for, by the number of ranks
 
     @property
     def is_whole(self) -> bool:

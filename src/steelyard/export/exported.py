@@ -8,18 +8,24 @@ from pathlib import Path
 
 import msgspec
 
+from steelyard.models.made import Made
 from steelyard.models.theirs import Theirs
 from steelyard.results.row import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A results folder: its rows, and what the checks have found in them; `name` tells it from others."""
+    """A results folder: its rows and what they make, what the checks have found; a name among several."""
 
     folder: Path
-    rows: tuple[Row, ...]
+    made: Made
     found: Sequence[msgspec.Struct] = ()
     name: str = ""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """A row for each test case."""
+        return self.made.rows
 
 
 @dataclass(frozen=True, slots=True)

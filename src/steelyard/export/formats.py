@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -19,61 +19,16 @@ from steelyard.export.junit import results_xml
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import OSU_TESTS, osu_text
 from steelyard.export.table import parquet
-from steelyard.models.algorithms import algorithms_of
-from steelyard.models.collective_lines import collective_lines_of
-from steelyard.models.cores import streams_of
-from steelyard.models.efficiency import efficiencies
-from steelyard.models.exchanges import exchanges_of
-from steelyard.models.functionality import functionality_of
-from steelyard.models.growth import growths_of
-from steelyard.models.loggp import log_models
-from steelyard.models.max_rate import max_rates_of
-from steelyard.models.micro_macro import macro_of
-from steelyard.models.overheads import overheads_of
-from steelyard.models.overlap import curves
-from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
-from steelyard.models.roofs import phase_roofs_of
-from steelyard.models.scaling import scaling_curves
-from steelyard.models.thread_costs import thread_curves
+from steelyard.models.made import MODELS
 from steelyard.records.schema import SCHEMA
-from steelyard.results.row import Row
-
-# What rows make together: a key of results.json -> the function that makes it.
-_MADE: Mapping[str, Callable[[Sequence[Row]], object]] = {
-    "overlap": curves,
-    "floor": efficiencies,
-    "macro": macro_of,
-    "scaling": scaling_curves,
-    "exchanges": exchanges_of,
-    "phase_roofs": phase_roofs_of,
-    "functionality": functionality_of,
-    "rankings": rankings_of,
-    "choices": choices_of,
-    "settings": settings_ranked,
-    "streams": streams_of,
-    "threads": thread_curves,
-    "messages": log_models,
-    "overheads": overheads_of,
-    "rates": max_rates_of,
-    "trees": algorithms_of,
-    "collectives": collective_lines_of,
-    "growth": growths_of,
-}
 
 
 def results_document(what: Results) -> dict[str, Any]:
-    """What `--json` prints and results.json holds: the rows, and what they make together.
+    """What `--json` prints and results.json holds: rows, what they make together (`MODELS`), and `doubts`.
 
-    `overlap` are curves over work, `floor` MPI's efficiency against the layers below it, `macro` what
-    messages say of kernels, `scaling` curves over ranks and threads, `exchanges` ways to move the halos
-    of applications, `phase_roofs` what phases of kernels move against STREAM, `functionality` which
-    one-sided calls work, `rankings` which way to call them is the fastest, `choices` the same of calls
-    that do the same, `settings` the same of settings of launches, `streams` threads against processes,
-    `threads` rates over threads, `messages` what messages cost and `overheads` its parts, `rates` what
-    pairs of ranks share, `trees` which algorithm broadcasts seem to use, `collectives` their lines,
-    `growth` models over ranks, `doubts` what the checks have found.
+    `doubts` is what the checks have found.
     """
-    made = {name: msgspec.to_builtins(make(what.rows)) for name, make in _MADE.items()}
+    made = {model.key: msgspec.to_builtins(what.made(model)) for model in MODELS}
     points = [row_document(row) for row in what.rows]
     doubts = msgspec.to_builtins(what.found)
     return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made, "doubts": doubts}

@@ -12,6 +12,7 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat
+from steelyard.models.made import Made
 from steelyard.results.facets import FACETS
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row, RowLaunch
@@ -57,7 +58,7 @@ def load_table(folders: Sequence[str | Path], rows: str) -> polars.DataFrame:
         if not folder.is_dir():
             raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
         measured = load(folder)
-        read.append((measured, Results(folder, rows_of(measured))))
+        read.append((measured, Results(folder, Made(rows_of(measured)))))
     return _TABLES[rows](read)
 
 

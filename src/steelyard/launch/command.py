@@ -9,21 +9,25 @@ and is recorded.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from steelyard.base.cpulist import cpu_words
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.engines.build import Engine, engine_environment
 from steelyard.launch.choose import choose_launcher
 from steelyard.launch.launchers import ENGINE_READS, Cores, Start
 from steelyard.launch.libraries import library_of
-from steelyard.launch.request import UNSET, LaunchRequest
-from steelyard.records.campaign_file import UNBOUND, Placement
-from steelyard.system.allocation import AllocatedHost, Allocation, take_hosts
+from steelyard.launch.request import LaunchRequest
+from steelyard.records.campaign_file import AROUND, MODULES, UNBOUND, UNSET, WRAPPER, Placement
+from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts, take_hosts
 from steelyard.system.machine import Machine
+from steelyard.system.modules import load_modules, module_names
 from steelyard.system.openmp import omp_launch
 from steelyard.system.topology import check_cpus
 
@@ -58,7 +62,9 @@ def plan_launch(
     CPU that this process may not use, or where OpenMP's variables in our environment contradict what is asked
     for.
     """
-    ranks, threads, placement = request.ranks // (request.hosts or 1), request.threads, request.placement
+    ranks, threads = request.ranks // (request.hosts or 1), request.threads
+    named = request.placement.hosts if request.placement else ()
+    placement = None if named else request.placement  # of CPUs
     cores = machine.cores  # of one host, as are `ranks`
     placed = placement.cpus if placement else ()
     check_cpus(placed, machine.cpus, machine.online, placement.text if placement else "")
@@ -77,9 +83,18 @@ def plan_launch(
         if request.yield_mode == "none":
             notes.append("with yield=none a waiting rank keeps its core until the kernel takes it away")
     preset = "oversubscribed" if over else "shared-cpus" if shares else None
-    environment = engine_environment(engine)
-    given = {name: value for name, value in request.env.items() if value != UNSET}
-    unset = tuple(name for name in request.env if name not in given)
+    around = {name: _around(request.env, name) for name in AROUND.values()}
+    own = engine.mpi.modules if engine.mpi else ()
+    loaded = load_modules((*own, *(module_names(around[MODULES]) if around[MODULES] else ())))
+    wrapper = tuple(shlex.split(around[WRAPPER]))
+    path = loaded.environment.get("PATH", os.environ.get("PATH"))
+    if wrapper and shutil.which(wrapper[0], path=path) is None:
+        raise InputError(f"there is no {visible(wrapper[0])} on PATH, which the ranks are to be run by")
+    variables = {name: value for name, value in request.env.items() if name not in around}
+    given = {name: value for name, value in variables.items() if value != UNSET}
+    unset = (*loaded.unset, *(name for name in variables if name not in given))
+    environment = dict(loaded.environment)
+    environment |= engine_environment(engine, {**os.environ, **environment})
     if threads > 1 or request.omp:
         bound = _openmp(engine, ranks, threads, cores, placement, over)
         told = omp_launch(request.omp, threads, bound, os.environ, shares=shares)
@@ -92,10 +107,13 @@ def plan_launch(
     team = ("--ranks", str(request.ranks)) if engine.mpi is not None or ranks > 1 else ()
     if engine.mpi is None:
         environment |= given
-        return LaunchCommand((), (*team, *engine_args), environment, preset, tuple(notes), unset)
+        return LaunchCommand(wrapper, (*team, *engine_args), environment, preset, tuple(notes), unset)
     library = library_of(engine.mpi.family, engine.mpi.version)
     launcher = choose_launcher(request.launcher, engine.mpi, allocation)
-    hosts = take_hosts(allocation, request.hosts or 1, machine.host)
+    if named:
+        hosts = named_hosts(allocation, named)
+    else:
+        hosts = take_hosts(allocation, request.hosts or 1, machine.host)
     if not over:
         _check_room(hosts, ranks * threads)
     if placed and not set(launcher.local_rank) & set(ENGINE_READS):
@@ -121,7 +139,7 @@ def plan_launch(
     environment |= {**settings.environment, **given}
     program = (launcher.program or engine.mpi.mpiexec, *launcher.verb)
     return LaunchCommand(
-        argv_prefix=(*program, *settings.argv, *extra, *launcher.counted(start)),
+        argv_prefix=(*program, *settings.argv, *extra, *launcher.counted(start), *wrapper),
         engine_args=(*team, *engine_args),
         environment=environment,
         preset=preset,
@@ -130,6 +148,11 @@ def plan_launch(
         launcher=launcher.name,
         hosts=start.hosts,
     )
+
+
+def _around(env: Mapping[str, str], name: str) -> str:
+    """The modules or the wrapper of a launch; nothing where there are none."""
+    return "" if env.get(name) == UNSET else env.get(name, "")
 
 
 def _check_room(hosts: Sequence[AllocatedHost], wanted: int) -> None:

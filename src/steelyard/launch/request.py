@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from steelyard.records.campaign_file import Placement
 
-UNSET = "-"  # the value of a variable that is taken out of the environment
-
 
 class LaunchRequest(Struct, frozen=True):
     """So many ranks of so many threads, and where and how they run."""
@@ -18,7 +16,7 @@ class LaunchRequest(Struct, frozen=True):
     threads: int = 1
     placement: Placement | None = None
     omp: Mapping[str, str] = {}  # settings of OpenMP
-    env: Mapping[str, str] = {}  # variables of the environment; "-" takes one out of it
+    env: Mapping[str, str] = {}  # variables, MODULES and WRAPPER; UNSET takes one out
     oversubscribe: bool = False  # more ranks and threads than cores are wanted
     yield_mode: str = "real"
     hosts: int | None = None  # as many ranks on each; None: one host

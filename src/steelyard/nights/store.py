@@ -70,7 +70,7 @@ def folders_in(stores: Sequence[Path]) -> tuple[Path, ...]:
         if not store.is_dir():
             raise InputError(f"there is no folder '{store}'; give results folders, or a folder of them")
         inside = (
-            [store] if _is_results(store) else sorted(path for path in store.iterdir() if _is_results(path))
+            [store] if is_results(store) else sorted(path for path in store.iterdir() if is_results(path))
         )
         if not inside:
             raise InputError(f"'{store}' holds no results; give results folders, or a folder of them")
@@ -78,7 +78,8 @@ def folders_in(stores: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(found.values())
 
 
-def _is_results(folder: Path) -> bool:
+def is_results(folder: Path) -> bool:
+    """Does it look like a results folder?"""
     return (folder / "records").is_dir() or (folder / "campaign.json").is_file()
 
 

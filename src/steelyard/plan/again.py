@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.plan.plan import Measure, Plan, Value
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint
 
 
 def plan_again(
@@ -50,18 +50,25 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
     sized = point.bytes > 0 or (planned is not None and planned.sized)  # older folders do not say it
     place = point.placement
     kind, _, name = factor.partition(".")
+    around = {key: point.env[word] for key, word in AROUND.items() if word in point.env and key != factor}
     return Measure(
         ops=(point.op,),
         bytes=(point.bytes,) if sized else None,
         ranks=(point.ranks,),
-        hosts=None if point.hosts is None else (point.hosts,),
+        hosts=None if point.hosts is None or (place is not None and place.hosts) else (point.hosts,),
         threads=(point.threads,),
         thread_level=point.thread_level,
         method=point.method or None,
         rule=point.rule or None,
-        placement=None if place is None else ",".join(map(str, place.cpus)) or place.kind,
+        placement=None if place is None else place.words,
         engine=None if factor == "engine" else "mpi" if point.mpi else "solo",
         params={**point.params, **point.method_params, **point.rule_params},
         omp=point.omp,
-        env={key: value for key, value in point.env.items() if kind != "env" or key != name},
+        env={
+            key: value
+            for key, value in point.env.items()
+            if (kind != "env" or key != name) and key not in AROUND.values()
+        },
+        modules=around.get("modules", ()),
+        wrapper=around.get("wrapper", ()),
     )

@@ -7,17 +7,17 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.units import parse_value
 from steelyard.plan.plan import Measure, Plan, Value
-from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.campaign_file import AROUND, PlannedPoint
 
-FACTORS = "mpi, engine, placement, param.NAME, omp.NAME or env.NAME"
+FACTORS = "mpi, engine, placement, modules, wrapper, param.NAME, omp.NAME or env.NAME"
 USUAL = "-"  # of an arm: the engine that would be taken anyway, or no such variable
 
 
 def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
     """The arms that `FACTOR=A,B` names. Raises InputError."""
     factor, equals, text = word.partition("=")
-    # CPUs of a placement have commas, so that its arms are parted by semicolons, as in --placement
-    values = [value.strip() for value in text.split(";" if factor == "placement" else ",")]
+    # CPUs of a placement and words of a command have commas: their arms are parted by semicolons
+    values = [value.strip() for value in text.split(";" if factor in ("placement", "wrapper") else ",")]
     if not equals or not factor or not all(values):
         raise InputError(f"--arms {word} is not of the form FACTOR=A,B, as in --arms mpi=openmpi,embedded")
     return {factor: tuple(parse_value(value) if factor.startswith("param.") else value for value in values)}
@@ -57,6 +57,13 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
         if measure.placement is not None:
             raise InputError("the arms name the placements; leave the placement away")
         return replace(measure, placement=words)
+    if factor in AROUND:
+        if getattr(measure, factor):
+            raise InputError(f"the arms name the {factor}; leave them away")
+        try:
+            return replace(measure, **{factor: words})
+        except ValueError as error:
+            raise InputError(f"the arms are none: {error}") from None
     if not name or kind not in ("param", "omp", "env"):
         raise InputError(f"there are no arms by '{factor}'; give {FACTORS}")
     key = {"param": "params"}.get(kind, kind)
@@ -74,6 +81,8 @@ def arm_of(point: PlannedPoint, factor: str | None) -> str | None:
         return point.mpi  # an engine of one's own is an MPI of its own
     if factor == "placement":
         return point.placement.text if point.placement else "default"
+    if factor in AROUND:
+        return point.env.get(AROUND[factor])
     kind, _, name = factor.partition(".")
     if kind == "param":
         found = {**point.params, **point.method_params, **point.rule_params}.get(name)

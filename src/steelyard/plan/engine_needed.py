@@ -6,11 +6,9 @@ import fnmatch
 from collections.abc import Mapping
 
 from steelyard.base.errors import InputError
-from steelyard.base.units import parse_counts
 from steelyard.engines.description import Description, Op, by_name
-from steelyard.plan.axis import numbers_in
 from steelyard.plan.plan import Measure, Plan, nearest
-from steelyard.plan.teams import hosts_of
+from steelyard.plan.teams import hosts_of, is_one
 
 
 def needs_mpi(plan: Plan, solo: Description) -> bool:
@@ -28,7 +26,7 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
         return True
     if max(hosts_of(measure) or (1,)) > 1:
         return True
-    if measure.ranks is None or max(numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))) == 1:
+    if measure.ranks is None or is_one(measure.ranks):
         return False
     chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
     return any(known[name].class_ != "p2p" for name in chosen)

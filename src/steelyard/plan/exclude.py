@@ -28,6 +28,7 @@ class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     threads: Axis | None = None
     thread_level: Axis | None = None
     method: Axis | None = None
+    placement: Axis | None = None  # classes of pairs, `same-cpu`
     params: Values = {}
     omp: Values = {}
     env: Values = {}
@@ -77,10 +78,15 @@ def _is_mpi(point: PlannedPoint, axis: Axis) -> bool:
     return point.mpi is not None and bool({point.mpi, point.mpi.partition("-")[0]} & set(words_in(axis)))
 
 
+def _is_class(point: PlannedPoint, axis: Axis) -> bool:
+    return point.placement is not None and point.placement.kind in words_in(axis)
+
+
 _IS_SO: Mapping[str, Callable[[PlannedPoint, Axis], bool]] = {
     "ops": _is_op,
     "mpi": _is_mpi,
     "bytes": _is_size,
     **{name: partial(_is_number, name) for name in ("ranks", "hosts", "threads")},
     **{name: partial(_is_word, name) for name in ("thread_level", "method")},
+    "placement": _is_class,
 }

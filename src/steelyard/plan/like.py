@@ -33,8 +33,8 @@ def find_like(name: str) -> Like:
         if re.search(pattern, name.lower()):
             raise InputError(f"'{name}' is a test of {subject}, and there are no such ops yet")
     close = _near(name, (row.name for row in rows))
-    hint = f"; did you mean {close}?" if close else ""
-    raise InputError(f"no test of another suite is called '{name}'{hint} See docs/reference/like.md")
+    hint = f"did you mean {close}? See" if close else "see"
+    raise InputError(f"no test of another suite is called '{name}'; {hint} docs/reference/like.md")
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What `--placement` means here: words and lists of CPUs, as the places of ranks and threads.
+"""What `--placement` means on one host: words and lists of CPUs, as the places of ranks and threads.
 
 Pure: a text, a topology and a number of places go in, placements come out.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from steelyard.base.cpulist import parse_cpus
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
+from steelyard.plan.host_pairs import HOST_WORDS
 from steelyard.records.campaign_file import UNBOUND, Placement
 from steelyard.system.topology import SAME_CPU, Topology, check_cpus, class_of, classes_of
 
@@ -96,9 +97,10 @@ def _listed(word: str, places: int, whose: str, topology: Topology) -> tuple[int
     except ValueError:
         cpus = ()
     if not cpus or any(not part.strip() for part in word.split(",")):
-        words = f"default, {UNBOUND}, {', '.join(_WORDS)}"
+        words = f"default, {UNBOUND}, {', '.join(_WORDS)}, {', '.join(HOST_WORDS)}"
         raise InputError(
-            f"the placement '{word}' is neither a list of CPUs, as 0,1 or 0-3, nor one of {words}"
+            f"the placement '{word}' is neither a list of CPUs, as 0,1 or 0-3, nor two hosts of this "
+            f"allocation, nor one of {words}"
         )
     check_cpus(cpus, [cpu.number for cpu in topology.cpus], topology.online, word)
     if len(cpus) != places:

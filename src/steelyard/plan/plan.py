@@ -19,7 +19,7 @@ from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import Axis
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
-from steelyard.plan.settings import check_variable
+from steelyard.plan.settings import check_modules, check_variable, check_wrappers, words_of
 from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
@@ -51,6 +51,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+    modules: str | tuple[str, ...] = ()  # sets of modules, "gcc/12 ucx": launches with each; "-": none
+    wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # what has the same size follows each other in a launch, in random order
 
@@ -65,7 +67,9 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
             if values == ():
                 raise ValueError(f"{name} has no value; leave it out, or give it one")
         for name, words in self.env.items():
-            check_variable(name, (words,) if isinstance(words, str) else words)
+            check_variable(name, words_of(words))
+        check_modules(words_of(self.modules))
+        check_wrappers(words_of(self.wrapper))
         if self.engine not in (None, "solo", "mpi"):
             raise ValueError("engine is 'solo' or 'mpi'")
 
@@ -82,6 +86,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     spread: str | None = None  # the time over which launches begin, evenly; no wait counts for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
     launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
+    stage: str | None = None  # a folder of each host's own, to which engines are brought
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
     refine: bool = False  # in further launches, sizes around changes of protocol and bends
@@ -193,7 +198,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine")
+_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine", "stage")
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 

@@ -15,14 +15,15 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
+from steelyard.engines.description import ALL_VALUES, Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in
 from steelyard.plan.exclude import is_excluded
+from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
-from steelyard.plan.settings import settings_axis
+from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.records.kinds import FAULT, WORK
@@ -55,10 +56,10 @@ def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
     return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
 
 
-def _params(measure: Measure, name: str, rows: Mapping[str, Param]) -> list[dict[str, Value]]:
+def _params(measure: Measure, name: str, rows: Mapping[str, Param], ranks: int) -> list[dict[str, Value]]:
     """Every combination of values of the parameters that op, method or rule have, each checked."""
     mine = {
-        key: _values(name, rows[key], value if isinstance(value, tuple) else (value,))
+        key: _values(name, rows[key], value if isinstance(value, tuple) else (value,), ranks)
         for key, value in measure.params.items()
         if key in rows
     }
@@ -70,11 +71,15 @@ def _fitting(op: Op, size: int) -> dict[str, Value]:
     return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
 
 
-def _values(name: str, row: Param, given: Sequence[Value]) -> tuple[Value, ...]:
-    """Values of a parameter, each checked; `*` stands for all words of one that has words."""
+def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[Value, ...]:
+    """Values of a parameter, each checked; `*` stands for all words of one that has words, and for all
+    numbers of one that so many ranks bound.
+    """
     key, words = row.name, row.words
     if words and "*" in given:
         return words
+    if row.all is not None and row.all in ALL_VALUES and "*" in given:
+        return tuple(map(float, ALL_VALUES[row.all](ranks)))
     for value in given:
         if words and value not in words:
             raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
@@ -127,8 +132,8 @@ def resolve(
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                is_solo = _needs_no_mpi(measure, op, team, ops)
-                values = [_fitting(op, size) | given for given in _params(measure, name, rows)]
+                is_solo = _needs_no_mpi(measure, op, team, ops, place)
+                values = [_fitting(op, size) | given for given in _params(measure, name, rows, team.ranks)]
                 levels = (None,) if is_solo else _thread_levels(measure, op)
                 shared = PlannedPoint(
                     point=0,
@@ -176,7 +181,7 @@ def _cases(
 ) -> Iterator[PlannedPoint]:
     """The points that share an op and all that is measured in one launch, but for what is excluded."""
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
-    settings = [(mpi, env) for mpi in mpis for env in settings_axis(measure.env, mpi)]
+    settings = [(mpi, env) for mpi in mpis for env in _settings(measure, mpi)]
     for params, (mpi, env), level, omp in itertools.product(values, settings, levels, omp_axis(measure.omp)):
         point = msgspec.structs.replace(
             shared,
@@ -190,6 +195,10 @@ def _cases(
         )
         if not any(is_excluded(point, out) for out in measure.exclude):
             yield point
+
+
+def _settings(measure: Measure, mpi: str | None) -> tuple[dict[str, str], ...]:
+    return settings_axis(measure.env, words_of(measure.modules), words_of(measure.wrapper), mpi)
 
 
 def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
@@ -244,14 +253,15 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
     return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
 
 
-def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops) -> bool:
+def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> bool:
     """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
     between two of one host, for then nothing of an MPI is in its way. Raises InputError.
     """
-    if (team.hosts or 1) > 1:
+    if (team.hosts or 1) > 1 or (place is not None and place.hosts):
         if measure.engine == "solo":
+            where = place.text if place is not None else team.hosts
             raise InputError(
-                f"{op.name} without MPI is on one host, not on {team.hosts}; leave one of both out"
+                f"{op.name} without MPI is on the host of this process, not on {where}; leave one of both out"
             )
         return False
     if measure.engine is None:
@@ -265,10 +275,8 @@ def _axes(
     measure: Measure, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
 ) -> Iterator[tuple[int, Team, int, Placement | None, str]]:
     """Every size, team of ranks, number of threads, placement and method of an op."""
-    for size, team, threads in itertools.product(
-        _sizes(measure, op, alone), teams_of(measure, op, cores, alone), _threads(measure, op, alone)
-    ):
-        for place in _placements(measure, op.name, team, threads, topology, alone):
+    for size, threads in itertools.product(_sizes(measure, op, alone), _threads(measure, op, alone)):
+        for team, place in _placements(measure, op, threads, cores, topology, alone):
             crowded = place.shares if place and place.cpus else team.per_host * threads > cores
             for method in _methods(measure, op, ops, crowded):
                 if team.ranks < (least := ops.methods[method].min_ranks):
@@ -279,17 +287,25 @@ def _axes(
 
 
 def _placements(
-    measure: Measure, name: str, team: Team, threads: int, topology: Topology, alone: bool
-) -> list[Placement | None]:
-    """Those of a point; where they do not fit they are for others, unless the op is alone."""
-    if measure.placement is None:
-        return [None]
-    axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
-    if (team.hosts or 1) > 1:
-        raise InputError(f"a placement is of one host, not of {team.hosts}; leave hosts or placement out")
-    whose = f"{name} on {counted(team.ranks, 'rank')}"
-    whose += f" of {threads} threads" if threads > 1 else ""
-    return placements_of([str(text) for text in axis], team.ranks * threads, whose, topology, strict=alone)
+    measure: Measure, op: Op, threads: int, cores: int, topology: Topology, alone: bool
+) -> Iterator[tuple[Team, Placement | None]]:
+    """The teams of an op and where they are; what does not fit is for others, unless the op is alone."""
+    words = placement_words(measure)
+    among_hosts = [word for word in words if is_of_hosts(word, topology.hosts)]
+    on_cpus = [word for word in words if word not in among_hosts]
+    for team in teams_of(measure, op, cores, alone) if on_cpus or not words else ():
+        if not words:
+            yield team, None
+            continue
+        if (team.hosts or 1) > 1:
+            raise InputError(
+                f"the placement {on_cpus[0]} is of one host, not of {team.hosts}; leave one of both out"
+            )
+        whose = f"{op.name} on {counted(team.ranks, 'rank')}"
+        whose += f" of {threads} threads" if threads > 1 else ""
+        for place in placements_of(on_cpus, team.ranks * threads, whose, topology, strict=alone):
+            yield team, place
+    yield from host_placements(among_hosts, measure, op, topology.hosts, alone)
 
 
 def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:

@@ -1,13 +1,19 @@
-"""Variables of the environment as axes of a plan; among them MPI's own settings, each for its MPI alone."""
+"""What a launch finds around it as axes of a plan: variables, MPI's own settings, modules and containers.
+
+A setting of an MPI is for that MPI alone.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
+from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
+from steelyard.system.modules import module_names
 
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
 
@@ -34,14 +40,57 @@ def check_variable(name: str, values: Sequence[str]) -> None:
             raise ValueError(f"env {name} has control characters in '{visible(value)}'; leave them out")
 
 
-def settings_axis(given: Settings, mpi: str | None) -> tuple[dict[str, str], ...]:
-    """Every combination of those variables that an MPI (by name; None: no MPI) may read, each once.
+def words_of(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """A value or several, as several."""
+    return (value,) if isinstance(value, str) else value
+
+
+def check_modules(values: Sequence[str]) -> None:
+    """Raises ValueError, in a sentence, for what is no list of modules."""
+    for value in values:
+        if value != UNSET:
+            try:
+                module_names(value)
+            except ValueError as error:
+                raise ValueError(f"modules {error}") from None
+
+
+def check_wrappers(values: Sequence[str]) -> None:
+    """Raises ValueError, in a sentence, for what is no command that the engine can follow."""
+    for value in values:
+        if visible(value) != value:
+            raise ValueError(f"wrapper has control characters in '{visible(value)}'; leave them out")
+        try:
+            words = shlex.split(value)
+        except ValueError:
+            raise ValueError(f"wrapper '{value}' has a quote without its end; close it") from None
+        if not words:
+            raise ValueError("wrapper has no words; give a command, or '-' for none")
+
+
+def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[str, ...]]:
+    """Modules and wrappers as the command line gives them, `modules` and `wrapper`. Raises InputError."""
+    found = {name: tuple(words) for name, words in given.items() if words}
+    try:
+        check_modules(found.get("modules", ()))
+        check_wrappers(found.get("wrapper", ()))
+    except ValueError as error:
+        raise InputError(f"--{error}") from None
+    return found
+
+
+def settings_axis(
+    given: Settings, modules: Sequence[str], wrappers: Sequence[str], mpi: str | None
+) -> tuple[dict[str, str], ...]:
+    """Every combination of those variables that an MPI (by name; None: no MPI) may read, with modules and
+    wrappers, each once.
 
     A setting of Open MPI is none of MPICH, which would be measured with each of its values for nothing.
     """
     family = None if mpi is None else mpi.partition("-")[0]
-    read = {name: (value,) if isinstance(value, str) else value for name, value in given.items()}
-    read = {name: values for name, values in read.items() if _is_read(name, family)}
+    read = {name: words_of(value) for name, value in given.items() if _is_read(name, family)}
+    around = {MODULES: tuple(" ".join(text.split()) for text in modules), WRAPPER: tuple(wrappers)}
+    read |= {name: tuple(dict.fromkeys(values)) for name, values in around.items() if values}
     return tuple(
         dict(zip(read, combination, strict=True)) for combination in itertools.product(*read.values())
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,8 +9,10 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.axis import numbers_in
+from steelyard.plan.axis import Axis, numbers_in
 from steelyard.plan.plan import Measure
+
+CORES = "cores"  # in place of a number of ranks: one for each core
 
 
 class Team(Struct, frozen=True):
@@ -25,6 +25,21 @@ class Team(Struct, frozen=True):
     def per_host(self) -> int:
         """Ranks on each host."""
         return self.ranks // (self.hosts or 1)
+
+
+def _numbers(ranks: Axis, cores: int) -> tuple[int, ...]:
+    """Numbers of ranks; the word `cores` is one for each core. Raises InputError."""
+
+    def read(text: str) -> tuple[int, ...]:
+        words = (word.strip() for word in text.split(","))
+        return parse_counts(",".join(str(cores) if word == CORES else word for word in words), "ranks")
+
+    return numbers_in(ranks, read)
+
+
+def is_one(ranks: Axis) -> bool:
+    """Is it one rank, on any machine?"""
+    return max(_numbers(ranks, 2)) == 1
 
 
 def hosts_of(measure: Measure) -> tuple[int, ...] | None:
@@ -49,12 +64,15 @@ def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team
             Team(count * each, count) for count in hosts for each in _per_host(measure, op, cores, count)
         ]
     else:
-        ranks = numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))
         teams = [
-            Team(number, count) for count, number in itertools.product(hosts, ranks) if number % count == 0
+            Team(number, count)
+            for count in hosts
+            for number in _numbers(measure.ranks, cores * count)
+            if number % count == 0
         ]
         if not teams:
-            raise InputError(f"{ranks[0]} ranks cannot be shared evenly by {counted(hosts[0], 'host')}")
+            first = _numbers(measure.ranks, cores)[0]
+            raise InputError(f"{first} ranks cannot be shared evenly by {counted(hosts[0], 'host')}")
     fitting = tuple(team for team in teams if team.ranks >= op.min_ranks)
     if explicit and not fitting:
         raise InputError(
@@ -77,7 +95,7 @@ def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, .
     if measure.ranks is None:
         usual = {"local": 1, "p2p": 2}.get(op.class_, max(2, cores))
         return (max(usual, op.min_ranks),)
-    ranks = numbers_in(measure.ranks, lambda text: parse_counts(text, "ranks"))
+    ranks = _numbers(measure.ranks, cores)
     if not explicit:
         return tuple(count for count in ranks if count >= op.min_ranks)
     if min(ranks) < op.min_ranks:
@@ -88,8 +106,10 @@ def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, .
 def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
     """The measure on these hosts alone: what is for others is left out, None where that is all.
 
-    A measure that names no hosts is for any. Raises InputError.
+    A measure that names no hosts is for any; with a placement, or without MPI, for one. Raises InputError.
     """
     known = hosts_of(measure)
+    if known is None and (measure.placement is not None or measure.engine == "solo"):
+        known = (1,)
     chosen = hosts if known is None else tuple(count for count in known if count in hosts)
     return replace(measure, hosts=chosen) if chosen else None

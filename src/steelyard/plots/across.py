@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.base.units import format_bytes, format_time, format_values
-from steelyard.models.overlap import OverlapCurve, curves
+from steelyard.models.host_matrix import hosts_of_ranks
+from steelyard.models.overlap import OverlapCurve
 from steelyard.plots.axes import linear_axis, names_axis, shade, style_of
 from steelyard.plots.chart import HALF, Bars, Boxes, Chart, Curve, Dots, Key, Mark, Shades, Style
 from steelyard.plots.svg import RULE
 from steelyard.records.kinds import PATTERN
-from steelyard.results.facets import Ranks
+from steelyard.results.facets import Messages, Ranks
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import MOST_COLOURS
@@ -22,23 +23,27 @@ from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
-OWN_PARAMS = ("a", "b", "d")  # of a pair, of a shift: each value is other cells of one matrix
+OWN_PARAMS = ("a", "b", "d", "round")  # of a pair, a shift, a round: each value is other cells of one matrix
 LEAST_CELLS = 3  # of a matrix that is worth a picture
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`ns[a, b]`: the time of rank a with rank b that it calls, NaN where there is none."""
+    """`ns[a, b]`: the time of rank a with rank b that it calls, NaN where there is none.
+
+    `hosts` are those of the ranks, where each has one of its own.
+    """
 
     title: str
     ns: FloatArray
+    hosts: tuple[str, ...] = ()
 
 
-def overlap_charts(rows: Sequence[Row]) -> list[Chart]:
+def overlap_charts(found: Sequence[OverlapCurve]) -> list[Chart]:
     """For each op and size, overlap against work in units of the pure time."""
     together: dict[tuple[str, int, int, str | None], list[OverlapCurve]] = {}
-    for curve in curves(rows):
+    for curve in found:
         if len(curve.points) > 1:
             together.setdefault((curve.op, curve.bytes, curve.ranks, curve.mpi), []).append(curve)
     return [
@@ -86,25 +91,37 @@ def _overlap_marks(curve: OverlapCurve, key: Key) -> Iterator[Mark]:
 
 
 def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
-    """What patterns of shifts by each d, or of pairs of ranks a and b, say together.
+    """What patterns of shifts by each d, of pairs of ranks a and b, or of rounds say together.
 
     In a shift by d each rank a calls rank a + d, and its own median is the cell (a, a + d): all pairs of a
-    shift talk at once. In a pair only the two do.
+    shift talk at once. In a pair only the two do. In a round each rank is in one pair: where messages are
+    timed one by one, their median is the cell, whichever of the two sent them.
     """
     cells: dict[RowKey, tuple[Row, FloatArray]] = {}
     for row in rows:
         is_pair, is_shift = {"a", "b"} <= row.params.keys(), "d" in row.params
-        if row.role != PATTERN or not (is_pair or is_shift) or row.status != "ok" or row.time is None:
+        is_round = "round" in row.params
+        if (
+            row.role != PATTERN
+            or not (is_pair or is_shift or is_round)
+            or row.status != "ok"
+            or row.time is None
+        ):
             continue
         key = key_of(row, [f"param.{name}" for name in OWN_PARAMS])
         _, ns = cells.setdefault(key, (row, np.full((row.ranks, row.ranks), np.nan)))
         if is_pair:
             ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.time
+        elif is_round:
+            for one in row.get(Messages).pairs:
+                ns[one.low, one.high] = ns[one.high, one.low] = one.median
         elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians
     return tuple(
-        Matrix(_matrix_title(row), ns) for row, ns in cells.values() if np.isfinite(ns).sum() >= LEAST_CELLS
+        Matrix(_matrix_title(row), ns, hosts_of_ranks(row))
+        for row, ns in cells.values()
+        if np.isfinite(ns).sum() >= LEAST_CELLS
     )
 
 
@@ -124,19 +141,23 @@ def _matrix_chart(matrix: Matrix) -> Chart:
     middle = float(np.median(ns[a, b]))
     x, y = b.astype(float), a.astype(float)
     shares = (np.log2(ns[a, b] / middle) + 1.0) / 2.0
-    ranks = [str(rank) for rank in range(ns.shape[0])]
+    ranks = matrix.hosts or tuple(str(rank) for rank in range(ns.shape[0]))
+    what = "host" if matrix.hosts else "rank"
     boxes = Boxes(
         list(x - 0.5),
         list(y - 0.5),
         list(x + 0.5),
         list(y + 0.5),
         [shade(float(share), is_even=False) for share in shares],
-        tips=[f"{one} calls {other}: {format_time(ns[one, other])}" for one, other in zip(a, b, strict=True)],
+        tips=[
+            f"{ranks[one]} calls {ranks[other]}: {format_time(ns[one, other])}"
+            for one, other in zip(a, b, strict=True)
+        ],
     )
     return Chart(
         title=f"time / {format_time(middle)}, the middle one; {matrix.title}",
-        x=names_axis("rank that is called", ranks, 16),
-        y=names_axis("rank that calls", ranks, 16, is_down=True),
+        x=names_axis(f"{what} that is called", ranks, 16),
+        y=names_axis(f"{what} that calls", ranks, 16, is_down=True),
         marks=(boxes,),
         height=90 + round(max(6, min(26, 400 / len(ranks))) * len(ranks)),
         width=HALF,

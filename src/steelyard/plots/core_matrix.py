@@ -1,6 +1,8 @@
-"""The core-to-core matrix: what a point takes from each CPU to each other."""
+"""The core-to-core matrix, and that of hosts: what a point takes from each place to each other."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,9 +13,9 @@ from steelyard.results.row import Row
 from steelyard.show.core_pairs import PairTable
 from steelyard.show.words import interval_words, pair_words
 
-Pair = tuple[int, int]
+_Cell = tuple[object, object]  # two CPUs, or two hosts
 
-MOST_NUMBERS = 12  # CPUs of a matrix that has its numbers written in it
+MOST_NUMBERS = 12  # places of a matrix that has its numbers written in it
 MOST_RECTANGLES = 64  # CPUs; of more it is an image, in which the pointer finds no words
 MOST_HEIGHT, CELL = 560, 44  # CSS pixels
 LEAST_SPAN = 0.05  # of the colours, in powers of ten: what differs by less looks alike
@@ -21,42 +23,43 @@ SHADES = tuple(shade(i / 31) for i in range(32))
 
 
 def matrix_chart(table: PairTable) -> Chart | None:
-    """CPU by CPU, coloured by the logarithm of the median; None where no pair of CPUs differs.
+    """CPU by CPU or host by host, coloured by the logarithm of the median; None where no pair differs.
 
     The colours run over pairs that differ: two on one CPU take turns, and would hide all else.
-    A pair that was measured one way round stands for the other way too. CPUs of which no pair was measured
-    are left out. A star marks those that take the interrupts.
+    A pair that was measured one way round stands for the other way too. Places of which no pair was measured
+    are left out. A star marks CPUs that take the interrupts.
     """
     pairs = table.pairs
     if not any(a != b for a, b in pairs):
         return None
-    cpus = sorted({cpu for pair in pairs for cpu in pair})
-    cells = {(b, a): row for (a, b), row in pairs.items()} | pairs
+    spots = table.spots
+    cells: dict[_Cell, Row] = {(b, a): row for (a, b), row in pairs.items()}
+    cells.update(((a, b), row) for (a, b), row in pairs.items())
     taking = {cpu for row in pairs.values() if row.placed for cpu in row.placed.interrupts}
     apart = [float(np.log10(row.time or 1.0)) for (a, b), row in pairs.items() if a != b]
     low, high = min(apart), max(max(apart), min(apart) + LEAST_SPAN)
     colours = {
         pair: shade((float(np.log10(row.time or 1.0)) - low) / (high - low)) for pair, row in cells.items()
     }
-    names = [f"{cpu}*" if cpu in taking else str(cpu) for cpu in cpus]
+    names = [f"{spot}*" if spot in taking else str(spot) for spot in spots]
     labels = tuple(format_time(10.0 ** float(one)) for one in np.linspace(low, high, 5))
     return Chart(
         title="",
-        x=names_axis("CPU", names, 32),
-        y=names_axis("CPU", names, 32, is_down=True),
-        marks=(_cells_of(cpus, cells, colours),),
-        height=min(MOST_HEIGHT, 130 + CELL * len(cpus)),
-        width=HALF if len(cpus) <= MOST_NUMBERS // 2 else min(FULL, 130 + 2 * CELL * len(cpus)),
+        x=names_axis(table.level, names, 32),
+        y=names_axis(table.level, names, 32, is_down=True),
+        marks=(_cells_of(spots, cells, colours),),
+        height=min(MOST_HEIGHT, 130 + CELL * len(spots)),
+        width=HALF if len(spots) <= MOST_NUMBERS // 2 else min(FULL, 130 + 2 * CELL * len(spots)),
         shades=Shades(SHADES, labels),
         has_grid=False,
     )
 
 
-def _cells_of(cpus: list[int], cells: dict[Pair, Row], colours: dict[Pair, str]) -> Mark:
-    size = len(cpus)
-    place = {cpu: index for index, cpu in enumerate(cpus)}
+def _cells_of(spots: Sequence[object], cells: Mapping[_Cell, Row], colours: Mapping[_Cell, str]) -> Mark:
+    size = len(spots)
+    place = {spot: index for index, spot in enumerate(spots)}
     if size > MOST_RECTANGLES:
-        pixels = [[colours.get((a, b)) for b in cpus] for a in cpus]
+        pixels = [[colours.get((a, b)) for b in spots] for a in spots]
         return Image(-0.5, -0.5, size - 0.5, size - 0.5, pixels)
     medians = [format_time(row.time or 0) for row in cells.values()]
     tips = [

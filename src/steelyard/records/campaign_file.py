@@ -19,6 +19,12 @@ from steelyard.records.older import op_kind
 from steelyard.records.schema import SCHEMA
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
+OTHER_HOST = "other-host"  # ... whose ranks are on two hosts
+UNSET = "-"  # the value of a variable that is taken out of the environment
+# Among the variables of a launch, by names that no variable has: modules that are loaded for it, and the
+# words that come before the engine on each rank, as of a container.
+MODULES, WRAPPER = "module load", "run by"
+AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # by their keys in a plan, which are factors of arms, too
 _LONGEST_NAME = 40  # of the CPUs of a placement, in letters
 
 
@@ -27,24 +33,32 @@ class Placement(Struct, frozen=True):
 
     `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
     `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
+    A placement of `hosts` has no CPUs: the first half of the ranks is on the first host, the others are on
+    the second, and `kind` is the class of these two.
     """
 
     kind: str
     cpus: tuple[int, ...] = ()
     interrupts: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """As `--placement` takes it: `0,1`, `n1,n2`, `unbound`."""
+        return ",".join(self.hosts or map(str, self.cpus)) or self.kind
 
     @property
     def text(self) -> str:
-        """`shared-l3 0,1`, `unbound`."""
-        return f"{self.kind} {','.join(map(str, self.cpus))}".rstrip()
+        """`shared-l3 0,1`, `other-host n1,n2`, `unbound`."""
+        return f"{self.kind} {self.words}" if self.cpus or self.hosts else self.kind
 
     @property
     def name(self) -> str:
         """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
-        text = "-".join(map(str, self.cpus))
+        text = "-".join(self.hosts or map(str, self.cpus))
         if len(text) > _LONGEST_NAME:
             text = f"{zlib.crc32(text.encode()):08x}"
-        return f"on-{text}" if self.cpus else self.kind
+        return f"on-{text}" if text else self.kind
 
     @property
     def shares(self) -> bool:
@@ -70,7 +84,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
     reference: int | None = None  # the point that is the same without what is measured
     placement: Placement | None = None  # None: as the launcher is told by default
-    env: dict[str, str] = {}  # variables of the launch; "-" takes one out
+    env: dict[str, str] = {}  # variables of the launch, MODULES and WRAPPER; "-" takes one out
     hosts: int | None = None  # as many ranks on each; None: the plan says nothing of hosts
     arm: str | None = None  # which of the arms that are compared it belongs to
     beside: int | None = None  # those of the same number and size follow each other in a launch

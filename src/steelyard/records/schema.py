@@ -97,6 +97,7 @@ class Place(_Part, frozen=True):
     clock_doubt: str | None = None  # why it is not sound
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
     other_libraries: bool = False  # its program or libraries are not those of rank 0
+    machine: str = ""  # of rank 0, and of ranks that are on another kind of machine: model, CPUs, kernel
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_Init_thread alone
 

@@ -1,5 +1,5 @@
 """The report: one HTML file that needs nothing else, neither network nor server."""
 
-from steelyard.report.page import write_report
+from steelyard.report.page import report_measured, write_report
 
-__all__ = ["write_report"]
+__all__ = ["report_measured", "write_report"]

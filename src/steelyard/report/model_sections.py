@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from steelyard.models.algorithms import algorithms_of
-from steelyard.models.collective_lines import collective_lines_of
-from steelyard.models.cores import streams_of
 from steelyard.models.efficiency import efficiencies
-from steelyard.models.exchanges import exchanges_of
-from steelyard.models.functionality import functionality_of
-from steelyard.models.growth import growths_of
-from steelyard.models.max_rate import max_rates_of
-from steelyard.models.micro_macro import macro_of
-from steelyard.models.overheads import overheads_of
-from steelyard.models.overlap import curves
-from steelyard.models.ranking import Ranking, choices_of, rankings_of, settings_ranked
+from steelyard.models.made import (
+    CHOICES,
+    EXCHANGES,
+    FUNCTIONALITY,
+    GROWTH,
+    OVERLAP,
+    RANKINGS,
+    SCALING,
+    SETTINGS,
+    THREADS,
+    TREES,
+    Made,
+)
+from steelyard.models.ranking import Ranking
 from steelyard.models.rooflines import rooflines_of
-from steelyard.models.scaling import scaling_curves
-from steelyard.models.thread_costs import thread_curves
 from steelyard.plots import (
     Chart,
     Key,
@@ -39,24 +40,17 @@ from steelyard.plots import (
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.report.blocks import Part, Section, View, untitled
 from steelyard.report.section import beside
-from steelyard.results.row import Row
-from steelyard.show.collective_sheets import collective_sheets
-from steelyard.show.cores_sheets import stream_sheets
-from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
+from steelyard.show.exchange_sheets import exchange_names
 from steelyard.show.figure_groups import Shown, layer_group
-from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
-from steelyard.show.growth_sheets import growth_names, growth_sheets
-from steelyard.show.inside_sheets import phase_sheets
-from steelyard.show.log_sheets import message_sheets
-from steelyard.show.macro_sheets import curve_names, macro_sheets, scaling_sheets
-from steelyard.show.max_rate_sheets import max_rate_sheets
-from steelyard.show.model_sheets import floor_sheets, overlap_sheets
-from steelyard.show.overhead_sheets import overhead_sheets
+from steelyard.show.functionality_sheets import all_ways_sheet
+from steelyard.show.growth_sheets import growth_names
+from steelyard.show.macro_sheets import curve_names
+from steelyard.show.model_sheets import MODEL_TABLES, floor_sheets, overlap_sheets
 from steelyard.show.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets, setting_sheets
+from steelyard.show.ranking_sheets import all_ways_ranked
 from steelyard.show.sheet import Sheet, plain_lines, words
-from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
-from steelyard.show.tree_sheets import tree_names, tree_sheets
+from steelyard.show.thread_sheets import all_threads_sheet
+from steelyard.show.tree_sheets import tree_names
 
 _LAYERS = (
     "The same bytes through each layer. Efficiency is the time of the fastest layer that could "
@@ -90,12 +84,12 @@ def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> It
         yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines, notes),))
 
 
-def picture_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+def picture_sections(made: Made, folder: str) -> Iterator[Section]:
     """What is seen only where many test cases share a picture: such sections come first."""
-    if charts := overlap_charts(rows):
-        tables = tuple(overlap_sheets(curves(rows)))
+    if charts := overlap_charts(made(OVERLAP)):
+        tables = tuple(overlap_sheets(made(OVERLAP)))
         yield Section(_titled("overlap", folder), _OVERLAP, charts=tuple(charts), sheets=tables)
-    if charts := matrix_charts(rows):
+    if charts := matrix_charts(made.rows):
         yield Section(_titled("rank by rank", folder), _PAIRS, charts=tuple(charts))
 
 
@@ -103,81 +97,73 @@ def _titled(title: str, folder: str) -> str:
     return title[0].upper() + title[1:] + (f", {folder}" if folder else "")
 
 
-def model_sections(rows: Sequence[Row], folder: str) -> Iterator[Section]:
+def model_sections(made: Made, folder: str) -> Iterator[Section]:
     """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
-    scaling, exchanges, trees = scaling_curves(rows), exchanges_of(rows), algorithms_of(rows)
-    growths = growths_of(rows)
-    drawn = scaling_charts(scaling, curve_names(scaling)) if scaling else []
-    for sheets, pictures in (
-        (tuple(phase_sheets(rows)), roofline_charts(rooflines_of(rows))),
-        (macro_sheets(macro_of(rows)), []),
-        (message_sheets(rows), []),
-        (overhead_sheets(overheads_of(rows)), []),
-        (max_rate_sheets(max_rates_of(rows)), []),
-        (scaling_sheets(scaling), drawn),
-        (tree_sheets(trees), tree_charts(trees, tree_names(trees))),
-        (collective_sheets(collective_lines_of(rows)), []),
-        (growth_sheets(growths), growth_charts(growths, growth_names(growths))),
-        (exchange_sheets(exchanges), exchange_charts(exchanges, exchange_names(exchanges))),
-    ):
-        if sheets:
-            title, explained = _titled(sheets[0].title, folder), sentence(sheets[0].explained)
-            yield Section(title, explained, charts=tuple(pictures), sheets=_sheets(sheets))
-    over_threads = thread_curves(rows)
-    for sheet in thread_sheets(over_threads):
-        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
-        whole = replace(all_threads_sheet(over_threads), title="")
-        each = tuple(each_thread_charts(over_threads))
-        views = (View("", "", each),) if each else ()
-        folded = Part("All numbers of threads", views, sheets=(whole,))
-        legend, charts = _legend_once(thread_charts(over_threads))
-        yield Section(title, explained, legend, charts, sheets=(untitled(sheet),), more=(folded,))
-    for sheet in stream_sheets(streams_of(rows)):
-        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
-        yield Section(title, explained, sheets=(untitled(sheet),))
-    yield from _functionality_section(rows, folder)
-    ranked, choices = rankings_of(rows), choices_of(rows)
-    yield from _ranking_section(ranking_sheets(ranked), ranked, folder)
-    yield from _ranking_section(choice_sheets(choices), choices, folder)
-    settings = settings_ranked(rows)
-    yield from _ranking_section(setting_sheets(settings), settings, folder)
+    for key, tables in MODEL_TABLES.items():
+        sheets = () if key in ELSEWHERE else tuple(tables(made))
+        if not sheets:
+            continue
+        legend, charts = _legend_once(PICTURES[key](made) if key in PICTURES else ())
+        yield Section(
+            _titled(TITLES.get(key, sheets[0].title), folder),
+            sentence(sheets[0].explained),
+            legend,
+            charts,
+            sheets=_sheets(sheets, key in TITLES),
+            more=(FOLDED[key](made),) if key in FOLDED else (),
+        )
 
 
 def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:
-    """The legend of several pictures that have the same one, above all of them; nothing where they differ."""
+    """The legend that several pictures share, above all of them; nothing where they differ."""
     if len({chart.legend for chart in charts}) != 1 or len(charts) < 2:
         return (), tuple(charts)
     return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
 
 
-def _ranking_section(sheets: Sequence[Sheet], ranked: Sequence[Ranking], folder: str) -> Iterator[Section]:
-    """The best ways; all of them, in their order, are folded."""
-    for sheet in sheets:
-        whole = Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
-        title, explained = _titled(sheet.title, folder), sentence(sheet.explained)
-        yield Section(title, explained, sheets=(untitled(sheet),), more=(whole,))
+def _sheets(found: Sequence[Sheet], all_titled: bool) -> tuple[Sheet, ...]:
+    """All tables of a model, what several explain once; the first has its title above the section, too."""
+    first, *others = found
+    told = [
+        replace(one, explained="" if one.explained == first.explained else sentence(one.explained))
+        for one in others
+    ]
+    return (replace(first, explained="") if all_titled else untitled(first), *told)
 
 
-def _functionality_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
-    """Which one-sided calls work; all combinations are folded."""
-    found = functionality_of(rows)
-    if sheets := functionality_sheets(found):
-        title, explained = _titled("does it work", folder), sentence(sheets[0].explained)
-        whole = all_ways_sheet(found)
-        yield Section(
-            title,
-            explained,
-            sheets=tuple(
-                replace(one, explained="" if one.explained == sheets[0].explained else one.explained)
-                for one in sheets
-            ),
-            more=(Part("All combinations", sheets=(untitled(whole),)),),
-        )
+def _all_threads(made: Made) -> Part:
+    each = tuple(each_thread_charts(made(THREADS)))
+    whole = replace(all_threads_sheet(made(THREADS)), title="")
+    return Part("All numbers of threads", (View("", "", each),) if each else (), sheets=(whole,))
 
 
-def _sheets(found: Sequence[Sheet]) -> tuple[Sheet, ...]:
-    """All tables of a model; the first has its title above the section."""
-    return (untitled(found[0]), *(replace(one, explained=sentence(one.explained)) for one in found[1:]))
+def _all_ways(ranked: Sequence[Ranking]) -> Part:
+    return Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
+
+
+def _all_combinations(made: Made) -> Part:
+    return Part("All combinations", sheets=(untitled(all_ways_sheet(made(FUNCTIONALITY))),))
+
+
+# Keys of `MODEL_TABLES`: those that have a place of their own in the report, titles that are not those of the
+# first table, pictures, and what is folded.
+ELSEWHERE = ("overlap", "floor", "cores", "pairs")
+TITLES = {"functionality": "does it work"}
+PICTURES: Mapping[str, Callable[[Made], Sequence[Chart]]] = {
+    "phases": lambda made: roofline_charts(rooflines_of(made.rows)),
+    "scaling": lambda made: scaling_charts(made(SCALING), curve_names(made(SCALING))),
+    "trees": lambda made: tree_charts(made(TREES), tree_names(made(TREES))),
+    "growth": lambda made: growth_charts(made(GROWTH), growth_names(made(GROWTH))),
+    "exchanges": lambda made: exchange_charts(made(EXCHANGES), exchange_names(made(EXCHANGES))),
+    "threads": lambda made: thread_charts(made(THREADS)),
+}
+FOLDED: Mapping[str, Callable[[Made], Part]] = {
+    "functionality": _all_combinations,
+    "rankings": lambda made: _all_ways(made(RANKINGS)),
+    "choices": lambda made: _all_ways(made(CHOICES)),
+    "settings": lambda made: _all_ways(made(SETTINGS)),
+    "threads": _all_threads,
+}
 
 
 def sentence(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
 import jinja2
 
 from steelyard import __version__
+from steelyard.accept import Weighed
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
@@ -18,6 +19,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.checks import diagnostics
 from steelyard.compare.verdicts import Verdicts
+from steelyard.models.made import Made
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -31,6 +33,7 @@ from steelyard.report.answers import (
 from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
 from steelyard.report.guidelines import guideline_section
+from steelyard.report.letter import REST, letter_answers, letter_of, letter_sections
 from steelyard.report.model_sections import (
     layer_sections,
     model_sections,
@@ -82,20 +85,36 @@ class Findings:
     found: tuple[tuple[str, Diagnostic], ...]
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Path:
+def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None = None) -> Path:
     """Writes one self-contained HTML file about one or several results folders and returns its path.
 
+    `reference`: what a folder of the plan `acceptance` is held against.
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
+    names = folder_names(folders)
+    return _write(
+        [read_results(path, name) for path, name in zip(folders, names, strict=True)], out, reference
+    )
+
+
+def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
+    """Writes report.html into a folder that was just measured and read, and returns its path.
+
+    `found` is what the checks have found in it. Raises InputError where report.html is a folder.
+    """
+    folder = read.measured.folder
+    (name,) = folder_names([folder])
+    return _write([_shown(replace(read, name=name), found)], folder / "report.html")
+
+
+def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = None) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    names = folder_names(folders)
-    read = [_read(path, name) for path, name in zip(folders, names, strict=True)]
-    write_whole(out, render_report(read).encode())
+    write_whole(out, render_report(folders, reference).encode())
     return out
 
 
-def render_report(folders: Sequence[Folder]) -> str:
+def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -> str:
     """The page as text."""
     folders = as_shown(folders)
     several = len(folders) > 1
@@ -115,12 +134,14 @@ def render_report(folders: Sequence[Folder]) -> str:
         one for folder in folders for one in guideline_section(folder.rows, folder.name if several else "")
     ]
     for folder in folders:
-        sections += model_sections(folder.rows, folder.name if several else "")
+        sections += model_sections(folder.made, folder.name if several else "")
     pictures = [
-        one for folder in folders for one in picture_sections(folder.rows, folder.name if several else "")
+        one for folder in folders for one in picture_sections(folder.made, folder.name if several else "")
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
+    found = letter_of(folders, reference)
+    letter = list(letter_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
@@ -128,13 +149,16 @@ def render_report(folders: Sequence[Folder]) -> str:
         places=_places(folders),
         several=several,
         answers=[
+            *letter_answers(found),
             *comparison_sentences(verdicts, MOST_NAMED),
             *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
             *_outcomes(folders),
         ],
         overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
-        sections=sections,
+        sections=[*letter, *sections],
+        folded_from=len(letter),
+        rest=REST,
         level=interval_level(rows),
         methods=_methods(folders),
         most_open=MOST_OPEN,
@@ -197,7 +221,12 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             yield Findings(title, kinds[0], tuple(own))
 
 
-def _read(path: Path, name: str) -> Folder:
+def read_results(path: Path, name: str) -> Folder:
+    """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
     measured = load(path)
     rows = rows_of(measured)
-    return Folder(name, measured, rows, diagnostics(measured, *named_shortly([rows])), settings_of(measured))
+    return _shown(ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows])))
+
+
+def _shown(read: ReadFolder, found: Sequence[Diagnostic]) -> Folder:
+    return Folder(read.name, read.measured, read.made, tuple(found), settings_of(read.measured))

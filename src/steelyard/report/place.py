@@ -13,9 +13,11 @@ from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Launch, Place
 from steelyard.report.blocks import facts, plain_sheet
 from steelyard.report.setting_words import machine_words, setting_words
+from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured
 from steelyard.results.states import changes_of, shared_by
 from steelyard.results.threads import seen_lanes
+from steelyard.show.host_sheets import seen_sheets
 from steelyard.show.sheet import Sheet
 
 MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
@@ -52,6 +54,7 @@ class HostSetting:
     """Where a campaign ran, as tables, and the bindings; `states`: what passed in each launch."""
 
     machine: Sheet
+    hosts: tuple[Sheet, ...]
     engines: Sheet
     bindings: tuple[Binding, ...]
     notes: tuple[str, ...]
@@ -82,6 +85,7 @@ def settings_of(measured: Measured) -> HostSetting:
         notes[f"{left_out} more placements are where they were asked to be, and are not shown below"] = None
     return HostSetting(
         machine=facts(machine_words(measured.campaign.machine)),
+        hosts=tuple(replace(sheet, title="") for sheet in seen_sheets(hosts_seen(measured))),
         engines=facts(_engines(measured)),
         bindings=bindings,
         notes=tuple(notes),

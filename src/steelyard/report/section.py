@@ -40,6 +40,7 @@ from steelyard.show.terminal import narrowed
 
 OSU = ("Avg Latency(us)", "Min Latency(us)", "Max Latency(us)")
 IMB = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
+MATRICES = ("From CPU to CPU", "From host to host")  # what pictures of placements are called
 BESIDE = 3  # pictures that may stand side by side
 
 _HISTOGRAMS = (
@@ -135,7 +136,8 @@ def _matrices(tables: Sequence[PairTable]) -> Iterator[Chart]:
         chart = matrix_chart(table)
         if chart is not None:
             size = format_bytes(table.rows[0].bytes) if len(tables) > 1 else ""
-            yield replace(chart, title=", ".join(part for part in ("From CPU to CPU", size) if part))
+            title = f"From {table.level} to {table.level}"
+            yield replace(chart, title=", ".join(part for part in (title, size) if part))
 
 
 def _more(group: FigureGroup) -> Iterator[Part]:
@@ -161,9 +163,10 @@ def _more(group: FigureGroup) -> Iterator[Part]:
 
 
 def _pair_parts(tables: Sequence[PairTable]) -> Iterator[Part]:
-    sheets = tuple(replace(pair_sheet(one), title=one.title, explained="") for one in tables)
-    if sheets:
-        yield Part("From CPU to CPU", sheets=sheets)
+    for level in dict.fromkeys(one.level for one in tables):
+        own = (one for one in tables if one.level == level)
+        sheets = tuple(replace(pair_sheet(one), title=one.title, explained="") for one in own)
+        yield Part(f"From {level} to {level}", sheets=sheets)
 
 
 def _wide_part(sheet: Sheet | None) -> Iterator[Part]:

@@ -184,7 +184,7 @@ def load(folder: Path) -> Measured:
 def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
     """The axes of a point that no campaign.json names, from its records."""
     mpi = job.mpi.name if job.mpi else None
-    place = Placement(job.placement.split()[0], job.cpus) if job.placement else None
+    place = _placement_of(job)
     if run.point is None:
         return PlannedPoint(
             point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
@@ -202,6 +202,14 @@ def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
         mpi=mpi,
         placement=place,
     )
+
+
+def _placement_of(job: Job) -> Placement | None:
+    """What a job was asked for, without the interrupts, which its record does not have."""
+    kind, _, words = (job.placement or "").partition(" ")
+    if not kind:
+        return None
+    return Placement(kind, job.cpus, hosts=() if job.cpus or not words else tuple(words.split(",")))
 
 
 def cell_of(file: JobFile, run: PointRun) -> PointLaunch:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from steelyard.base.plural import plural
-from steelyard.records.campaign_file import Placement, PlannedOp
+from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
 from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
 from steelyard.records.schema import Point
 from steelyard.results.agreement import with_same_answers
@@ -261,7 +261,7 @@ def _apart(cells: tuple[PointLaunch, ...]) -> Placement | None:
         places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
         bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
         if len(places) == len(bound) == len({place.host for place in places}) == 2:
-            return Placement("other-host", tuple(bound))
+            return Placement(OTHER_HOST, tuple(bound))
     return None
 
 

@@ -1,11 +1,16 @@
-"""Rows of placements of two, as one table: from where to where, how long, and what to know of the pair."""
+"""Rows of placements of two, as one table: from where to where, how long, and what to know of the pair.
+
+A place is a CPU of one machine, or a host of several.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.units import format_bytes
+from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.results.row import Row
 from steelyard.show.labels import rows_facts
 from steelyard.show.row_words import value_words
@@ -13,24 +18,30 @@ from steelyard.show.words import interval_words, pair_words
 
 MOST_LINES = 16  # placements of a point that a picture of lines can tell apart
 
-_APART = "other-host"  # its CPUs are of two machines and have no place in a matrix of one
+Pair = tuple[int, int] | tuple[str, str]  # of CPUs, or of hosts
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """One point on pairs of CPUs, and wherever else it was placed. `title` names it; rows with a number.
+    """One point on pairs of CPUs or of hosts (`level`), and wherever else it was placed.
 
-    `rows` are unplaced ones first, then pairs by their numbers.
+    `title` names it; `rows` have a number: unplaced ones first, then pairs in order.
     """
 
     title: str
     rows: tuple[Row, ...]
+    level: str
 
     @property
-    def pairs(self) -> dict[tuple[int, int], Row]:
-        """The rows of one machine's pairs, by what rank or thread 0 was on and what the other."""
-        rows = (row for row in self.rows if (row.time or 0) > 0 and _kind(row) != _APART)
+    def pairs(self) -> dict[Pair, Row]:
+        """The rows of one machine's pairs, or of hosts, by where rank or thread 0 was and where the other."""
+        rows = (row for row in self.rows if (row.time or 0) > 0 and _is_in_matrix(row))
         return {pair: row for row in rows if (pair := _pair(row))}
+
+    @property
+    def spots(self) -> tuple[int | str, ...]:
+        """The CPUs or hosts of `pairs`, in order; `n10` is behind `n9`."""
+        return tuple(sorted({spot for pair in self.pairs for spot in pair}, key=_in_order))
 
     @property
     def lines(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -46,9 +57,28 @@ class PairTable:
         )
 
 
-def _pair(row: Row) -> tuple[int, int] | None:
-    cpus = row.placed.cpus if row.placed else ()
+def _pair(row: Row) -> Pair | None:
+    if row.placed is None:
+        return None
+    hosts, cpus = row.placed.hosts, row.placed.cpus
+    if len(hosts) == 2:
+        return hosts[0], hosts[1]
     return (cpus[0], cpus[1]) if len(cpus) == 2 else None
+
+
+def _in_order(spot: int | str) -> tuple[tuple[int, str], ...]:
+    """Numbers in a name count as such."""
+    parts = re.split(r"([0-9]+)", str(spot))
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+
+
+def _is_in_matrix(row: Row) -> bool:
+    """CPUs of two machines have no place in a matrix of one."""
+    return row.placed is not None and (bool(row.placed.hosts) or _kind(row) != OTHER_HOST)
+
+
+def _level(row: Row) -> str:
+    return "host" if row.placed is not None and row.placed.hosts else "CPU"
 
 
 def _kind(row: Row) -> str:
@@ -67,9 +97,12 @@ def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
         sizes = {row.bytes for row in members if _pair(row)}
         for size in sorted({min(sizes), max(sizes)}) if sizes else ():
             same = [row for row in members if row.bytes == size]
-            same.sort(key=lambda row: (_pair(row) or (-1, -1), _kind(row)))
+            same.sort(key=lambda row: (tuple(map(_in_order, _pair(row) or ())), _kind(row)))
             words = [title[0], format_bytes(size) if same[0].sized else "", *title[1:]]
-            tables.append(PairTable(", ".join(word for word in words if word), tuple(same)))
+            name = ", ".join(word for word in words if word)
+            for level in dict.fromkeys(_level(row) for row in same if _pair(row)):
+                own = tuple(row for row in same if not _pair(row) or _level(row) == level)
+                tables.append(PairTable(name, own, level))
     return tuple(tables)
 
 
@@ -93,7 +126,9 @@ def pictured(rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _first_ones(members: Sequence[Row]) -> set[int]:
-    pairs = sorted((row for row in members if _pair(row)), key=lambda row: _pair(row) or ())
+    pairs = sorted(
+        (row for row in members if _pair(row)), key=lambda row: tuple(map(_in_order, _pair(row) or ()))
+    )
     if len(pairs) <= MOST_LINES:
         return {row.point for row in members}
     first: dict[tuple[str, bool], Row] = {}

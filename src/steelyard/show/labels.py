@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_bytes
+from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
 from steelyard.records.fields import Params
 from steelyard.results.row import Row
 from steelyard.show.sheet import NUMBER, WORDS, Column
@@ -30,7 +31,7 @@ class Fact:
 
 
 Facts = Mapping[str, Fact]  # by a key that means the same in all that are compared
-UNSET = "-"  # the value of a variable that is taken out of the environment
+_WITHOUT = {MODULES: "no modules", WRAPPER: "no wrapper"}  # what stands for them where they are unset
 NO_FACT = Fact("", "", "", is_usual=True)
 
 
@@ -169,7 +170,9 @@ def set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
     """A fact for each setting that a launch makes: `tcp` under `UCX_TLS`, `UCX_TLS=tcp`; `-` unsets it."""
     texts = {name: "unset" if value == UNSET else value for name, value in values.items()}
     return {
-        f"{what} {name}": Fact(name, text, f"{name} unset" if text == "unset" else f"{name}={text}")
+        f"{what} {name}": Fact(
+            name, text, _WITHOUT.get(name, f"{name} unset") if text == "unset" else f"{name}={text}"
+        )
         for name, text in texts.items()
     }
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.base.units import format_bytes, format_time
-from steelyard.models.loggp import LogModel, LogPiece, log_models
-from steelyard.models.micro_macro import macro_of
-from steelyard.results.row import Row
+from steelyard.models.loggp import LogModel, LogPiece
+from steelyard.models.micro_macro import Macro
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer say nothing of changes
 
 
-def message_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def message_sheets(found: Sequence[LogModel], macro: Macro) -> tuple[Sheet, ...]:
     """The lines of MPIs whose ping-pong has six sizes or more; none beside kernels, which have it already."""
-    models = [model for model in log_models(rows) if len(model.sizes) >= LEAST_SIZES]
-    return (log_sheet(models),) if models and not macro_of(rows).lines else ()
+    models = [model for model in found if len(model.sizes) >= LEAST_SIZES]
+    return (log_sheet(models),) if models and not macro.lines else ()
 
 
 def log_sheet(models: Sequence[LogModel]) -> Sheet:

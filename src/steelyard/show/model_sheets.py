@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
-from steelyard.models.algorithms import algorithms_of
-from steelyard.models.collective_lines import collective_lines_of
-from steelyard.models.cores import streams_of
-from steelyard.models.efficiency import Efficiency, efficiencies
-from steelyard.models.exchanges import exchanges_of
-from steelyard.models.functionality import functionality_of
-from steelyard.models.growth import growths_of
-from steelyard.models.max_rate import max_rates_of
-from steelyard.models.micro_macro import macro_of
-from steelyard.models.overheads import overheads_of
-from steelyard.models.overlap import OverlapCurve, curves
-from steelyard.models.ranking import choices_of, rankings_of, settings_ranked
-from steelyard.models.scaling import scaling_curves
-from steelyard.models.thread_costs import thread_curves
-from steelyard.results.row import Row
+from steelyard.models.efficiency import Efficiency
+from steelyard.models.host_matrix import host_matrices
+from steelyard.models.made import (
+    CHOICES,
+    COLLECTIVES,
+    EXCHANGES,
+    FLOOR,
+    FUNCTIONALITY,
+    GROWTH,
+    MACRO,
+    MESSAGES,
+    OVERHEADS,
+    OVERLAP,
+    RANKINGS,
+    RATES,
+    SCALING,
+    SETTINGS,
+    STREAMS,
+    THREADS,
+    TREES,
+    Made,
+)
+from steelyard.models.overlap import OverlapCurve
 from steelyard.show.collective_sheets import collective_sheets
 from steelyard.show.core_pairs import PairTable, pair_tables
 from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
+from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.log_sheets import message_sheets
@@ -41,32 +50,11 @@ from steelyard.show.tree_sheets import tree_sheets
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
 
-def model_sheets(rows: Sequence[Row], folder: str = "") -> Iterator[Sheet]:
-    """All that the rows of a folder make; `folder` is its name where there are several."""
-    found = (
-        *phase_sheets(rows),
-        *overlap_sheets(curves(rows)),
-        *floor_sheets(efficiencies(rows)),
-        *core_sheets(rows),
-        *map(pair_sheet, pair_tables(rows)),
-        *macro_sheets(macro_of(rows)),
-        *message_sheets(rows),
-        *overhead_sheets(overheads_of(rows)),
-        *max_rate_sheets(max_rates_of(rows)),
-        *scaling_sheets(scaling_curves(rows)),
-        *tree_sheets(algorithms_of(rows)),
-        *collective_sheets(collective_lines_of(rows)),
-        *growth_sheets(growths_of(rows)),
-        *exchange_sheets(exchanges_of(rows)),
-        *functionality_sheets(functionality_of(rows)),
-        *ranking_sheets(rankings_of(rows)),
-        *choice_sheets(choices_of(rows)),
-        *setting_sheets(settings_ranked(rows)),
-        *thread_sheets(thread_curves(rows)),
-        *stream_sheets(streams_of(rows)),
-    )
-    for sheet in found:
-        yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet
+def model_sheets(made: Made, folder: str = "") -> Iterator[Sheet]:
+    """All tables of what the rows of a folder make; `folder` is its name where there are several."""
+    for tables in MODEL_TABLES.values():
+        for sheet in tables(made):
+            yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet
 
 
 def overlap_sheets(found: Iterable[OverlapCurve]) -> Iterator[Sheet]:
@@ -158,10 +146,36 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
 
 
 def pair_sheet(pairs: PairTable) -> Sheet:
-    """A line for each pair of CPUs, from rank or thread 0's to the other's."""
+    """A line for each pair of CPUs or hosts, from rank or thread 0's to the other's."""
     return Sheet(
-        "from CPU to CPU",
+        f"from {pairs.level} to {pairs.level}, by pair" if pairs.level == "host" else "from CPU to CPU",
         pairs.title,
-        (number("CPUs"), number("time", strong=True), number("interval"), words("where")),
+        (number(f"{pairs.level}s"), number("time", strong=True), number("interval"), words("where")),
         plain_lines(pairs.lines),
     )
+
+
+# What the rows of a folder make -> its tables, in the order of the terminal and of the report.
+MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
+    "phases": lambda made: phase_sheets(made.rows),
+    "overlap": lambda made: overlap_sheets(made(OVERLAP)),
+    "floor": lambda made: floor_sheets(made(FLOOR)),
+    "cores": lambda made: core_sheets(made.rows),
+    "pairs": lambda made: map(pair_sheet, pair_tables(made.rows)),
+    "hosts": lambda made: host_sheets(host_matrices(made.rows)),
+    "macro": lambda made: macro_sheets(made(MACRO)),
+    "messages": lambda made: message_sheets(made(MESSAGES), made(MACRO)),
+    "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
+    "rates": lambda made: max_rate_sheets(made(RATES)),
+    "scaling": lambda made: scaling_sheets(made(SCALING)),
+    "trees": lambda made: tree_sheets(made(TREES)),
+    "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
+    "growth": lambda made: growth_sheets(made(GROWTH)),
+    "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),
+    "functionality": lambda made: functionality_sheets(made(FUNCTIONALITY)),
+    "rankings": lambda made: ranking_sheets(made(RANKINGS)),
+    "choices": lambda made: choice_sheets(made(CHOICES)),
+    "settings": lambda made: setting_sheets(made(SETTINGS)),
+    "threads": lambda made: thread_sheets(made(THREADS)),
+    "streams": lambda made: stream_sheets(made(STREAMS)),
+}

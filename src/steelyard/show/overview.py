@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +12,13 @@ from typing import TypeVar
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.units import format_bytes
+from steelyard.models.made import Made
+from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured
 from steelyard.results.row import NOT_YET, Row
 from steelyard.show.core_pairs import pictured
 from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
+from steelyard.show.host_sheets import seen_sheets
 from steelyard.show.labels import row_labels
 from steelyard.show.model_sheets import model_sheets
 from steelyard.show.row_sheet import RowTable, row_sheet
@@ -28,11 +32,16 @@ _KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # before what a skip
 
 @dataclass(frozen=True, slots=True)
 class ReadFolder:
-    """A results folder and its rows, under the name that tells it from others."""
+    """A results folder, its rows and what they make, under the name that tells it from others."""
 
     name: str
     measured: Measured
-    rows: tuple[Row, ...]
+    made: Made
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """A row for each test case."""
+        return self.made.rows
 
 
 F = TypeVar("F", bound=ReadFolder)
@@ -41,7 +50,10 @@ F = TypeVar("F", bound=ReadFolder)
 def as_shown(folders: Sequence[F]) -> list[F]:
     """The folders as readers see them: of names that are paths, what tells them apart."""
     named = named_shortly([folder.rows for folder in folders])
-    return [replace(folder, rows=rows) for folder, rows in zip(folders, named, strict=True)]
+    return [
+        folder if all(map(operator.is_, rows, folder.rows)) else replace(folder, made=Made(rows))
+        for folder, rows in zip(folders, named, strict=True)
+    ]
 
 
 def folder_names(folders: Sequence[Path]) -> list[str]:
@@ -94,7 +106,9 @@ def overview_sheets(
         if (sheet := group_sheet(group, summaries, known)) is not None:
             yield sheet
     for folder in folders:
-        yield from model_sheets(folder.rows, folder.name if len(folders) > 1 else "")
+        name = folder.name if len(folders) > 1 else ""
+        yield from model_sheets(folder.made, name)
+        yield from seen_sheets(hosts_seen(folder.measured), name)
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.models.ranking import ORIGIN, Ranking, Way
+from steelyard.records.campaign_file import UNSET
 from steelyard.show.labels import (
-    UNSET,
     Axis,
     Fact,
     Facts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from steelyard.base.units import format_factor
 from steelyard.models.ratios import Ratio, ratio_of
 from steelyard.results.row import Row
 from steelyard.show.labels import Axis, Labels
@@ -88,6 +89,4 @@ def ratio_cells(ratio: Ratio | None) -> tuple[str, str]:
 
 def _figures(value: float) -> str:
     """Three figures, at least two behind the point below 10: ratios lie around 1."""
-    if value >= 1000:
-        return f"{value:.3g}"
-    return f"{value:.2f}" if 0.01 <= value < 9.995 else f"{value:.3g}"
+    return f"{value:.2f}" if 0.01 <= value < 9.995 else format_factor(value)

@@ -64,6 +64,13 @@ def _overhead(row: Row) -> str:
     return time_cell(found.corrected) + ("" if half == NOTHING else f" ± {half}")
 
 
+def _p99(row: Row) -> str:
+    """`131 us ± 5 %`; nothing where samples are too few for an interval: a bare tail says little."""
+    found = row.get(Samples)
+    half = half_words(found.p99, found.p99_low, found.p99_high)
+    return NOTHING if half == NOTHING else f"{time_cell(found.p99)} ± {half}"
+
+
 def _communication(row: Row) -> str:
     phases = row.get(Inside).phases
     return f"{100 * phases.communication:.1f} %" if phases else NOTHING
@@ -100,7 +107,7 @@ COLUMNS = (
     RowColumn("modes", lambda row: mode_words(row) if _has_modes(row) else NOTHING, kind=WORDS),
     RowColumn("median", lambda row: time_cell(row.median) if _has_modes(row) else NOTHING),
     RowColumn("min", lambda row: time_cell(row.get(Samples).min)),
-    RowColumn("p99", lambda row: time_cell(row.get(Samples).p99), TIMES),
+    RowColumn("p99", _p99, TIMES),
     RowColumn("bandwidth", bandwidth_words, TERMINAL),
     RowColumn("rate", rate_words, TERMINAL),
     RowColumn("of roof", _of_roof, TERMINAL),

@@ -43,21 +43,27 @@ def _own_tail(path: tuple[str, ...], others: Collection[tuple[str, ...]]) -> tup
 
 
 def named_shortly(folders: Sequence[Sequence[Row]]) -> tuple[tuple[Row, ...], ...]:
-    """The rows of folders that stand together, with short names of MPIs and values of variables."""
+    """The rows of folders that stand together, with short names of MPIs and values of variables.
+
+    A row without long names is the same object.
+    """
     rows = [row for own in folders for row in own]
     mpis = short_names({row.mpi for row in rows if row.mpi})
     variables = {name for row in rows for name in row.env}
     env = {name: short_names({row.env[name] for row in rows if name in row.env}) for name in variables}
     return tuple(
         tuple(
-            replace(
+            _renamed(
                 row,
-                mpi=row.mpi and mpis[row.mpi],
-                env={name: env[name][value] for name, value in row.env.items()},
+                row.mpi and mpis[row.mpi],
+                {name: env[name][value] for name, value in row.env.items()},
             )
-            if row.env or (row.mpi and mpis[row.mpi] != row.mpi)
-            else row
             for row in own
         )
         for own in folders
     )
+
+
+def _renamed(row: Row, mpi: str | None, env: dict[str, str]) -> Row:
+    """The very row where its names are short already."""
+    return row if (mpi, env) == (row.mpi, row.env) else replace(row, mpi=mpi, env=env)

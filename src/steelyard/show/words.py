@@ -49,6 +49,9 @@ PLACEMENT_WORDS = {
     "same-package": "same package",
     "other-package": "other package",
     "other-host": "other host",
+    "same-host": "same host",
+    "same-switch": "same switch",
+    "other-switch": "other switch",
 }
 
 

@@ -12,6 +12,7 @@ which such orders would take for a change: so what the night before tells of a n
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ _ROUNDS = 3  # of cutting, each at half the false alarms of the one before: 7 ch
 _FAR = 4.0  # scales from the middle, beyond which a night counts as if it were there
 _MOST_ALIKE = 0.9  # of the correlation of a night with the one before
 _DATE = -math.log1p(-math.sqrt(0.95))  # log likelihood below its best in which the date lies with 95 %
-_AT_ONCE = 4_000_000  # numbers of random orders in memory
+_AT_ONCE = 1 << 15  # numbers of random orders at a time: they stay in the cache of a core
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,16 @@ def scale_of(values: FloatArray) -> FloatArray:
     """
     n = values.shape[-1]
     half = n // 2 + 1
-    i, j = np.triu_indices(n, 1)
+    i, j = _pairs(n)
     apart = np.abs(values[..., i] - values[..., j])
     nearest = half * (half - 1) // 2 - 1
     return np.asarray(np.partition(apart, nearest, axis=-1)[..., nearest])
+
+
+@functools.lru_cache(maxsize=8)
+def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Both members of all pairs of n things."""
+    return np.triu_indices(n, 1)
 
 
 def find_changes(values: FloatArray, *, false_alarm: float = 0.01, seed: int = 0) -> tuple[Change, ...]:
@@ -163,19 +170,23 @@ def _best_cut(values: FloatArray) -> tuple[int, FloatArray]:
     return int(np.argmax(likelihood)) + LEAST_SIDE, likelihood
 
 
-def _statistic(values: FloatArray) -> FloatArray:
-    """The largest t² over all cuts and the stretch of the widest sum, (..., n) to (...)."""
-    n = values.shape[-1]
-    left = values - values.mean(axis=-1, keepdims=True)
-    whole = (left**2).sum(axis=-1)
+def _statistic(left: FloatArray, whole: FloatArray) -> FloatArray:
+    """The largest t² over all cuts and the stretch of the widest sum, (..., n) to (...).
+
+    left: values less their mean; whole: their squares' sum, the same in any order of them.
+    """
+    n = left.shape[-1]
     sums = np.cumsum(left, axis=-1)
-    length = np.abs(sums.argmax(axis=-1) - sums.argmin(axis=-1))
+    high, low = sums.argmax(axis=-1), sums.argmin(axis=-1)
+    length = np.abs(high - low)
     usable = (length >= LEAST_SIDE) & (n - length >= LEAST_SIDE)
-    widest = np.where(usable, np.ptp(sums, axis=-1) ** 2 * n / np.maximum(length * (n - length), 1), 0.0)
+    stretch = sums.max(axis=-1) - sums.min(axis=-1)
+    widest = np.where(usable, stretch**2 * n / np.maximum(length * (n - length), 1), 0.0)
     k = np.arange(LEAST_SIDE, n - LEAST_SIDE + 1)
-    between = np.maximum((sums[..., k - 1] ** 2 * (n / (k * (n - k)))).max(axis=-1), widest)
-    left = np.maximum((whole - between) / (n - 2), LEAST_SCATTER**2)
-    return np.asarray(between / left)
+    cuts = np.abs(sums[..., LEAST_SIDE - 1 : n - LEAST_SIDE])
+    cuts *= np.sqrt(n / (k * (n - k)))
+    between = np.maximum(cuts.max(axis=-1) ** 2, widest)
+    return np.asarray(between / np.maximum((whole - between) / (n - 2), LEAST_SCATTER**2))
 
 
 def _adjusted(pieces: list[_Piece], nights: int, rng: np.random.Generator) -> FloatArray:
@@ -190,13 +201,15 @@ def _adjusted(pieces: list[_Piece], nights: int, rng: np.random.Generator) -> Fl
         groups.setdefault(piece.nights[-piece.fresh.size :].tobytes(), []).append(i)
     for members in groups.values():
         which = pieces[members[0]].nights[-pieces[members[0]].fresh.size :]
+        orders = np.argsort(keys[:, which], axis=1)  # (orders, n)
         raw = np.stack([pieces[i].fresh for i in members])  # (members, n)
         for way in (raw, np.stack([_clipped(one) for one in raw])):
-            seen[members] = np.maximum(seen[members], _statistic(way))
+            left = way - way.mean(axis=1, keepdims=True)
+            whole = (left**2).sum(axis=1)
+            seen[members] = np.maximum(seen[members], _statistic(left, whole))
             step = max(1, _AT_ONCE // way.size)
             for first in range(0, ORDERS, step):
-                order = np.argsort(keys[first : first + step][:, which], axis=1)  # (orders, n)
-                some = _statistic(way.T[order].transpose(0, 2, 1)).max(axis=1)
+                some = _statistic(left[:, orders[first : first + step]], whole[:, None]).max(axis=0)
                 largest[first : first + step] = np.maximum(largest[first : first + step], some)
     return np.array([(1 + np.sum(largest >= one * (1 - 1e-12))) / (ORDERS + 1) for one in seen])
 

@@ -105,8 +105,9 @@ def _levels(launch: int, values: FloatArray, tick: float, whole: float | None = 
     least = max(2, math.ceil(LEAST_SHARE * count - 1e-9))
     edges = _edges(blocks, np.arange(count), least, tick)
     if edges.size == 0:
-        value = median(values, tick) if whole is None else whole
-        return [_Level(launch, value, 1.0, tuple(blocks.tolist()))]
+        if whole is None:
+            whole = float(blocks[0]) if count == 1 else median(values, tick)
+        return [_Level(launch, whole, 1.0, tuple(blocks.tolist()))]
     which = np.searchsorted(edges, blocks)
     return [
         _Level(launch, float(np.median(own)), own.size / count, tuple(own.tolist()))
@@ -137,19 +138,18 @@ def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> Flo
     if values.size < 2 * least or values.min() <= 0 or values.max() / values.min() <= MODE_GAP:
         return nothing
     order = np.argsort(values, kind="stable")
-    logs = np.log(values[order])
+    logs, owner = np.log(values[order]), owners[order].tolist()
     most_strays = max(values.size >= STRAYS_OF // 2, values.size // STRAYS_OF)
     widest = np.argsort(-np.diff(logs), kind="stable")
     best = nothing
     for count in range(1, MOST_MODES + 2 * most_strays):
-        cuts = np.sort(widest[:count]) + 1
-        parts = np.split(np.arange(logs.size), cuts)
-        proper = [part for part in parts if np.unique(owners[order[part]]).size >= least]
+        cuts = [0, *(np.sort(widest[:count]) + 1).tolist(), logs.size]
+        proper = [logs[a:b] for a, b in pairwise(cuts) if len(set(owner[a:b])) >= least]
         strays = logs.size - sum(part.size for part in proper)
         if not best.size < len(proper) - 1 < MOST_MODES or strays > most_strays:
             continue
-        gaps = [(logs[one[-1]], logs[other[0]]) for one, other in pairwise(proper)]
-        if _are_apart([logs[part] for part in proper], gaps, strays, tick):
+        gaps = [(float(one[-1]), float(other[0])) for one, other in pairwise(proper)]
+        if _are_apart(proper, gaps, strays, tick):
             best = np.array([math.exp((low + high) / 2) for low, high in gaps])
     return best
 

@@ -155,7 +155,8 @@ def _against_others(series: FloatArray, starts: Sequence[int]) -> tuple[FloatArr
     for k, level in enumerate(levels):
         scale = _scale_of((*sizes[:k], *sizes[k + 1 :], sizes[k] - 1))
         elsewhere = np.delete(left, slice(first, first + level.size))
-        others = np.array([np.delete(level, j) for j in range(level.size)])  # (nights, the others)
+        others = np.tile(level, (level.size, 1))[~np.eye(level.size, dtype=bool)]
+        others = others.reshape(level.size, -1)  # (nights, the others)
         middles = np.median(others, axis=1, keepdims=True)
         rest = np.concatenate([np.tile(elsewhere, (level.size, 1)), others - middles], axis=1)
         scatter = np.maximum(scale.factor * scale_of(rest), LEAST_SCATTER)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
+_FEW = 4096  # values, up to which all that numpy's quantile does beside takes longer than sorting them
+
 
 def median(values: ArrayLike, tick: float = 0.0) -> float:
     """The grouped median of `values` (any unit) that are multiples of `tick` (same unit), plus any constant.
@@ -35,9 +37,7 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
         raise ValueError("a quantile needs at least one value")
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
-    if tick <= 0.0:
-        return tuple(float(value) for value in np.quantile(data, probabilities))
-    return tuple(float(value) for value in row_quantiles(data[None], probabilities, tick)[:, 0])
+    return tuple(row_quantiles(data[None], probabilities, tick)[:, 0].tolist())
 
 
 def pooled_quantile(
@@ -85,10 +85,22 @@ def _cell(p: float, size: int) -> tuple[float, int, int]:
 
 def row_quantiles(rows: FloatArray, probabilities: Sequence[float], tick: float = 0.0) -> FloatArray:
     """`quantile` of each row of a matrix of shape (count, size), as shape (probabilities, count)."""
-    if tick <= 0.0:
+    if tick <= 0.0 and rows.size > _FEW:
         return np.asarray(np.quantile(rows, probabilities, axis=1), dtype=np.float64)
     ordered = np.sort(rows, axis=1)  # takes less than a partition at a few places, for several of them
+    if tick <= 0.0:
+        return np.array([_between(ordered, p) for p in probabilities])
     return np.array([_grouped(ordered, p, tick) for p in probabilities])
+
+
+def _between(ordered: FloatArray, p: float) -> FloatArray:
+    """Sample quantiles of sorted rows, linear between two values, to the bit as numpy has them."""
+    at = (ordered.shape[1] - 1) * p
+    first = math.floor(at)
+    share = at - first
+    low, high = ordered[:, first], ordered[:, min(first + 1, ordered.shape[1] - 1)]
+    rise = high - low
+    return np.asarray(high - rise * (1 - share) if share >= 0.5 else low + rise * share)
 
 
 def _grouped(ordered: FloatArray, p: float, tick: float) -> FloatArray:

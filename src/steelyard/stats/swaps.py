@@ -40,15 +40,53 @@ class Swapped:
     pairs: NDArray[np.int64]
 
 
-def level_modes(values: FloatArray, gap: float) -> FloatArray:
-    """The values of one test case less the median of the mode that each is in.
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The values of P test cases, each column sorted, and the run that each is in: (n, P) all.
 
-    values: logarithms, any shape, of both arms together, so that who ran where plays no part; nan stays.
+    Runs are what gaps above log(gap) part: the modes. `order` is where a value stood, `first` and `last` are
+    the places of the run's ends. What is not finite is at the end, and each of it a run.
     """
-    left = values.ravel().copy()
-    for part in mode_parts(left, gap):
-        left[part] -= np.median(left[part])
-    return left.reshape(values.shape)
+
+    values: FloatArray
+    order: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which are finite, (n, P)."""
+        return np.isfinite(self.values)
+
+
+def _sorted(values: FloatArray, gap: float) -> _Sorted:
+    """values: (n, P), logarithms, of both arms together, so that who ran where plays no part."""
+    values = np.where(np.isfinite(values), values, np.nan)
+    order = np.argsort(values, axis=0, kind="stable")
+    values = np.take_along_axis(values, order, axis=0)
+    begins = np.ones(values.shape, dtype=bool)
+    begins[1:] = ~(np.diff(values, axis=0) <= np.log(gap))
+    ends = np.vstack((begins[1:], begins[:1]))
+    places = np.arange(values.shape[0])[:, None]
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=0)
+    last = np.minimum.accumulate(np.where(ends, places, values.shape[0])[::-1], axis=0)[::-1]
+    return _Sorted(values, order, first, last)
+
+
+def level_modes(values: FloatArray, gap: float) -> FloatArray:
+    """The values of each test case less the median of the mode that each is in.
+
+    values: (n, P), logarithms, of both arms together; what is not finite stays.
+    """
+    found = _sorted(values, gap)
+    low, high = (
+        np.take_along_axis(found.values, (found.first + found.last + odd) // 2, axis=0) for odd in (0, 1)
+    )
+    left = values.copy()
+    np.put_along_axis(
+        left, found.order, np.where(found.known, found.values - (low + high) / 2, np.nan), axis=0
+    )
+    return np.where(np.isfinite(values), left, values)
 
 
 def modes_of(values: FloatArray, gap: float) -> int:
@@ -64,10 +102,20 @@ def mode_parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
     return np.split(order, cuts) if order.size else []
 
 
-def _is_shared(first: FloatArray, second: FloatArray, gap: float) -> bool:
-    """Is each mode one of both arms? Else the gap may be the very difference that is looked for."""
-    parts = mode_parts(np.concatenate((first, second)), gap)
-    return all(min((part < first.size).sum(), (part >= first.size).sum()) >= LEAST_IN_MODE for part in parts)
+def _are_shared(both: FloatArray, gap: float) -> NDArray[np.bool_]:
+    """Is each mode one of both arms? Else the gap may be the very difference that is looked for; (P,).
+
+    both: (2, n, P), the arms.
+    """
+    n = both.shape[1]
+    found = _sorted(np.concatenate((both[0], both[1])), gap)
+    of_first = np.vstack((np.zeros(both.shape[2], dtype=np.int64), np.cumsum(found.order < n, axis=0)))
+    firsts = np.take_along_axis(of_first, found.last + 1, axis=0) - np.take_along_axis(
+        of_first, found.first, axis=0
+    )
+    seconds = found.last - found.first + 1 - firsts
+    enough = np.minimum(firsts, seconds) >= LEAST_IN_MODE
+    return np.asarray((enough | ~found.known).all(axis=0))
 
 
 def compare_arms(first: FloatArray, second: FloatArray, *, level: float = 0.99, seed: int = 0) -> Swapped:
@@ -85,9 +133,7 @@ def compare_arms(first: FloatArray, second: FloatArray, *, level: float = 0.99, 
     both = np.stack((first, second))
     leveled = [_leveled(both, gap) for gap in GAPS]
     differences = np.stack([one[1] - one[0] for one in leveled])  # (G, n, P)
-    shared = np.array(
-        [[_is_shared(a, b, gap) for a, b in zip(first.T, second.T, strict=True)] for gap in GAPS]
-    )
+    shared = np.stack([_are_shared(both, gap) for gap in GAPS])
     shared[0] = True  # none taken off
     return _compare(differences, shared, level, seed)
 
@@ -95,7 +141,7 @@ def compare_arms(first: FloatArray, second: FloatArray, *, level: float = 0.99, 
 def _leveled(both: FloatArray, gap: float) -> FloatArray:
     if np.isinf(gap):
         return both
-    return np.stack([level_modes(both[:, :, j], gap) for j in range(both.shape[2])], axis=2)
+    return level_modes(both.reshape(-1, both.shape[2]), gap).reshape(both.shape)
 
 
 def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, seed: int) -> Swapped:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import read_regular
@@ -24,10 +26,11 @@ _ASK_SECONDS = 30.0
 
 
 class AllocatedHost(Struct, frozen=True):
-    """A host and how many CPUs of it are ours; None where the batch system does not say."""
+    """A host, how many CPUs of it are ours and its switch; None where the batch system does not say."""
 
     name: str
     cpus: int | None = None
+    switch: str | None = None
 
 
 class Allocation(Struct, frozen=True):
@@ -49,6 +52,42 @@ def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | Non
                 raise InputError(f"{variable} is set, as in an allocation of {system}, but names no host")
             return Allocation(system, hosts)
     return None
+
+
+def with_switches(allocation: Allocation) -> Allocation:
+    """The allocation with the switch of each host, where the batch system knows them."""
+    argv = _SWITCHES.get(allocation.system)
+    if argv is None or shutil.which(argv[0]) is None:
+        return allocation
+    try:
+        done = run(argv, timeout=_ASK_SECONDS)
+    except (InputError, MeasurementError):
+        return allocation
+    switches = _read_switches(done.out) if done.code == 0 else {}
+    hosts = tuple(replace(host, switch=switches.get(host.name)) for host in allocation.hosts)
+    return replace(allocation, hosts=hosts)
+
+
+def _read_switches(text: str) -> dict[str, str]:
+    """The switch that each host hangs from, by host: the lines of Slurm's tree of switches at level 0."""
+    found: dict[str, str] = {}
+    for match in re.finditer(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE):
+        with contextlib.suppress(InputError):
+            found |= dict.fromkeys(expand_hosts(match[2], "'scontrol show topology'"), match[1])
+    return found
+
+
+def named_hosts(allocation: Allocation | None, names: Sequence[str]) -> tuple[AllocatedHost, ...]:
+    """The hosts of these names, each once. Raises InputError for one that the allocation does not have."""
+    known = {host.name: host for host in (allocation.hosts if allocation else ())}
+    for name in names:
+        if name not in known:
+            has = f"this allocation has {', '.join(known)}" if known else "this process is in no allocation"
+            raise InputError(
+                f"the plan places ranks on the host {visible(name)}, and {has}; start it where that host is, "
+                "or give --out another name"
+            )
+    return tuple(known[name] for name in dict.fromkeys(names))
 
 
 def take_hosts(allocation: Allocation | None, count: int, here: str) -> tuple[AllocatedHost, ...]:
@@ -185,6 +224,9 @@ def _flux(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
     each = cores // hosts if hosts and cores % hosts == 0 else None  # not told of each
     return tuple(AllocatedHost(name, each) for name in expand_hosts(match[3], "'flux resource list'"))
 
+
+# What tells of the switches between hosts.
+_SWITCHES = {"slurm": ("scontrol", "show", "topology")}
 
 # The innermost first: Flux is often started inside another system's allocation.
 _SYSTEMS: dict[str, tuple[str, Callable[[Mapping[str, str]], tuple[AllocatedHost, ...]]]] = {

@@ -47,12 +47,14 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
     cwd: str | os.PathLike[str] | None = None,
+    stdin: IO[bytes] | None = None,
 ) -> Done:
     """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
 
-    Raises InputError when it cannot be started and MeasurementError when it takes longer than `timeout`.
+    What it reads is the file `stdin`, or nothing. Raises InputError when it cannot be started and
+    MeasurementError when it takes longer than `timeout`.
     """
-    with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False) as child:
+    with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False, stdin=stdin) as child:
         code = child.wait(timeout)
     if code is None:
         raise MeasurementError(f"'{os.fspath(argv[0])}' did not finish within {timeout:g} s and was ended")
@@ -81,6 +83,7 @@ class Child:
         tidy: bool = True,
         mark: str | None = None,
         held: Sequence[int] = (),
+        stdin: IO[bytes] | None = None,
     ) -> None:
         """Start `argv`. Raises InputError when that is impossible."""
         self._mark = mark or new_mark()
@@ -93,7 +96,7 @@ class Child:
                 [os.fspath(word) for word in argv],
                 env=environment,
                 cwd=cwd,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,

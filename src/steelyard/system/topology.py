@@ -16,6 +16,8 @@ from msgspec import Struct
 from steelyard.base.cpulist import cpu_words, told_cpus
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_number, read_text
+from steelyard.records.campaign_file import OTHER_HOST
+from steelyard.system.allocation import AllocatedHost
 from steelyard.system.machine import usable_cpus
 
 TAKES = 1.5  # times the mean of all CPUs: who counts so many device interrupts takes them
@@ -38,12 +40,14 @@ class Cpu(Struct, frozen=True):
 class Topology(Struct, frozen=True):
     """The CPUs that this process may use, by number; all that are online; those that take the interrupts.
 
-    The latter are all threads of each core of which one counts `TAKES` times the mean or more.
+    The latter are all threads of each core of which one counts `TAKES` times the mean or more. `hosts` are
+    those of the allocation, where a plan places ranks on them, that of this process first.
     """
 
     cpus: tuple[Cpu, ...]
     online: tuple[int, ...]
     interrupts: tuple[int, ...] = ()
+    hosts: tuple[AllocatedHost, ...] = ()
 
 
 NOWHERE = Topology(cpus=(), online=())  # for plans that place nothing
@@ -71,7 +75,7 @@ def _shared(one: int | None, other: int | None) -> bool:
 
 # How two CPUs lie, the first that holds; the nearest first, so that each pair is of one class.
 _RELATIONS: tuple[tuple[str, Callable[[Cpu, Cpu], bool]], ...] = (
-    ("other-host", lambda a, b: a.host != b.host),
+    (OTHER_HOST, lambda a, b: a.host != b.host),
     ("same-cpu", lambda a, b: a.number == b.number),
     ("same-core", lambda a, b: a.core == b.core),
     ("shared-l2", lambda a, b: _shared(a.l2, b.l2)),
@@ -89,13 +93,26 @@ CLASSES = (  # from near to far
     "same-node",
     "same-package",
     "other-package",
-    "other-host",
+    OTHER_HOST,
+)
+
+# How two hosts lie, the first that holds; where nobody knows the switches, two are simply different.
+_HOST_RELATIONS: tuple[tuple[str, Callable[[AllocatedHost, AllocatedHost], bool]], ...] = (
+    ("same-host", lambda a, b: a.name == b.name),
+    (OTHER_HOST, lambda a, b: a.switch is None or b.switch is None),
+    ("same-switch", lambda a, b: a.switch == b.switch),
+    ("other-switch", lambda a, b: a.switch != b.switch),
 )
 
 
 def class_of(a: Cpu, b: Cpu) -> str:
     """The class of a pair, one of `CLASSES`; symmetric."""
     return next(name for name, holds in _RELATIONS if holds(a, b))
+
+
+def host_class_of(a: AllocatedHost, b: AllocatedHost) -> str:
+    """The class of a pair of hosts: `same-host`, `same-switch`, `other-switch` or `other-host`; symmetric."""
+    return next(name for name, holds in _HOST_RELATIONS if holds(a, b))
 
 
 def classes_of(topology: Topology) -> tuple[PairClass, ...]:

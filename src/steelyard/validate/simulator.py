@@ -17,7 +17,7 @@ from pathlib import Path
 from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_time
-from steelyard.engines.build import Engine, describe, simulated_engine
+from steelyard.engines.build import Engine, ask, describe, simulated_engine
 from steelyard.engines.description import Description
 from steelyard.engines.mpi import cache_folder
 from steelyard.records.job_file import append_records
@@ -225,11 +225,12 @@ def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
     if compiler is None:
         raise InputError("there is no C++ compiler to build the simulated machine with; install g++")
     source = Path(__file__).with_name(f"{name}.cpp")
-    shown = shlex.split(run(["smpicc", "-show"], timeout=_HOSTS_SECONDS).out)
+    shown = shlex.split(ask("smpicc", "-show", os.environ))
     places = [word for word in shown if re.match(r"-[IL]/|-Wl,-rpath", word) and word != "-I/usr/include"]
     command = [compiler, "-std=c++17", "-O2", *flags, str(source), *places, "-lsimgrid"]
     digest = hashlib.sha256(source.read_bytes())
-    for text in (__version__, shlex.join(command), run([compiler, "--version"]).out, _version()):
+    versions = (ask(compiler, "--version", os.environ), ask("smpicc", "-version", os.environ))
+    for text in (__version__, shlex.join(command), *versions):
         digest.update(text.encode() + b"\0")
     home = cache_folder("simulator", digest.hexdigest()[:16])
     path = home / f"{name}{suffix}"
@@ -243,7 +244,3 @@ def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
             raise InputError(f"{source.name} could not be compiled with {compiler}: {reason}")
         new.replace(path)
     return path
-
-
-def _version() -> str:
-    return run(["smpicc", "-version"], timeout=_HOSTS_SECONDS).out

@@ -13,7 +13,17 @@
 #include <stdlib.h>
 
 /* The first three are those of all; then what a layout asks for. */
-enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEED is a macro in SimGrid */
+enum {
+    KIND,
+    WINDOW,
+    BUFFERS,
+    OWN,
+    DRAW = OWN,
+    SHIFT = OWN,
+    ROUND = OWN,
+    A = OWN,
+    B
+}; /* SEED is a macro in SimGrid */
 
 #define PARAMS(usual, ...)                                                                                   \
     {[KIND] = {.name = "kind",                                                                               \
@@ -29,6 +39,15 @@ enum { KIND, WINDOW, BUFFERS, OWN, DRAW = OWN, SHIFT = OWN, A = OWN, B }; /* SEE
                  64, 1, 65536},                                                                              \
      [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache", 1, 1, 65536},        \
      __VA_ARGS__}
+/* A number that is bounded by that of the ranks, which the row does not know. */
+#define OF_RANKS(word, text, usual, lowest, values)                                                          \
+    {.name = word,                                                                                           \
+     .unit = "",                                                                                             \
+     .summary = text,                                                                                        \
+     .normal = usual,                                                                                        \
+     .least = lowest,                                                                                        \
+     .most = 2147483647,                                                                                     \
+     .all = values}
 #define LAST_PARAMS OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}
 
 /* As whole numbers in a double. */
@@ -39,23 +58,33 @@ static const struct param rings[] = PARAMS(TRAFFIC_EXCHANGE, LAST_PARAMS);
 static const struct param fans[] = PARAMS(TRAFFIC_SEND, LAST_PARAMS);
 static const struct param matchings[] =
     PARAMS(TRAFFIC_PINGPONG, [DRAW] = {"seed", "", "seed of the matching", 1, 0, LARGEST_SEED}, LAST_PARAMS);
+static const struct param tournaments[] =
+    PARAMS(TRAFFIC_PINGPONG,
+           [ROUND] = OF_RANKS("round", "the round: from 1 to P - 1, or to P where P is odd", 1, 1, "rounds"),
+           LAST_PARAMS);
 static const struct param random_rings[] =
     PARAMS(TRAFFIC_EXCHANGE, [DRAW] = {"seed", "", "seed of the order", 1, 0, LARGEST_SEED}, LAST_PARAMS);
 static const struct param shifts[] = PARAMS(
-    TRAFFIC_SEND, [SHIFT] = {"d", "", "the shift: rank i calls rank i + d", 1, 0, 2147483647}, LAST_PARAMS);
+    TRAFFIC_SEND, [SHIFT] = OF_RANKS("d", "the shift: rank i calls rank i + d", 1, 0, "shifts"), LAST_PARAMS);
 static const struct param pairs[] =
-    PARAMS(TRAFFIC_PINGPONG, [A] = {"a", "", "the rank that calls", 0, 0, 2147483647},
-           [B] = {"b", "", "the rank that it calls", 1, 0, 2147483647}, LAST_PARAMS);
+    PARAMS(TRAFFIC_PINGPONG, [A] = OF_RANKS("a", "the rank that calls", 0, 0, "ranks"),
+           [B] = OF_RANKS("b", "the rank that it calls", 1, 0, "ranks"), LAST_PARAMS);
 
 static const struct row {
     enum layout_kind layout;
     const struct param *params;
 } rows[] = {
-    {LAYOUT_NEIGHBOURS, plain}, {LAYOUT_FIRST_LAST, plain},
-    {LAYOUT_BISECTION, plain},  {LAYOUT_MATCHING, matchings},
-    {LAYOUT_PAIR, pairs},       {LAYOUT_SHIFT, shifts},
-    {LAYOUT_RING, rings},       {LAYOUT_RANDOM_RING, random_rings},
-    {LAYOUT_FAN_IN, fans},      {LAYOUT_FAN_OUT, fans},
+    {LAYOUT_NEIGHBOURS, plain},
+    {LAYOUT_FIRST_LAST, plain},
+    {LAYOUT_BISECTION, plain},
+    {LAYOUT_MATCHING, matchings},
+    {LAYOUT_PAIR, pairs},
+    {LAYOUT_SHIFT, shifts},
+    {LAYOUT_ROUND_ROBIN, tournaments},
+    {LAYOUT_RING, rings},
+    {LAYOUT_RANDOM_RING, random_rings},
+    {LAYOUT_FAN_IN, fans},
+    {LAYOUT_FAN_OUT, fans},
     {LAYOUT_ALL, rings},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -86,6 +115,17 @@ static int whole_below(const struct op_env *env, int index, int64_t *value)
     return 0;
 }
 
+static int read_round(const struct op_env *env, int64_t *round)
+{
+    const double value = env->params[ROUND];
+    const int rounds = layout_rounds(env->team->size);
+    *round = (int64_t)value;
+    if ((double)*round != value || *round > rounds)
+        return err_say(ERR_INPUT, "round=%g of %s is none of the rounds of %d ranks; choose from 1 to %d",
+                       value, env->op->name, env->team->size, rounds);
+    return 0;
+}
+
 static int read_ask(const struct op_env *env, struct layout_ask *ask)
 {
     const struct row *row = env->op->row;
@@ -93,6 +133,8 @@ static int read_ask(const struct op_env *env, struct layout_ask *ask)
     int err = 0;
     if (row->layout == LAYOUT_SHIFT)
         err = whole_below(env, SHIFT, &ask->shift);
+    if (row->layout == LAYOUT_ROUND_ROBIN)
+        err = read_round(env, &ask->round);
     if (row->layout == LAYOUT_PAIR)
         err = whole_below(env, A, &ask->a);
     if (!err && row->layout == LAYOUT_PAIR)
@@ -130,7 +172,7 @@ static int setup(const struct op_env *env, void **state)
         err = err_say(
             ERR_UNSUPPORTED,
             "%s: single messages are timed only where each rank exchanges them with one other alternately: "
-            "kind=pingpong in neighbours, first_last, bisection, matching or pair",
+            "kind=pingpong in neighbours, first_last, bisection, matching, round_robin or pair",
             env->op->name);
     }
     if (err)

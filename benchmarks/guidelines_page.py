@@ -1,0 +1,107 @@
+"""A page on the guidelines of MPIs, in Markdown, from a results folder of the plan guidelines.
+
+    steelyard check guidelines --mpi openmpi,mpich,embedded --out results/guidelines
+    python benchmarks/guidelines_page.py results/guidelines
+
+When and where it was measured, with which versions and beside which load, is taken from the folder. All MPIs
+of the folder are one check: what is promised holds for all of them together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from apps_page import place_lines, sheet_table, table
+
+from steelyard.guidelines.sheets import case_sheet, guideline_sentences
+from steelyard.guidelines.verdicts import (
+    CANNOT_TELL,
+    HOLDS,
+    VIOLATED,
+    Asked,
+    CheckedGuidelines,
+    GuidelineVerdict,
+    check_guidelines,
+)
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+
+_ABOUT = (
+    "# Guidelines of MPIs\n\n"
+    "This page is what the plan [`guidelines`](../analysis/guidelines.md) found here. "
+    "`benchmarks/guidelines_page.py` made it of the results folder of\n\n"
+)
+_VERDICTS = (VIOLATED, HOLDS, CANNOT_TELL)
+
+
+def page(folder: Path) -> Iterator[str]:
+    """The parts of the page."""
+    measured = load(folder)
+    rows = rows_of(measured)
+    found = check_guidelines(rows, Asked())
+    yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
+    yield "\n".join(place_lines(measured, rows)) + "\n"
+    yield (
+        f"{found.promise[0].upper()}{found.promise[1:]}: {found.family} verdicts on {found.launches} "
+        f"launches, of which a violation needs {found.least_launches}.\n"
+    )
+    yield "## How many\n"
+    yield _counts(found)
+    yield "## What is violated\n"
+    yield (
+        "Time of the left side over that of the right one; from and to are bounds that hold for all verdicts "
+        "together.\n"
+    )
+    for mpi in _mpis(found):
+        bad = [one for one in _of(found, mpi) if one.verdict == VIOLATED]
+        yield f"### {mpi}\n"
+        yield sheet_table(case_sheet("", found, bad)) if bad else "Nothing.\n"
+    yield "## What to do\n"
+    yield "".join(f"- {sentence}\n" for sentence in guideline_sentences(found))
+    if found.missing:
+        yield "## What could not be checked\n"
+        yield "".join(f"- {words}.\n" for words in found.missing)
+
+
+def _counts(found: CheckedGuidelines) -> str:
+    """A line for each guideline, a column for each MPI: how many cases are violated, hold, cannot be told."""
+    mpis = _mpis(found)
+    lines = []
+    for words in dict.fromkeys(one.words for one in found.points):
+        cells = [_count([one for one in _of(found, mpi) if one.words == words]) for mpi in mpis]
+        lines.append((words, *cells))
+    lines.append(("all", *(_count(_of(found, mpi)) for mpi in mpis)))
+    said = "Cases that are violated / hold / cannot be told.\n\n"
+    return said + table(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
+
+
+def _count(points: Sequence[GuidelineVerdict]) -> str:
+    said = [one.verdict for one in points]
+    return " / ".join(str(said.count(verdict)) for verdict in _VERDICTS) if said else ""
+
+
+def _mpis(found: CheckedGuidelines) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.mpi or "without MPI" for one in found.points))
+
+
+def _of(found: CheckedGuidelines, mpi: str) -> list[GuidelineVerdict]:
+    return [one for one in found.points if (one.mpi or "without MPI") == mpi]
+
+
+def main() -> None:
+    """Print it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    print("\n".join(page(parser.parse_args().folder)), end="")
+
+
+if __name__ == "__main__":
+    main()

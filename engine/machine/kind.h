@@ -1,0 +1,13 @@
+/* What kind of machine this host is. */
+#ifndef MACHINE_KIND_H
+#define MACHINE_KIND_H
+
+#include <stddef.h>
+
+enum { MACHINE_KIND_MAX = 96 };
+
+/* In words, for comparing hosts: "AMD EPYC 7B13, 2 CPUs, Linux 6.18.5"; what the system does not tell is left
+ * out. */
+void machine_kind(char *text, size_t size);
+
+#endif

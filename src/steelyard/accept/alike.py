@@ -1,0 +1,177 @@
+"""What was measured of places that should be alike: cores of a host, hosts, and links of one class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from steelyard.base.cpulist import told_cpus
+from steelyard.records.kinds import NOISE
+from steelyard.records.schema import Place
+from steelyard.results.durations import pairs_of
+from steelyard.results.load import Measured, PointLaunch, PointLaunches
+from steelyard.results.row import Row, has_time
+from steelyard.show.words import row_name
+from steelyard.stats.sisters import LEAST_LAUNCHES, LEAST_PLACES
+from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
+
+CORE, HOST, LINK = "core", "host", "link"
+BETWEEN = " – "  # the two ends of a link
+# Ops in which each rank works for itself, on its core and its memory.
+_ALONE = ("mem.", "self.")
+# Ops in which ranks exchange messages pair by pair.
+_PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
+
+Launches = Sequence[Mapping[str, float]]  # of each launch, what each place took in ns
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A test of places that should be alike: `what` it is, `kind` of place, and what each took.
+
+    `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
+    """
+
+    what: str
+    kind: str
+    names: tuple[str, ...]
+    table: NDArray[np.float64]
+
+    @property
+    def can_tell(self) -> bool:
+        """Are there places and launches enough?"""
+        launches, places = self.table.shape
+        return bool(launches >= LEAST_LAUNCHES and places >= LEAST_PLACES)
+
+
+def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
+    """All tests of places in a folder, whether there are enough of them or not."""
+    by_point = {row.point: row for row in rows}
+    cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
+    found: list[Alike] = []
+    for point in measured.points:
+        row = by_point.get(point.plan.point)
+        if row is None or row.threads > 1 or row.ranks < 2:
+            continue
+        if row.op.startswith(_ALONE):
+            found += _of_ranks(row, point)
+        elif row.op in _PAIRED:
+            found += _of_pairs(row, point, cpus)
+    return (*found, *_of_placements(rows))
+
+
+def _topology(told: Mapping[str, object] | None) -> Topology:
+    try:
+        return msgspec.convert(told, Topology) if told else NOWHERE
+    except msgspec.ValidationError:
+        return NOWHERE
+
+
+def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
+    """The launches that have all places, each with a time; nothing where there is none."""
+    names = tuple(dict.fromkeys(name for one in launches for name in one))
+    whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
+    if whole:
+        table = np.log(np.array([[one[name] for name in names] for one in whole]))
+        yield Alike(what, kind, names, table)
+
+
+# ---- ranks that work each for itself ----------------------------------------------------------------------
+
+
+def _of_ranks(row: Row, point: PointLaunches) -> Iterator[Alike]:
+    """The cores of each host, each bound to one rank; and hosts, each by the median of its ranks."""
+    launches = [_by_host(cell) for cell in point.cells]
+    hosts = tuple(dict.fromkeys(host for one in launches for host in one))
+    several = len(hosts) > 1
+    for host in hosts:
+        yield from _table(row_name(row), CORE, [_cores(one.get(host, ()), several) for one in launches])
+    medians = [
+        {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
+        for one in launches
+    ]
+    if several:
+        yield from _table(row_name(row), HOST, medians)
+
+
+def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
+    """The ranks of each host, and the median of each in ns."""
+    found: dict[str, list[tuple[Place, float]]] = {}
+    medians = cell.taken.rank_medians if cell.status == "ok" else np.empty(0)
+    times = dict(zip(cell.taken.kept or range(medians.size), medians, strict=True))
+    for place in _places(cell):
+        if place.rank in times:
+            found.setdefault(place.host, []).append((place, float(times[place.rank])))
+    return found
+
+
+def _cores(ranks: Sequence[tuple[Place, float]], several_hosts: bool) -> Mapping[str, float]:
+    """What each core took; nothing where ranks were not bound to a core each."""
+    found = {_core_name(place, several_hosts): time for place, time in ranks}
+    return found if len(found) == len(ranks) else {}
+
+
+def _places(cell: PointLaunch) -> tuple[Place, ...]:
+    return cell.start.places if cell.start is not None else ()
+
+
+def _core_name(place: Place, several_hosts: bool) -> str:
+    return f"{place.host}:{place.cpus}" if several_hosts else place.cpus
+
+
+# ---- pairs of ranks that exchange messages ----------------------------------------------------------------
+
+
+def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Pairs of ranks at the same time, each message timed; each class of pairs for itself."""
+    launches = [_by_class(cell, cpus) for cell in point.cells]
+    for kind in dict.fromkeys(kind for one in launches for kind in one):
+        what = f"{row_name(row)} ({kind})" if kind else row_name(row)
+        yield from _table(what, LINK, [one.get(kind, {}) for one in launches])
+
+
+def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
+    """The median of each pair in ns, by class and name."""
+    if cell.status != "ok" or cell.point is None or cell.point.partners is None or cell.taken.pairs < 2:
+        return {}
+    places = {place.rank: place for place in _places(cell)}
+    several = len({one.host for one in places.values()}) > 1
+    medians = np.median(cell.values.reshape(-1, cell.taken.pairs), axis=0)
+    found: dict[str, dict[str, float]] = {}
+    for pair, time in zip(pairs_of(cell.point), medians, strict=True):
+        if set(pair) <= places.keys():
+            ends = [places[rank] for rank in pair]
+            name = BETWEEN.join(_core_name(end, several) for end in ends)
+            found.setdefault(_class(ends[0], ends[1], cpus), {})[name] = float(time)
+    return found
+
+
+def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
+    """How the places of two ranks lie to each other; empty where nobody knows. Hosts are alike."""
+    if one.host != other.host:
+        return "other-host"
+    first, second = (cpus.get(min(told_cpus(place.cpus), default=-1)) for place in (one, other))
+    return class_of(first, second) if first and second else ""
+
+
+def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:
+    """Pairs of CPUs that a test case was placed on, each class for itself, launch by launch."""
+    launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
+    for row in rows:
+        placed = row.placed
+        if placed is None or len(placed.cpus) != 2 or row.role == NOISE:
+            continue
+        what = f"{row_name(replace(row, placed=None))} ({placed.kind})"
+        params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
+        own = launches.setdefault((what, row.method, params, placed.interrupts != ()), {})
+        for one in row.launches:
+            if has_time(one):
+                own.setdefault(one.launch, {})[BETWEEN.join(map(str, placed.cpus))] = one.median or math.nan
+    for (what, *_), found in launches.items():
+        yield from _table(what, LINK, list(found.values()))

@@ -1,0 +1,66 @@
+"""Whether all that was measured did what it should: answers of ops, of kernels and applications."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.base.plural import counted, joined
+from steelyard.models.functionality import BROKEN, outcome_of
+from steelyard.records.kinds import FAULT, KERNEL
+from steelyard.results.row import NOT_YET, Row
+from steelyard.show.words import row_name
+
+_MOST_NAMED = 3  # test cases
+_REMEDY = (
+    "Measure it alone with 'steelyard run'. If it stays, report it to the makers of that MPI; the records "
+    "say what was wrong first."
+)
+
+
+@criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
+def answers(seen: Evidence) -> Finding:
+    """All that is no kernel."""
+    return _found([row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
+
+
+@criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
+def kernels(seen: Evidence) -> Finding:
+    """NAS kernels and proxy applications, by their own verification."""
+    return _found([row for row in seen.weighed.rows if row.role == KERNEL])
+
+
+def _found(rows: Sequence[Row]) -> Finding:
+    """A test case that failed in any launch is a fault; what was skipped or not reached is none."""
+    bad = [
+        (row, one.why or "no reason given", outcome_of(one))
+        for row in rows
+        for one in row.launches
+        if one.status == "failed"
+    ]
+    ran = sum(one.status in ("ok", "failed") for row in rows for one in row.launches)
+    if bad:
+        kinds = Counter(outcome if outcome in BROKEN else "failed otherwise" for _, _, outcome in bad)
+        words = joined(f"{count} {kind}" for kind, count in kinds.items())
+        named = dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why, _ in bad)
+        more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        first = "; ".join(list(named)[:_MOST_NAMED])
+        return Finding(NOT_WELL, f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.")
+    good = [row for row in rows if row.status == "ok"]
+    unsure = [row for row in good if not row.verified]
+    if not good:
+        return Finding(CANNOT_TELL, "None was measured.", "Run the plan: steelyard accept.")
+    if unsure:
+        return Finding(
+            CANNOT_TELL,
+            f"{counted(len(unsure), 'test case')} of {len(good)} did not check its answer: "
+            f"{row_name(unsure[0])}.",
+        )
+    skipped = sum(row.status == "skipped" and row.why != NOT_YET for row in rows)
+    rest = f"; {counted(skipped, 'test case')} skipped" if skipped else ""
+    return Finding(
+        WELL,
+        f"All {counted(ran, 'run')} of {counted(len(good), 'test case')} were verified, before and after "
+        f"they were timed{rest}.",
+    )

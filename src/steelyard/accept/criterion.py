@@ -1,0 +1,112 @@
+"""Criteria: what a machine is asked before it is accepted, and what is answered.
+
+A criterion is a row of a table: a function that looks at what was measured, and the texts beside it. It says
+that the machine is well, that it is not, or that this cannot be told; each with its evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import ModuleType
+
+from msgspec import Struct
+
+from steelyard.accept.weighed import Weighed
+from steelyard.base.diagnostic import Diagnostic
+
+WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What criteria look at: the machine that is weighed, and the reference if there is one."""
+
+    weighed: Weighed
+    reference: Weighed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a criterion says, in sentences without their first capital; `remedy` in place of its own."""
+
+    verdict: str
+    evidence: str
+    remedy: str = ""
+
+
+class Topic(Struct, frozen=True, kw_only=True):
+    """One criterion's answer; `remedy` is empty where the machine is well."""
+
+    topic: str
+    question: str
+    verdict: str
+    evidence: str
+    remedy: str
+
+
+class Acceptance(Struct, frozen=True, kw_only=True):
+    """All answers, and the verdict that they come to."""
+
+    verdict: str
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A row of the table; `find` returns None where the question does not arise."""
+
+    topic: str
+    question: str
+    remedy: str
+    find: Callable[[Evidence], Finding | None]
+
+
+def criterion(
+    topic: str, question: str, *, remedy: str
+) -> Callable[[Callable[[Evidence], Finding | None]], Criterion]:
+    """Makes the function below it a row."""
+    return lambda find: Criterion(topic, question, remedy, find)
+
+
+def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
+    """All rows of some modules, in the order in which they are written."""
+    return tuple(
+        value for module in modules for value in vars(module).values() if isinstance(value, Criterion)
+    )
+
+
+def judge(criteria: Iterable[Criterion], seen: Evidence) -> Acceptance:
+    """What the criteria say, in their order."""
+    topics = tuple(
+        Topic(
+            topic=row.topic,
+            question=row.question,
+            verdict=found.verdict,
+            evidence=_capital(found.evidence),
+            remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
+        )
+        for row in criteria
+        if (found := row.find(seen)) is not None
+    )
+    return Acceptance(verdict=overall(topics), topics=topics)
+
+
+def _capital(text: str) -> str:
+    """A sentence as it begins, unless it begins with a name such as mpi.bcast."""
+    return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+
+
+def overall(topics: Iterable[Topic]) -> str:
+    """The verdict that weighs most: all is well only where each topic is."""
+    said = {one.verdict for one in topics}
+    return next(verdict for verdict in (NOT_WELL, CANNOT_TELL, WELL) if verdict in said or verdict == WELL)
+
+
+def from_checks(found: Iterable[Diagnostic], well: str) -> Finding:
+    """The finding that diagnostics come to: each is a fault, and has its remedy."""
+    chosen = list(found)
+    if not chosen:
+        return Finding(WELL, well)
+    evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)
+    return Finding(NOT_WELL, evidence, " ".join(dict.fromkeys(one.remedy for one in chosen)))

@@ -1,0 +1,75 @@
+"""Whether MPI is as fast as what lies below it allows, and nothing faster than can be."""
+
+from __future__ import annotations
+
+from steelyard.accept.criterion import (
+    CANNOT_TELL,
+    NOT_WELL,
+    WELL,
+    Evidence,
+    Finding,
+    criterion,
+    from_checks,
+)
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_factor, format_time
+from steelyard.models.efficiency import Efficiency, efficiencies
+from steelyard.results.facets import Roof
+
+MOST_TIMES = (
+    5.0  # as long as the fastest layer: matching and progress cost no more, sockets instead of memory do
+)
+_IMPOSSIBLE = ("above-roof", "not-positive", "impossible")  # checks
+
+
+@criterion(
+    "floor",
+    "Does MPI come near what lies below it?",
+    remedy="See which transport the library chose (UCX_TLS, FI_PROVIDER, OMPI_MCA_btl, an MPI built without "
+    "shared memory), and whether its ranks wait by sleeping. The report draws all layers.",
+)
+def floor(seen: Evidence) -> Finding:
+    """Each message against the fastest layer that could have brought it; layers are of the default place."""
+    rows = [row for row in seen.weighed.rows if row.placed is None]
+    known = [one for one in efficiencies(rows) if one.efficiency]
+    if not known:
+        return Finding(
+            CANNOT_TELL,
+            "No message of an MPI was measured beside a layer below it.",
+            "Run the plan: steelyard accept.",
+        )
+    bad = [one for one in known if one.high is not None and one.high < 1 / MOST_TIMES]
+    worst = min(bad or known, key=lambda one: one.efficiency or 0.0)
+    count = counted(len(known), "test case")
+    if bad:
+        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times may be.")
+    if any(one.low is None or one.low < 1 / MOST_TIMES for one in known):
+        return Finding(
+            CANNOT_TELL,
+            f"{_words(worst)}; the intervals leave open whether it is more than {MOST_TIMES:g} times.",
+            "Give it more launches (--launches), on a quiet machine.",
+        )
+    return Finding(WELL, f"The farthest of {count}: {_words(worst)}.")
+
+
+@criterion(
+    "roofs",
+    "Is any number too good to be true?",
+    remedy="Run the plan: steelyard accept.",
+)
+def roofs(seen: Evidence) -> Finding:
+    """What the checks say of numbers that cannot be."""
+    rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
+    found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]
+    if not rows and not found:
+        return Finding(CANNOT_TELL, "Nothing was measured beside what it is made of.")
+    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than what it is made of.")
+
+
+def _words(one: Efficiency) -> str:
+    """`mpi.pingpong of openmpi-4.1.4 takes 2.4 times as long as shm.flag at 8 B (310 ns)`."""
+    times = format_factor(1 / (one.efficiency or 1.0))
+    return (
+        f"{one.op} of {one.mpi} takes {times} times as long as {one.floor} at {format_bytes(one.bytes)} "
+        f"({format_time(one.mpi_ns)})"
+    )

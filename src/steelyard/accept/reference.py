@@ -1,0 +1,96 @@
+"""Whether a machine is what a reference of it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.accept.weighed import Weighed
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.units import format_factor
+from steelyard.compare.answer import CANNOT_TELL as UNTOLD
+from steelyard.compare.answer import SLOWER, Question
+from steelyard.compare.arms import rivals_of
+from steelyard.compare.verdicts import CaseVerdict, compare
+from steelyard.nights.settings import differences, settings_of
+
+_LEAST = 0.05  # of a time: the least difference that is a fault
+_MARGIN = 0.35  # of a time: less cannot be promised of two sittings, each of some 70 test cases
+_MOST_NAMED = 3  # test cases, or settings, in a sentence
+_LONGEST = 40  # letters of a setting that is told
+
+
+@criterion(
+    "reference",
+    "Is it as fast as the reference was?",
+    remedy="see all test cases by 'steelyard compare REFERENCE DIR', and all settings by 'steelyard diff "
+    "REFERENCE DIR'. Measure again with the settings of the reference.",
+)
+def reference(seen: Evidence) -> Finding | None:
+    """The verdicts of a comparison of folders; None without a reference."""
+    if seen.reference is None:
+        return None
+    base, own = seen.reference, seen.weighed
+    if _kind(base) != _kind(own):
+        return Finding(
+            CANNOT_TELL,
+            f"{base.name} is of another kind of machine ({_kind(base)}) than this one ({_kind(own)}).",
+            "Give a reference of the same kind.",
+        )
+    try:
+        found = compare(
+            rivals_of({base.name: base.rows, own.name: own.rows}),
+            by_turns=False,
+            asked=Question(least=_LEAST, margin=_MARGIN),
+        )
+    except InputError as error:
+        text, _, what = str(error).partition("; ")
+        return Finding(CANNOT_TELL, f"{text}.", f"{what}." if what else "")
+    slower = [one for one in found.points if one.verdict == SLOWER]
+    if slower:
+        return Finding(NOT_WELL, _slower_words(slower, len(found.points), base) + _set_differently(base, own))
+    cases = counted(len(found.points), "test case")
+    untold = sum(one.verdict == UNTOLD for one in found.points)
+    if untold:
+        return Finding(
+            CANNOT_TELL,
+            f"none of {cases} is seen to be slower than in {base.name}, but {untold} may be by more than "
+            f"{100 * _MARGIN:g} %: the launches differ too much.",
+            "Give both more launches (--launches).",
+        )
+    return Finding(WELL, f"none of {cases} is slower than in {base.name} by more than {100 * _MARGIN:g} %.")
+
+
+def _kind(one: Weighed) -> str:
+    """`AMD EPYC 7B13, 2 cores`."""
+    machine = one.measured.campaign.machine
+    return f"{machine.get('cpu_model') or 'not told'}, {counted(len(machine.get('cores') or ()), 'core')}"
+
+
+def _slower_words(slower: Sequence[CaseVerdict], count: int, base: Weighed) -> str:
+    """`2 of 60 test cases are slower than in A: mpi.bcast 8 B takes 2.3 times (2.1 to 2.5) as long.`."""
+    worst = sorted(slower, key=lambda one: -(one.ratio or 0.0))
+    named = "; ".join(map(_case_words, worst[:_MOST_NAMED]))
+    more = f"; and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
+    are = "is" if len(slower) == 1 else "are"
+    return f"{len(slower)} of {counted(count, 'test case')} {are} slower than in {base.name}: {named}{more}."
+
+
+def _case_words(one: CaseVerdict) -> str:
+    name = ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.what) if part)
+    times, low, high = (format_factor(ratio or 0.0) for ratio in (one.ratio, one.low, one.high))
+    return f"{name} takes {times} times ({low} to {high}) as long"
+
+
+def _set_differently(base: Weighed, own: Weighed) -> str:
+    """What the two were set differently, variables and the library's own settings first, as a sentence."""
+    before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, own))
+    found = differences(before, now)[::-1]
+    named = "; ".join(f"{name} was {_cut(a)}, is {_cut(b)}" for name, a, b in found[:_MOST_NAMED])
+    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f" Set differently: {named}{more}." if found else " No setting differs that is known."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -1,0 +1,51 @@
+"""How the machine is set up, and what disturbed it while it was weighed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from steelyard.accept.criterion import CANNOT_TELL, Evidence, Finding, criterion, from_checks
+from steelyard.base.diagnostic import NOTE
+from steelyard.doctor import examine_recorded
+
+# The checks that say that something else had the cores, or slowed them down.
+_DISTURBED = (
+    "busy-neighbour",
+    "busy-unnamed",
+    "busy-beside",
+    "stolen",
+    "throttled",
+    "too-hot",
+    "frequency",
+)
+
+
+@criterion(
+    "settings",
+    "Is the system set up to be measured?",
+    remedy="Measure it with this version of Steelyard.",
+)
+def settings(seen: Evidence) -> Finding:
+    """What the doctor says of the machine and settings that the records have; its notes are no faults."""
+    measured = seen.weighed.measured
+    told = next((file.job.settings for file in measured.files if file.job.settings), {})
+    try:
+        found = examine_recorded(measured.campaign.machine, told)
+    except msgspec.ValidationError:
+        return Finding(CANNOT_TELL, "The records do not say how the machine is set up.")
+    faults = [one for one in found if one.severity != NOTE]
+    notes = [one.what[0].lower() + one.what[1:] for one in found if one.severity == NOTE]
+    return from_checks(faults, "No fault." + (f" To know: {', '.join(notes)}." if notes else ""))
+
+
+@criterion(
+    "quiet",
+    "Did the ranks have their cores to themselves?",
+    remedy="Run the plan: steelyard accept.",
+)
+def quiet(seen: Evidence) -> Finding:
+    """What the checks of interference found."""
+    if not seen.weighed.rows:
+        return Finding(CANNOT_TELL, "Nothing was measured.")
+    found = (one for one in seen.weighed.found if one.name in _DISTURBED)
+    return from_checks(found, "Nothing else was seen to take their time.")

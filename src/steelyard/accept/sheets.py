@@ -1,0 +1,57 @@
+"""An acceptance as a table, and in sentences below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Acceptance, Topic
+from steelyard.base.plural import counted
+from steelyard.show.sheet import BAD, DIM, PLAIN, Line, Sheet, without_empty, words
+
+_TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
+
+
+def acceptance_sheet(found: Acceptance, name: str) -> Sheet:
+    """A line for each topic, below the verdict."""
+    lines = tuple(Line((one.topic, one.verdict, one.question), _TONES[one.verdict]) for one in found.topics)
+    return Sheet(
+        f"{name}: {found.verdict}",
+        count_words(found),
+        (words("topic"), words("verdict"), words("question")),
+        lines,
+    )
+
+
+def letter_sheet(found: Acceptance) -> Sheet:
+    """A line for each topic with all that is said of it: what is not well first."""
+    order = (NOT_WELL, CANNOT_TELL, WELL)
+    topics = sorted(found.topics, key=lambda one: order.index(one.verdict))
+    lines = tuple(
+        Line((one.topic, one.verdict, one.evidence, one.remedy), _TONES[one.verdict]) for one in topics
+    )
+    columns = (words("topic"), words("verdict"), words("what was seen"), words("what to do"))
+    return without_empty(Sheet("", "", columns, lines))
+
+
+def count_words(found: Acceptance) -> str:
+    """`7 of 9 topics are well, 1 is not, 1 cannot be told`."""
+    count = {verdict: sum(one.verdict == verdict for one in found.topics) for verdict in _TONES}
+    text = (
+        f"{count[WELL]} of {counted(len(found.topics), 'topic')} {'is' if count[WELL] == 1 else 'are'} well"
+    )
+    if count[NOT_WELL]:
+        text += f", {count[NOT_WELL]} {'is' if count[NOT_WELL] == 1 else 'are'} not"
+    return text + (f", {count[CANNOT_TELL]} cannot be told" if count[CANNOT_TELL] else "")
+
+
+def acceptance_sentences(found: Acceptance) -> Iterator[str]:
+    """What is not well, then what cannot be told: why, and what to do."""
+    for verdict in (NOT_WELL, CANNOT_TELL):
+        for one in found.topics:
+            if one.verdict == verdict:
+                yield topic_words(one)
+
+
+def topic_words(one: Topic) -> str:
+    """`cores, not well: core 5 is ... Look for ...`."""
+    return " ".join(text for text in (f"{one.topic}, {one.verdict}:", one.evidence, one.remedy) if text)

@@ -1,0 +1,170 @@
+"""`steelyard accept`: is this machine well?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
+from steelyard.base.plural import joined
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
+
+if TYPE_CHECKING:
+    from steelyard.accept import Acceptance, Weighed
+
+NOT_WELL_CODE, CANNOT_TELL_CODE = 1, 4
+EXAMPLES = {
+    "accept": (
+        "steelyard accept",
+        "steelyard accept --reference results/last-year --junit accept.xml",
+        "steelyard accept results/acceptance-20261124-010203 --strict",
+        "steelyard accept --hosts 1,8",
+    )
+}
+
+
+@dataclass(frozen=True)
+class AcceptOptions:
+    """The options of `steelyard accept`; those of measuring are for when no folder is given."""
+
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="judge this results folder; without: measure the plan first"),
+    ] = None
+    reference: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="a folder of the same plan, of this machine or one of its kind"),
+    ] = None
+    mpi: MpiNames = None
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,...",
+            help="on so many hosts of an allocation; with 1,8 also what can be measured on one alone",
+        ),
+    ] = None
+    launches: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="number of launches; default: the plan's")
+    ] = None
+    time_budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="for all launches: 5m, 20m; default: the plan's")
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="results folder, resumed if it is there; default: results/acceptance-...",
+        ),
+    ] = None
+    strict: StrictFlag = False
+    junit: JunitFile = None
+    json: JsonFlag = False
+
+
+def accept(options: AcceptOptions) -> None:
+    """Judge whether a machine is well: measure it, or take a folder that is there."""
+    from steelyard.accept import accept as accept_weighed
+
+    _check(options)
+    reference = _weighed(options.reference) if options.reference is not None else None
+    folder = options.folder or _measured(options)
+    weighed = _weighed(folder)
+    found = accept_weighed(weighed, reference)
+    if options.junit:
+        _write_junit(options.junit, folder, found, options.strict)
+    if options.json:
+        say_json(found)
+    else:
+        print_acceptance(weighed, found)
+    if options.folder is None:
+        from steelyard.report import write_report
+
+        line = tell if options.json else say_aside
+        line(f"report:  {write_report([folder], folder / 'report.html', reference)}")
+    if code := exit_code(found, options.strict):
+        raise typer.Exit(code)
+
+
+def _check(options: AcceptOptions) -> None:
+    """Raises InputError for options that do not go together."""
+    folder, reference = options.folder or options.out, options.reference
+    measuring = ("mpi", "hosts", "launches", "time_budget", "out")
+    given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
+    if options.folder and given:
+        raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
+    if folder and reference and folder.resolve() == reference.resolve():
+        raise InputError(f"'{folder}' would be its own reference; give another folder")
+
+
+def exit_code(found: Acceptance, strict: bool) -> int:
+    """What the verdict comes to for a script: 0 where nothing is not well."""
+    from steelyard.accept import CANNOT_TELL, NOT_WELL
+
+    if found.verdict == NOT_WELL:
+        return NOT_WELL_CODE
+    return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
+
+
+def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
+    """The verdict, a line for each topic, and below it why a machine is not well, or may not be."""
+    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
+    from steelyard.show.terminal import prose_text
+
+    print_sheet(acceptance_sheet(found, weighed.name))
+    for sentence in acceptance_sentences(found):
+        say_aside("")
+        print_laid_out(prose_text(sentence, paper()))
+
+
+def _measured(options: AcceptOptions) -> Path:
+    """The folder that the plan was measured into, now. Raises InputError."""
+    from steelyard.accept import PLAN
+    from steelyard.base.units import parse_seconds
+    from steelyard.campaign.folder import default_folder
+    from steelyard.cli.run import measure
+    from steelyard.plan.arguments import asked_plan
+    from steelyard.plan.plan import MOST_LAUNCHES
+
+    given = {"launches": options.launches, "time_budget": options.time_budget}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if (options.launches or 1) > MOST_LAUNCHES:
+        raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
+    parse_seconds(options.time_budget or "0s")
+    plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts}, None, ())
+    plan = msgspec.structs.replace(plan, mpi=listed(options.mpi), **changes)
+    folder = options.out or default_folder(plan)
+    if visible(str(folder)) != str(folder):
+        raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
+    measure(plan, folder)
+    tell(f"results: {folder}")
+    return folder
+
+
+def _weighed(folder: Path) -> Weighed:
+    """A results folder, read. Raises InputError."""
+    from steelyard.accept import Weighed
+    from steelyard.results.load import load
+    from steelyard.results.rows import rows_of
+
+    if not folder.is_dir():
+        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    measured = load(folder)
+    return Weighed(measured, rows_of(measured), visible(str(folder)))
+
+
+def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> None:
+    from steelyard.accept.junit import junit_xml
+
+    try:
+        write_whole(path, junit_xml(f"steelyard accept {folder}", found, strict))
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
+        ) from None

@@ -1,0 +1,38 @@
+"""One process on one host, by the launcher that starts ranks there: for what has to be done on each host."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from steelyard.base.errors import InputError
+from steelyard.engines.build import Engine, engine_environment
+from steelyard.launch.choose import choose_launcher
+from steelyard.launch.launchers import Start
+from steelyard.system.allocation import Allocation
+
+
+class OneProcess(Struct, frozen=True):
+    """Start `[*argv_prefix, PROGRAM, ...]` with os.environ | environment; it reads the launcher's input."""
+
+    argv_prefix: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def plan_process(
+    engine: Engine, launcher: str | None, allocation: Allocation | None, host: str | None
+) -> OneProcess:
+    """A process of a host of the allocation (None: where a launcher puts it), which is not bound.
+
+    Raises InputError where the launcher cannot be used, or the engine has no MPI.
+    """
+    if engine.mpi is None:
+        raise InputError(f"{engine.path} needs no launcher, and is on no other host")
+    chosen = choose_launcher(launcher, engine.mpi, allocation)
+    start = Start(ranks=1, hosts=(host,) if host is not None else ())
+    environment = engine_environment(engine) | dict(chosen.free.environment)
+    if os.geteuid() == 0:
+        environment |= chosen.as_root
+    program = (chosen.program or engine.mpi.mpiexec, *chosen.verb)
+    return OneProcess((*program, *chosen.free.argv, *chosen.counted(start)), environment)

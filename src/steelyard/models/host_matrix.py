@@ -1,0 +1,101 @@
+"""What messages take from each host to each other, and which hosts stand out.
+
+Pairs of hosts are measured one by one, by placements, or all in rounds, by `mpi.pattern.round_robin` with a
+rank on each host. A pair has one time here, whichever way round it was measured:
+
+    time of a host = the median over its pairs with other hosts
+
+A host that is slow to all is slow in each of its pairs, and each other host in one of its own: so medians
+over pairs tell it, from four hosts on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from steelyard.results.facets import Messages
+from steelyard.results.key import RowKey, key_of
+from steelyard.results.row import Row
+from steelyard.stats.standing_out import standing_out
+
+_LEAST_HOSTS = 3  # two are one pair
+
+
+class HostTimes(Struct, frozen=True):
+    """A host: the median of its pairs in ns, `ratio` over the middle host's, its nearest and its farthest."""
+
+    host: str
+    median: float
+    ratio: float
+    nearest: tuple[str, float]
+    farthest: tuple[str, float]
+    stands_out: bool
+
+
+class HostMatrix(Struct, frozen=True):
+    """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan where it was not measured.
+
+    `row` is one of its rows, for what it is called.
+    """
+
+    row: Row
+    hosts: tuple[str, ...]
+    ns: tuple[tuple[float, ...], ...]
+    times: tuple[HostTimes, ...]
+
+
+def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
+    """A matrix for each test case that was measured between three hosts or more."""
+    found: dict[RowKey, tuple[Row, dict[tuple[str, str], float]]] = {}
+    for row in rows:
+        if row.status != "ok":
+            continue
+        for a, b, ns in _cells(row):
+            key = key_of(row, ("placed", "hosts", "param.round"))
+            found.setdefault(key, (row, {}))[1][a, b] = ns
+    made = (_matrix(row, cells) for row, cells in found.values())
+    return tuple(matrix for matrix in made if len(matrix.hosts) >= _LEAST_HOSTS)
+
+
+def hosts_of_ranks(row: Row) -> tuple[str, ...]:
+    """The host of each rank, where all ranks tell and each has one of its own; else none."""
+    if row.placed is not None:
+        return ()
+    hosts = tuple(part.rpartition(":")[0] for part in (row.placement or "").split("|"))
+    return hosts if len(set(hosts)) == row.ranks and all(hosts) else ()
+
+
+def _cells(row: Row) -> Iterator[tuple[str, str, float]]:
+    """Two different hosts, and what the row takes between them in ns."""
+    pair = row.placed.hosts if row.placed is not None else ()
+    if len(set(pair)) == 2 and row.time is not None and row.time > 0:
+        yield pair[0], pair[1], row.time
+    hosts = hosts_of_ranks(row)
+    for one in row.get(Messages).pairs if hosts and "round" in row.params else ():
+        if one.median > 0:
+            yield hosts[one.low], hosts[one.high], one.median
+
+
+def _matrix(row: Row, cells: dict[tuple[str, str], float]) -> HostMatrix:
+    hosts = tuple(dict.fromkeys(host for pair in cells for host in pair))
+    place = {host: index for index, host in enumerate(hosts)}
+    ns = np.full((len(hosts), len(hosts)), np.nan)
+    for (a, b), time in cells.items():
+        ns[place[a], place[b]] = time
+    return HostMatrix(row, hosts, tuple(map(tuple, ns.tolist())), tuple(_times(hosts, ns)))
+
+
+def _times(hosts: Sequence[str], ns: NDArray[np.float64]) -> Iterator[HostTimes]:
+    both = np.stack([ns, ns.T])
+    either = np.where(np.isfinite(both).any(axis=0), np.nan_to_num(both).sum(axis=0), np.nan)
+    either = either / np.isfinite(both).sum(axis=0).clip(1)  # the mean of the two ways
+    medians = np.nanmedian(either, axis=1)
+    middle = float(np.median(medians))
+    for host, row, median, is_odd in zip(hosts, either, medians, standing_out(medians), strict=True):
+        known = [(hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row)).tolist()]
+        known.sort(key=lambda one: one[1])
+        yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_odd))

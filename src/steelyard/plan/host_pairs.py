@@ -1,0 +1,142 @@
+"""What `--placement` means among hosts: words and pairs of names, as the hosts of ranks.
+
+Half of the ranks are on the first host of a pair, the others on the second. Pure: words and the hosts of an
+allocation go in, placements come out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.units import parse_counts
+from steelyard.engines.description import Op
+from steelyard.plan.axis import numbers_in
+from steelyard.plan.plan import Measure
+from steelyard.plan.teams import Team, hosts_of
+from steelyard.records.campaign_file import Placement
+from steelyard.system.allocation import AllocatedHost
+from steelyard.system.topology import host_class_of
+
+Pair = tuple[AllocatedHost, AllocatedHost]
+
+
+def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+    """The first pair of each class, from near to far."""
+    found: dict[str, Pair] = {}
+    for a, b in itertools.combinations_with_replacement(hosts, 2):
+        found.setdefault(host_class_of(a, b), (a, b))
+    return list(found.values())
+
+
+def _all(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+    return list(itertools.combinations(hosts, 2))
+
+
+HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[Pair]]] = {
+    "hosts-each": _of_each_class,
+    "hosts-all": _all,
+}
+
+
+def placement_words(measure: Measure) -> tuple[str, ...]:
+    """The placements that a measure names, from `"0,1;0,2"` or a list."""
+    axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
+    return tuple(word.strip() for text in axis if text is not None for word in str(text).split(";"))
+
+
+def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
+    """Does a placement's word speak of hosts: one of `HOST_WORDS`, or two names that are no numbers?"""
+    names = [name.strip() for name in word.split(",")]
+    known = {host.name for host in hosts}
+    return word in HOST_WORDS or (
+        len(names) == 2 and not any(name.isdigit() for name in names) and bool(known & set(names))
+    )
+
+
+def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
+    """So many hosts of an allocation that is still to be made: those that placements name, and others."""
+    pairs = (pair for word in words if len(pair := word.split(",")) == 2)
+    names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
+    made_up = (f"host-{number + 1}" for number in range(count))
+    return tuple(AllocatedHost(name) for name in [*names, *made_up][:count])
+
+
+def host_placements(
+    words: Sequence[str], measure: Measure, op: Op, hosts: Sequence[AllocatedHost], alone: bool
+) -> Iterator[tuple[Team, Placement]]:
+    """The teams of an op on pairs of hosts that words such as `hosts-all` or `n1,n2` ask for, each once.
+
+    Each team has the measure's ranks per host on each side, one where it says nothing. Pairs are taken from
+    as many hosts as the measure names, from all where it names none. A team that is too small for the op is
+    for others, unless it is `alone`. Raises InputError.
+    """
+    if not words:
+        return
+    pairs = dict.fromkeys(
+        pair for word in words for pool in _pools(word, measure, hosts) for pair in _pairs(word, pool)
+    )
+    for (a, b), each in itertools.product(pairs, _each_side(measure)):
+        ranks = 2 * each
+        if ranks < op.min_ranks:
+            if alone:
+                raise InputError(
+                    f"{op.name} needs {op.min_ranks} ranks, not {ranks}; give --ranks-per-host "
+                    f"{-(-op.min_ranks // 2)}"
+                )
+            continue
+        yield (
+            Team(ranks, len({a.name, b.name})),
+            Placement(host_class_of(a, b), hosts=(a.name, b.name)),
+        )
+
+
+def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Iterator[Sequence[AllocatedHost]]:
+    """The hosts that pairs are taken from: the first so many, for each number that the measure names."""
+    if not hosts:
+        raise InputError(
+            f"the placement '{word}' is of hosts, and this process is in no allocation of a batch system; "
+            "start it inside one, or let --batch slurm ask for one"
+        )
+    named = hosts_of(measure) if measure.hosts is not None else None
+    for count in named or (len(hosts),):
+        if count > len(hosts):
+            raise InputError(
+                f"the plan needs {counted(count, 'host')}, and this allocation has {len(hosts)}; ask for a "
+                f"larger one, or give --hosts up to {len(hosts)}"
+            )
+        yield hosts[:count]
+
+
+def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[Pair]:
+    if word in HOST_WORDS:
+        found = HOST_WORDS[word](hosts)
+        if not found:
+            raise InputError(
+                f"'{word}' places ranks on pairs of different hosts, and there is only {hosts[0].name}; ask "
+                "for a larger allocation, or give --placement hosts-each"
+            )
+        return found
+    by_name = {host.name: host for host in hosts}
+    names = [name.strip() for name in word.split(",")]
+    for name in names:
+        if name not in by_name:
+            raise InputError(f"there is no host '{name}' among {', '.join(by_name)}, to be placed on")
+    return [(by_name[names[0]], by_name[names[1]])]
+
+
+def _each_side(measure: Measure) -> tuple[int, ...]:
+    """Ranks on each side of a pair."""
+    if measure.ranks is not None and measure.ranks_per_host is not None:
+        raise InputError("ranks and ranks_per_host say the same twice; leave one of them out")
+    axis = measure.ranks_per_host if measure.ranks is None else measure.ranks
+    if axis is None:
+        return (1,)
+    numbers = numbers_in(axis, lambda text: parse_counts(text, "ranks"))
+    if measure.ranks is None:
+        return numbers
+    if odd := [number for number in numbers if number % 2]:
+        raise InputError(f"{odd[0]} ranks cannot be shared evenly by two hosts; give an even number")
+    return tuple(number // 2 for number in numbers)

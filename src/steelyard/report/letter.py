@@ -1,0 +1,57 @@
+"""The report of an acceptance reads as a letter: the verdict, the pictures that it rests on, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from steelyard.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
+from steelyard.accept.sheets import count_words, letter_sheet
+from steelyard.plots import Chart
+from steelyard.report.blocks import Section
+from steelyard.report.section import MATRICES
+from steelyard.show.overview import ReadFolder
+
+REST = "All that was measured"  # folded below the letter
+# The sections whose first picture stands in the letter, and beginnings of the titles of others that do.
+_SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
+_PICTURES = MATRICES
+_MOST_PICTURES = 5
+
+
+def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -> Acceptance | None:
+    """What is said of a folder of the plan `acceptance`; None of others, and of several."""
+    (first, *others) = folders
+    if others or first.measured.campaign.name != PLAN:
+        return None
+    return accept(Weighed(first.measured, first.rows, first.name), reference)
+
+
+def letter_answers(found: Acceptance | None) -> Iterator[str]:
+    """The verdict, and each fault."""
+    if found is not None:
+        yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {count_words(found)}."
+        yield from (f"{one.topic}: {one.evidence}" for one in found.topics if one.verdict == NOT_WELL)
+
+
+def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
+    """The main pictures of all sections, then a line for each topic: what was seen, and what to do."""
+    if found is None:
+        return
+    if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
+        yield Section("What was weighed", "", charts=charts)
+    yield Section(
+        "What was found, and what to do",
+        "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
+        "or it differs too much.",
+        sheets=(letter_sheet(found),),
+    )
+
+
+def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:
+    for section in sections:
+        for i, chart in enumerate(section.charts):
+            is_first = i == 0 and section.title in _SECTIONS
+            if is_first or chart.title.startswith(_PICTURES):
+                title = ", ".join(part for part in (section.title, chart.title) if part)
+                yield replace(chart, title=title, legend=chart.legend or section.legend)

@@ -1,0 +1,86 @@
+"""Hosts: what the records of a campaign over several of them say of each one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from steelyard.records.schema import Place
+from steelyard.results.load import Measured
+from steelyard.results.states import beside, changes_of, neighbours, shared_by
+
+_MOST_NAMED = 3  # processes
+
+
+class HostSeen(Struct, frozen=True, kw_only=True):
+    """A host over all launches; None where the system does not tell, or no rank did.
+
+    `launches` had `ranks` of it at most. `clock_cost_ns` and `clock_tick_ns` are the largest of its ranks.
+    `others` is the share of the time of its ranks' CPUs that went to others in the launch in which that was
+    most, `stolen` what the hypervisor took. `processes` are those that were seen to take CPU time: on the
+    host from which the campaign was run, for on others nobody looks.
+    """
+
+    host: str
+    machine: str
+    launches: int
+    ranks: int
+    clock_cost_ns: float
+    clock_tick_ns: float
+    others: float | None
+    stolen: float | None
+    is_watched: bool
+    processes: tuple[str, ...]
+
+
+def hosts_seen(measured: Measured) -> tuple[HostSeen, ...]:
+    """Each host, in the order in which ranks were on it; none where there is only one."""
+    places: dict[str, list[list[Place]]] = {}
+    machines: dict[str, str] = {}
+    others: dict[str, list[float]] = {}
+    stolen: dict[str, list[float]] = {}
+    processes: dict[str, dict[str, None]] = {}
+    for file in measured.files:
+        found: dict[str, list[Place]] = {}
+        for place in file.launch.places if file.launch else ():
+            found.setdefault(place.host, []).append(place)
+        first = _machine_of(place for own in found.values() for place in own if place.rank == 0)
+        where = {place.rank: host for host, own in found.items() for place in own}
+        for host, own in found.items():
+            places.setdefault(host, []).append(own)
+            machines.setdefault(host, _machine_of(own) or first)
+        for group in shared_by(file):
+            others.setdefault(group.host, []).append(group.share)
+        for change in changes_of(file):
+            if change.rank in where:
+                stolen.setdefault(where[change.rank], []).append(change.stolen)
+        for watch in file.watches:
+            seen = [one for one, _ in neighbours(file)] + list(beside(file))
+            processes.setdefault(watch.host, {}).update(dict.fromkeys(one.name for one in seen))
+    if len(places) < 2:
+        return ()
+    return tuple(
+        HostSeen(
+            host=host,
+            machine=machines[host],
+            launches=len(launches),
+            ranks=max(map(len, launches)),
+            clock_cost_ns=max(place.clock_cost_ns for own in launches for place in own),
+            clock_tick_ns=max(place.clock_tick_ns for own in launches for place in own),
+            others=max(others.get(host, ()), default=None),
+            stolen=max(stolen.get(host, ()), default=None),
+            is_watched=host in processes,
+            processes=_few(list(processes.get(host, ()))),
+        )
+        for host, launches in places.items()
+    )
+
+
+def _machine_of(places: Iterable[Place]) -> str:
+    return next((place.machine for place in places if place.machine), "")
+
+
+def _few(names: Sequence[str]) -> tuple[str, ...]:
+    more = len(names) - _MOST_NAMED
+    return (*names[:_MOST_NAMED], *((f"{more} more",) if more > 0 else ()))

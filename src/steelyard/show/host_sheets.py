@@ -1,0 +1,80 @@
+"""Hosts as tables, a line for each: what messages take from host to host, and what each of them was like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.base.units import format_bytes, format_ratio, format_time
+from steelyard.models.host_matrix import HostMatrix, HostTimes
+from steelyard.results.hosts import HostSeen
+from steelyard.show.labels import rows_facts
+from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
+from steelyard.stats.standing_out import LEAST_ALIKE
+
+_EXPLAINED = (
+    "each host with the others: the median of its pairs, over that of the middle host, and its nearest and "
+    "farthest"
+)
+_NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing tells which is the odd one."
+
+
+def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
+    """A table for each test case of which pairs of hosts were measured."""
+    without = ("bytes", "placement", "round")
+    facts = rows_facts([matrix.row for matrix in found], without=without)
+    for matrix, told in zip(found, facts, strict=True):
+        row = matrix.row
+        said = [row.op, *([format_bytes(row.bytes)] if row.sized else [])]
+        said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
+        yield Sheet(
+            "from host to host",
+            f"{_EXPLAINED}; {', '.join(word for word in said if word)}",
+            (
+                words("host"),
+                number("time", strong=True),
+                number("ratio"),
+                words("nearest"),
+                words("farthest"),
+                remark(),
+            ),
+            tuple(Line(_cells(one)) for one in matrix.times),
+            notes=(_NOTE,) if len(matrix.hosts) < LEAST_ALIKE else (),
+        )
+
+
+def _cells(one: HostTimes) -> tuple[str, ...]:
+    ends = (f"{host}, {format_time(ns)}" for host, ns in (one.nearest, one.farthest))
+    verdict = ("slower" if one.ratio > 1 else "faster") + " than the others" if one.stands_out else ""
+    return one.host, format_time(one.median), format_ratio(one.ratio), *ends, verdict
+
+
+_SEEN = (
+    "timer: the cost of a reading and its tick; others: the share of the time of the ranks' CPUs that was "
+    "not theirs, in the launch in which that was most; stolen: by the hypervisor"
+)
+
+
+def seen_sheets(found: Sequence[HostSeen], folder: str = "") -> Iterator[Sheet]:
+    """A line for each of several hosts; `folder` is the name of the folder where there are several."""
+    if found:
+        yield Sheet(
+            f"hosts ({folder})" if folder else "hosts",
+            _SEEN,
+            (
+                words("host"),
+                *map(number, ("launches", "ranks")),
+                words("machine"),
+                words("timer"),
+                *map(number, ("others", "stolen")),
+                words("who"),
+            ),
+            plain_lines(_seen_cells(one) for one in found),
+            notes=("Who: processes are looked for on the host from which the campaign was run alone.",),
+        )
+
+
+def _seen_cells(one: HostSeen) -> tuple[str, ...]:
+    shares = (NOTHING if share is None else f"{100 * share:.1f} %" for share in (one.others, one.stolen))
+    timer = f"{format_time(one.clock_cost_ns)}, {format_time(one.clock_tick_ns)}"
+    who = ", ".join(one.processes) or ("nobody" if one.is_watched else "not looked")
+    return one.host, str(one.launches), str(one.ranks), one.machine or "not told", timer, *shares, who

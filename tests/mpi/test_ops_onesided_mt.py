@@ -182,7 +182,10 @@ def test_a_bit_flipped_in_one_thread_is_found(tmp_path: Path, mpi: Mpi, rank: in
 def test_a_target_that_is_away_and_what_is_complete_before_it_is_back(tmp_path: Path, mpi: Mpi) -> None:
     """Calls are counted only where the target leaves MPI, at the origin alone, and each at most once."""
     aways = ("computes", "sleeps")
-    layouts = ("windows=one sync=lock_all complete=flush", "windows=thread comms=one sync=lock complete=close")
+    layouts = (
+        "windows=one sync=lock_all complete=flush",
+        "windows=thread comms=one sync=lock complete=close",
+    )
     lines = [
         f"op=mpi.mt.put bytes=8 away_us=100 target_does={away} {layout}"
         for away in aways

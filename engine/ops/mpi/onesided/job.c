@@ -260,7 +260,7 @@ static void borrow_pair(struct rma *s, const struct rma *from)
     s->callers = from->callers;
 }
 
-/* Of each thread that opens and closes epochs. */
+/* A pair for each thread that opens and closes epochs. */
 static int make_pairs(struct job *job, const struct op_env *env)
 {
     const int epochs = job->shares ? 1 : env->threads;

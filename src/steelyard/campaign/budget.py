@@ -81,7 +81,7 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
 
 
 def roughly_words(seconds: float, *, crowded: bool) -> str:
-    """About how long something takes, before anything is known of it; at least so long where cores are shared."""
+    """About how long it takes, before anything is known of it; at least so long where cores are shared."""
     if crowded:
         return f"{format_duration(seconds)} or much more, for ranks and threads outnumber cores"
     return f"about {format_duration(seconds)}"

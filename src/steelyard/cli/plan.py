@@ -101,9 +101,10 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
     cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
     disk = f"about {_roughly(found.bytes)} of records"
+    time = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
     return (
         f"{cases}: {counted(found.starts, 'start')} of an engine",
-        f"{roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))}{limit}; {nodes}; {disk}",
+        f"{time}{limit}; {nodes}; {disk}",
     )
 
 

@@ -9,6 +9,7 @@ import os
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hosts as testbed
@@ -16,7 +17,9 @@ from hosts import Hosts, hosts
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.models.host_matrix import host_matrices
 from steelyard.records.read import read_folder
+from steelyard.results.rows import results
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Done, run
 
@@ -102,4 +105,37 @@ def test_hosts_that_do_not_see_the_engine(tmp_path: Path) -> None:
             ","
         )
         assert not any(place.other_libraries for place in file.launch.places)
-    assert "other host" in done.out
+    assert "other_host" in done.out  # as a pipe has it
+
+
+def _cells(ns: tuple[tuple[float, ...], ...]) -> list[tuple[int, int, float]]:
+    return [(a, b, value) for a, row in enumerate(ns) for b, value in enumerate(row)]
+
+
+def test_each_pair_of_hosts_in_rounds(tmp_path: Path) -> None:
+    """Three hosts meet in three rounds of one launch, one of them waiting in each."""
+    out = tmp_path / "out"
+    words = [
+        "run",
+        "mpi.pattern.round_robin",
+        "--hosts=3",
+        "--ranks-per-host=1",
+        "--param=round=*",
+        "--bytes=8",
+    ]
+    words += ["--method=each", "--mpi=openmpi", "--launches=1", "--rule=fixed", "--param=count=20"]
+    with hosts(3) as bed:
+        unseen = _tried(bed, *words, f"--out={tmp_path / 'unseen'}")
+        assert unseen.code == 3, unseen.err
+        assert "cannot be run on h" in unseen.err
+        assert "--stage brings the engine there" in unseen.err
+        stage = f"--stage={Path(bed.agent).parent}/tmp/stage"
+        done = _tried(bed, *words, stage, f"--out={out}")
+    assert done.code == 0, done.out + done.err
+    (file,) = read_folder(out)
+    assert file.job.hosts == ("h1", "h2", "h3")
+    (matrix,) = host_matrices(results(out))
+    assert sorted(matrix.hosts) == ["h1", "h2", "h3"]
+    assert all(np.isfinite(ns) or a == b or np.isfinite(matrix.ns[b][a]) for a, b, ns in _cells(matrix.ns))
+    assert "from host to host" in done.out
+    assert "From host to host" in (out / "report.html").read_text()

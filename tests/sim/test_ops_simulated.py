@@ -19,6 +19,9 @@ _LEFT_OUT = {
     "mpi.ibarrier": "lets ranks out before the last has come",
     "mpi.overlap.ibarrier": "the same",
     "mpi.pattern.victim": "the aggressors' messages take minutes",
+    # Its MPI_Reduce_scatter with the selector `ompi`, from 5 ranks on; real MPIs are right.
+    "mpi.mock.reduce_by_reduce_scatter_gatherv": "sums are wrong where some ranks get none of them",
+    "mpi.mock.allreduce_by_reduce_scatter_allgatherv": "the same",
 }
 
 
@@ -47,8 +50,9 @@ def test_every_op_gives_right_answers_on_many_ranks(tmp_path: Path, family: str,
     assert ops
     how = {op["name"]: "barrier" if op["lasts"] else "batch" for op in ops}
     sizes = {op["name"]: " bytes=24" if op["sized"] else "" for op in ops}
-    # of one-sided calls of many ranks, which SimGrid takes long for
+    # of one-sided calls of many ranks, and of messages between them, which SimGrid takes long for
     few = {name: " calls=4" if name.endswith((".pattern", ".halo")) else "" for name in how}
+    few["mpi.message_rate"] = " messages=4"
     lines = [
         f"op={name} method={how[name]} reps=1 rule=fixed count=1{size}{few[name]}"
         for name, size in sizes.items()

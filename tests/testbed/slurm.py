@@ -50,6 +50,7 @@ SlurmdParameters=config_overrides
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 MpiDefault=none
 ReturnToService=2
+EnforcePartLimits=ALL
 KillWait=2
 MailProg=/bin/true
 AccountingStorageType=accounting_storage/none

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.cause_of_death import cause_of_death
+from steelyard.campaign.cause_of_death import cause_of_death, job_ends
 from steelyard.system.kernel_settings import oom_kills
 
 _ORTE = """--------------------------------------------------------------------------
@@ -18,6 +18,34 @@ ORTE has lost communication with a remote daemon.
 This is usually due to either a failure of the TCP network
 """
 _KILLED = "mpirun noticed that process rank 1 with PID 0 on node h2 exited on signal 9 (Killed)."
+
+
+# Open MPI 4.1.4, MPICH 4.0.2 and 5.0.2 as they said it; Slurm's as its source has it.
+_NO_PROGRAM = """mpiexec was unable to launch the specified application as it could not access
+or execute an executable:
+
+Executable: /c/steelyard-mpi
+Node: h2
+
+while attempting to start process rank 1.
+"""
+_EXECVP = "execvp error on file /c/steelyard-mpi (No such file or directory)"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "host"),
+    [
+        (132, _NO_PROGRAM, "h2"),
+        (255, f"[proxy:0:1@h2] HYDU_create_process (utils/launch/launch.c:73): {_EXECVP}", "h2"),
+        (255, f"[proxy:1@h2] HYDU_create_process (/m/launch.c:73): {_EXECVP}", "h2"),
+        (2, "slurmstepd: error: execve(): /c/steelyard-mpi: No such file or directory", "a host"),
+    ],
+)
+def test_an_engine_that_a_host_does_not_see(code: int, said: str, host: str) -> None:
+    why = cause_of_death(code, said, ["mpiexec"], began=False)
+    assert why == (
+        f"start-up: launcher: /c/steelyard-mpi cannot be run on {host}; --stage brings the engine there"
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,6 +84,27 @@ def test_the_cause_is_told_by_what_was_said(code: int, said: str, starved: bool,
 def test_a_node_that_is_lost_before_anything_began() -> None:
     why = cause_of_death(205, _ORTE, ["mpiexec"], began=False)
     assert why == "start-up: node: mpiexec has lost h2"
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [  # as Slurm 22.05 said it to srun, and in the log of a job
+        ("srun: error: Unable to create step for job 1: Job/step already completing or completed", True),
+        (
+            "slurmstepd: error: *** STEP 1.17 ON n1 CANCELLED AT 2026-11-24T04:04:33 DUE TO TIME LIMIT ***",
+            True,
+        ),
+        ("slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-24T04:04:33 ***", True),
+        (
+            "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-24T04:04:33 ***",
+            False,
+        ),  # a rank failed
+        ("srun: error: Unable to create step for job 1: Requested nodes are busy", False),
+        (_KILLED, False),
+    ],
+)
+def test_a_job_that_ends_is_no_failure_of_a_test_case(said: str, ends: bool) -> None:
+    assert job_ends(said) == ends
 
 
 def test_hostile_names_of_hosts() -> None:

@@ -196,6 +196,15 @@ def test_a_slow_host_stands_out_and_the_others_do_not(tmp_path: Path) -> None:
     assert "slower than the others" in page
 
 
+def test_a_few_pairs_do_not_tell_hosts_apart(tmp_path: Path) -> None:
+    """They are in the table of pairs, which is one, whatever the number of hosts."""
+    few = [_on("n1", "n1", 100.0), _on("n1", "n2", 900.0), _on("n1", "n3", 900.0), _on("n4", "n2", 9000.0)]
+    rows = results(write_folder(tmp_path / "out", few, launches=1))
+    assert host_matrices(rows) == ()
+    (table,) = pair_tables(rows)
+    assert set(table.pairs) == {("n1", "n1"), ("n1", "n2"), ("n1", "n3"), ("n4", "n2")}
+
+
 def test_hosts_that_are_alike(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _pairs("", 1.0), launches=3)
     (matrix,) = host_matrices(results(folder))

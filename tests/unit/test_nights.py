@@ -215,12 +215,16 @@ def test_what_is_no_store(tmp_path: Path) -> None:
             "give --history, or leave them",
         ),
         ({"tonight": "none", "baseline": "night-01"}, "there is no results folder"),
-        ({"tonight": "night-00", "baseline": "night-01"}, "give the build that was replaced"),
+        (
+            {"tonight": "night-00", "baseline": "night-01"},
+            "with tonight's MPI, .* the build that was replaced",
+        ),
+        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is not where it was"),
     ],
 )
 def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str], sentence: str) -> None:
-    for number in range(2):
-        _night(tmp_path, number)
+    for number in range(3):
+        _night(tmp_path, number, mpi="mpich-4.1.0" if number == 2 else "mpich-4.0.2")
     inside = {
         name: tmp_path / word if name == "tonight" else str(tmp_path / word) if "night" in word else word
         for name, word in given.items()

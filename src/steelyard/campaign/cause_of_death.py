@@ -30,6 +30,22 @@ _LOST = (
     re.compile(r"lost communication with a remote daemon"),
     re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
 )
+# What launchers say of a program that is not there, or may not be run, on a host. Open MPI's code is then
+# that of a signal, 132.
+_MISSING = (
+    re.compile(
+        r"could not access\s+or execute an executable:.*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
+        re.DOTALL,
+    ),
+    re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
+    re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
+)
+# What Slurm says when it ends the job that we are in: then a launch that died says nothing of its test case.
+_JOB_ENDS = re.compile(
+    r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
+    r"|(?:STEP|JOB) \S+ ON \S+ CANCELLED AT [^\n]*DUE TO (?:TIME LIMIT|PREEMPTION|JOB REQUEUE)"
+    r"|JOB \S+ ON \S+ CANCELLED AT "
+)
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
@@ -52,6 +68,11 @@ def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> st
         if place.host == here and place.pid > 0 and (state := process_state(place.pid)) in _HELD
     ]
     return f"hang: no record for {silent}, ended by the watchdog{''.join(held)}"
+
+
+def job_ends(said: str) -> bool:
+    """Does a launcher say that the batch system ends the whole job: at its time limit, or cancelled?"""
+    return _JOB_ENDS.search(said) is not None
 
 
 def hung_by_itself(why: str | None) -> bool:
@@ -77,6 +98,11 @@ def cause_of_death(
     if lost := next((match for pattern in _LOST if (match := pattern.search(said))), None):
         host = shortened(lost["host"], _QUOTED_LETTERS) if lost.groupdict() else "a host"
         return f"{when}node: {Path(command[0]).name} has lost {host}"
+    if missing := next((match for pattern in _MISSING if (match := pattern.search(said))), None):
+        path, host = (
+            shortened(missing.groupdict().get(key) or "a host", _QUOTED_LETTERS) for key in ("path", "host")
+        )
+        return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
     if killed := _killed(code, said, command, places):
         number, who = killed
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from steelyard.records.campaign_file import PlannedPoint
     from steelyard.results.row import Row
 
+_OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that tell its MPI
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
@@ -297,12 +298,16 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     from steelyard.results.load import load
 
     if is_results(Path(baseline)):
-        build = _build_of(_night(Path(baseline)), night)
+        before = _night(Path(baseline))
+        build = _build_of(before, night)
         if build is None:
-            raise InputError(
-                f"--baseline {baseline} was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, "
-                "as far as its records say; give the build that was replaced, or compare the two folders"
+            mpi = before.settings.get("MPI", "no MPI")
+            why = (
+                f"was measured with {mpi}, which is not where it was"
+                if any(before.settings.get(name) != night.settings.get(name) for name in _OF_MPI)
+                else "was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, as its records say"
             )
+            raise InputError(f"--baseline {baseline} {why}; give the path of the build that was replaced")
         baseline = build
     if Path(baseline).name.startswith("steelyard-"):
         files = load(night.folder).files

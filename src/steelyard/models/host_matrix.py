@@ -23,6 +23,9 @@ from steelyard.results.row import Row
 from steelyard.stats.standing_out import standing_out
 
 _LEAST_HOSTS = 3  # two are one pair
+_LEAST_KNOWN = (
+    0.5  # of a host's pairs: fewer are no fair sample, and it would be compared by the others' luck
+)
 
 
 class HostTimes(Struct, frozen=True):
@@ -49,7 +52,7 @@ class HostMatrix(Struct, frozen=True):
 
 
 def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
-    """A matrix for each test case that was measured between three hosts or more."""
+    """A matrix for each test case that was measured between three hosts or more, in most of their pairs."""
     found: dict[RowKey, tuple[Row, dict[tuple[str, str], float]]] = {}
     for row in rows:
         if row.status != "ok":
@@ -58,7 +61,7 @@ def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
             key = key_of(row, ("placed", "hosts", "param.round"))
             found.setdefault(key, (row, {}))[1][a, b] = ns
     made = (_matrix(row, cells) for row, cells in found.values())
-    return tuple(matrix for matrix in made if len(matrix.hosts) >= _LEAST_HOSTS)
+    return tuple(matrix for matrix in made if matrix is not None)
 
 
 def hosts_of_ranks(row: Row) -> tuple[str, ...]:
@@ -80,12 +83,16 @@ def _cells(row: Row) -> Iterator[tuple[str, str, float]]:
             yield hosts[one.low], hosts[one.high], one.median
 
 
-def _matrix(row: Row, cells: dict[tuple[str, str], float]) -> HostMatrix:
+def _matrix(row: Row, cells: dict[tuple[str, str], float]) -> HostMatrix | None:
+    """None where there are too few hosts, or a host has too few pairs."""
     hosts = tuple(dict.fromkeys(host for pair in cells for host in pair))
     place = {host: index for index, host in enumerate(hosts)}
     ns = np.full((len(hosts), len(hosts)), np.nan)
     for (a, b), time in cells.items():
         ns[place[a], place[b]] = time
+    partners = (np.isfinite(ns) | np.isfinite(ns.T)).sum(axis=1)
+    if len(hosts) < _LEAST_HOSTS or partners.min() <= _LEAST_KNOWN * (len(hosts) - 1):
+        return None
     return HostMatrix(row, hosts, tuple(map(tuple, ns.tolist())), tuple(_times(hosts, ns)))
 
 

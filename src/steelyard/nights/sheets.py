@@ -78,7 +78,8 @@ def _remark(one: NightVerdict) -> str:
 def _more_nights(one: NightVerdict) -> str:
     if one.nights_needed is None:
         return f"{one.nights} nights say little" if one.nights < _FEW_NIGHTS else "nights differ by more"
-    return f"about {one.nights_needed} nights would tell" if one.nights_needed > one.nights else ""
+    more = one.nights_needed > one.nights
+    return f"about {one.nights_needed} nights would tell" if more else "only --baseline would tell"
 
 
 def _notes(found: Checked) -> Iterator[str]:

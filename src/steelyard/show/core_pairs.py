@@ -109,7 +109,9 @@ def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
 def _points(rows: Sequence[Row]) -> list[tuple[list[str], list[Row]]]:
     """The rows that differ in size and placement alone, with all else that tells of them."""
     found: dict[tuple[str, ...], tuple[list[str], list[Row]]] = {}
-    for row, facts in zip(rows, rows_facts(rows, without=("bytes", "placement")), strict=True):
+    for row, all_facts in zip(rows, rows_facts(rows, without=("bytes", "placement")), strict=True):
+        is_told = row.placed is not None and bool(row.placed.hosts)  # how many hosts there are
+        facts = {key: fact for key, fact in all_facts.items() if not (key == "hosts" and is_told)}
         said = [row.op, *(fact.said for fact in facts.values() if not fact.is_usual)]
         key = tuple(f"{name} {fact.value}" for name, fact in facts.items())
         found.setdefault(key, (said, []))[1].append(row)

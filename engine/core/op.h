@@ -180,9 +180,9 @@ struct op {
 
     /* For an op that can tell whether what was timed has arrived; NULL elsewhere. Outside the timed region,
      * on all ranks at once, between samples: check what the repetitions since the last check, or `verify`,
-     * have left, and make fresh data. ERR_WRONG as `verify`. After each chunk of samples, while that takes
-     * less time than the samples, and after the last one; after each sample where the parameter
-     * OP_CHECKS_PARAM says so. */
+     * have left, and make fresh data. ERR_WRONG as `verify`. After each of the first repetitions, for a
+     * while; after each chunk of samples, while that takes less time than the samples, and after the last
+     * one; after each sample where the parameter OP_CHECKS_PARAM says so. */
     int (*check)(void *state);
 
     /* For an op that has more to say in the record that ends its test case, on rank 0; NULL elsewhere:

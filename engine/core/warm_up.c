@@ -1,4 +1,5 @@
-/* The warm-up that methods share, in two parts. Rounds of doubling length, until the op has run a few times
+/* The warm-up that methods share, in two parts; before them repetitions whose answers are checked one by one,
+ * where an op can say what it has moved. Rounds of doubling length, until the op has run a few times
  * and for a while: caches, branch predictors, connections that open at first use, libraries that change
  * algorithms in their first calls. Then blocks of short rounds, until the medians of two blocks in a row
  * agree: what is warming up still becomes faster from block to block. Both are bounded, for an op that lasts
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double PROOF_NS = 4e6;   /* of repetitions that are looked at one by one */
 static const double WARM_NS = 1e6;    /* how long at least */
 static const double STEADY_NS = 20e6; /* from the first call on: then it need not be steady */
 static const double LONG_NS = 100e6; /* then it need not have run `least` times: a point has no more itself */
@@ -79,6 +81,32 @@ static int round_length(const struct bench *bench, const struct observation *o, 
     return bench->report == OP_ROOT ? 0 : team_max(bench->team, took_ns);
 }
 
+/* The first repetitions, looked at one by one: what one call of many has spoiled is right again when the next
+ * one has moved the same data. */
+static int prove(struct bench *bench)
+{
+    struct bench alone = *bench;
+    const int64_t begin = clock_now(bench->clock);
+    int64_t proved = 0, goes_on = 1; /* as rank 0 says */
+    alone.reps = 1;
+    while (goes_on) {
+        struct observation o = {0};
+        int err = team_barrier(bench->team);
+        err = err ? err : method_time(&alone, &o);
+        err = err ? err : moved_check(bench->moved, bench);
+        if (err)
+            return err;
+        ++proved;
+        goes_on = proved < FEWEST || (double)(clock_now(bench->clock) - begin) < PROOF_NS;
+        goes_on = goes_on && !bench->moved->wrong;
+        err = team_bcast(bench->team, &goes_on, sizeof goes_on);
+        if (err)
+            return err;
+    }
+    bench->warm_up_reps += proved;
+    return 0;
+}
+
 int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
 {
     struct warm_up w = {.plan = {.rep_ns = INFINITY},
@@ -86,6 +114,11 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
                         .single = bench->op->prepare != NULL,
                         .brief = bench->brief || bench->clock->sleeps};
     w.plan.next = !w.single || !w.brief;
+    if (bench->op->check && bench->moved && !w.single && !w.brief && !moved_is_each(bench)) {
+        int err = prove(bench);
+        if (err)
+            return err;
+    }
     struct bench round = *bench;
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {

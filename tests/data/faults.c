@@ -10,7 +10,8 @@
  * FAULT_RANK: of which rank; -1, or not given, is each.
  *
  * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. What
- * MPI_Startall sends, and MPI_Neighbor_alltoallw to its first neighbour, is only corrupted: where it lies. */
+ * MPI_Startall sends, and MPI_Neighbor_alltoallw to its first neighbour, is only corrupted: where it lies. So
+ * is what MPI_Allreduce is given, if it is of MPI_DOUBLE: by whole numbers ranks agree. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -334,6 +335,13 @@ int MPI_Neighbor_alltoallw(const void *o, const int n[], const MPI_Aint at[], co
     PMPI_Type_size(t[0], &size);
     spoil_in_place("MPI_Neighbor_alltoallw", (const char *)o + at[0], (long)n[0] * size);
     return PMPI_Neighbor_alltoallw(o, n, at, t, r, rn, rat, rt, comm);
+}
+
+int MPI_Allreduce(const void *o, void *r, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+    if (t == MPI_DOUBLE)
+        spoil_in_place("MPI_Allreduce", o == MPI_IN_PLACE ? r : o, (long)n * (long)sizeof(double));
+    return PMPI_Allreduce(o, r, n, t, op, comm);
 }
 
 /* Sends that are started again and again. */

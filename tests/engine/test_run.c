@@ -198,13 +198,20 @@ static void check_pilot(void)
     }
 }
 
-/* After each chunk, while checks take no longer than samples, or after each sample and each repetition that
- * warms up; what is lost ends the point. */
+/* After each of the first repetitions, for 4 ms, and after each chunk, while checks take no longer than
+ * samples; or after each sample and each repetition that warms up. What is lost ends the point. */
 static void check_checks(void)
 {
-    struct world w = {.has_check = true};
+    struct world w = {.has_check = true, .check_ns = 100000};
     struct kept k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
-    CHECK(strcmp(k.status, "ok") == 0 && w.checks > 1 && w.checks < 20 && w.verifies == 2);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks > 30 && w.checks < 60 && w.verifies == 2);
+    CHECK(w.reps == 3000 + k.warm_up_reps);
+    w = (struct world){.has_check = true, .lost_at = 2};
+    k = measure(&w, "rule=fixed count=50", NULL, 0);
+    CHECK(strcmp(k.why, "wrong: rank 0: the third is missing") == 0 && w.checks == 2 && k.observations == 0);
+    w = (struct world){.has_check = true};
+    k = measure(&w, "rule=fixed count=3000 method=barrier warm_up=brief", NULL, 0);
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks > 1 && w.checks < 20);
     w = (struct world){.has_check = true};
     k = measure(&w, "rule=fixed count=50 reps=7 check=sample", NULL, 0);
     CHECK(strcmp(k.status, "ok") == 0 && w.checks == 50 + k.warm_up_reps && k.shortest == 7 * REP_NS + 20);
@@ -214,7 +221,7 @@ static void check_checks(void)
     CHECK(!k.verified && w.checks == 3 && w.verifies == 1 && k.observations == 0);
     w = (struct world){.has_check = true, .check_ns = 1000000000};
     k = measure(&w, "rule=fixed count=3000 method=barrier", NULL, 0);
-    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 2); /* and once at the end */
+    CHECK(strcmp(k.status, "ok") == 0 && w.checks == 3); /* of the first two repetitions, and at the end */
 }
 
 int main(void)

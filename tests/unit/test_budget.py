@@ -13,6 +13,7 @@ from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
+from steelyard.records.campaign_file import Placement
 from steelyard.system.machine import read_machine
 
 _OPS = ops_of(
@@ -25,11 +26,13 @@ _OPS = ops_of(
 )
 
 
-def _words(budget: str | None, points: int, launches: int) -> tuple[str, ...]:
+def _words(
+    budget: str | None, points: int, launches: int, *, threads: int = 1, placement: Placement | None = None
+) -> tuple[str, ...]:
     sizes = tuple(range(points))
     plan = Plan(measure=(Measure(ops=("self.empty",), bytes=sizes),), launches=launches, time_budget=budget)
     planned = resolve(plan, _OPS, (), 1)
-    group = LaunchGroup(None, 1, 1, None, (), None, planned)
+    group = LaunchGroup(None, 1, threads, None, (), placement, planned)
     jobs = [PlannedJob(launch, f"l{launch}", group, planned) for launch in range(1, launches + 1)]
     return estimate(plan, jobs, Setup({}, _OPS, read_machine()))
 
@@ -38,6 +41,15 @@ def test_what_is_to_be_done_is_said_before_it_begins() -> None:
     assert _words(None, 1, 1) == ("1 test case in 1 launch: about 1 s",)
     assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 17 s",)
     assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
+
+
+def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:
+    many = len(read_machine().cores) + 1
+    least = "20 test cases in 10 launches: 17 s or much more, for ranks and threads outnumber cores"
+    assert _words(None, 20, 10, threads=many) == (least,)
+    assert _words("10m", 20, 10, threads=many) == ("20 test cases in 10 launches: at most 10 min",)
+    placed = Placement("list", tuple(range(many)))
+    assert _words(None, 20, 10, threads=many, placement=placed) == _words(None, 20, 10)
 
 
 def test_what_will_not_fit_is_said_before_it_begins() -> None:

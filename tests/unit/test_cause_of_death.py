@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.cause_of_death import cause_of_death
+from steelyard.campaign.cause_of_death import cause_of_death, job_ends
 from steelyard.system.kernel_settings import oom_kills
 
 _ORTE = """--------------------------------------------------------------------------
@@ -84,6 +84,27 @@ def test_the_cause_is_told_by_what_was_said(code: int, said: str, starved: bool,
 def test_a_node_that_is_lost_before_anything_began() -> None:
     why = cause_of_death(205, _ORTE, ["mpiexec"], began=False)
     assert why == "start-up: node: mpiexec has lost h2"
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [  # as Slurm 22.05 said it to srun, and in the log of a job
+        ("srun: error: Unable to create step for job 1: Job/step already completing or completed", True),
+        (
+            "slurmstepd: error: *** STEP 1.17 ON n1 CANCELLED AT 2026-11-24T04:04:33 DUE TO TIME LIMIT ***",
+            True,
+        ),
+        ("slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-24T04:04:33 ***", True),
+        (
+            "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-24T04:04:33 ***",
+            False,
+        ),  # a rank failed
+        ("srun: error: Unable to create step for job 1: Requested nodes are busy", False),
+        (_KILLED, False),
+    ],
+)
+def test_a_job_that_ends_is_no_failure_of_a_test_case(said: str, ends: bool) -> None:
+    assert job_ends(said) == ends
 
 
 def test_hostile_names_of_hosts() -> None:

@@ -18,6 +18,9 @@ struct app_parts {
 };
 int app_open(const struct app_parts *parts, struct kernel_env *env, void **state);
 
+/* A sum over the bits of numbers that depends on their order, and on `turn`. */
+uint64_t app_seal(const double *data, int64_t count, uint64_t turn);
+
 extern const struct kernel app_hpccg, app_minife, app_minimd;
 
 #endif

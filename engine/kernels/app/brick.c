@@ -1,6 +1,8 @@
 #include "kernels/app/brick.h"
 
 #include "base/err.h"
+#include "base/hash.h"
+#include "kernels/app/app.h"
 
 #include <stdlib.h>
 
@@ -140,7 +142,7 @@ static int open_plan(struct kernel_env *env, struct brick_halo *halo, int failed
 int brick_halo_open(struct kernel_env *env, const struct brick *brick, double *field, int failed,
                     struct brick_halo *halo)
 {
-    *halo = (struct brick_halo){.brick = brick, .field = field};
+    *halo = (struct brick_halo){.env = env, .brick = brick, .field = field};
     int err = failed;
     if (!err)
         err = kernel_alloc(env, (size_t)brick->outer + 1, sizeof *halo->packed, &halo->packed);
@@ -163,7 +165,49 @@ void brick_halo_pack(struct brick_halo *halo)
         halo->packed[i] = halo->field[halo->cell[i]];
 }
 
+/* The messages of all links, each with a seal that knows the link. */
+static uint64_t seal_sent(const struct brick_halo *halo)
+{
+    const struct brick *b = halo->brick;
+    const double *message = halo->packed;
+    uint64_t sum = 0;
+    for (int i = 0; i < b->count; ++i)
+        if (b->beyond[i] != GRID_NOBODY) {
+            sum += hash_mix(app_seal(message, b->border[i], (uint64_t)i));
+            message += b->border[i];
+        }
+    return sum;
+}
+
+static uint64_t seal_fetched(const struct brick_halo *halo)
+{
+    const struct brick *b = halo->brick;
+    uint64_t sum = 0;
+    for (int i = 0; i < b->count; ++i) {
+        const int back = b->count - 1 - i;
+        if (b->beyond[back] != GRID_NOBODY)
+            sum += hash_mix(app_seal(halo->field + b->outer_at[back], b->border[back], (uint64_t)i));
+    }
+    return sum;
+}
+
 int brick_halo_exchange(struct brick_halo *halo)
 {
-    return comm_run(halo->plan);
+    halo->balance += seal_sent(halo);
+    const int err = comm_run(halo->plan);
+    halo->balance -= seal_fetched(halo);
+    return err;
+}
+
+/* By halves, so that sums over ranks stay below 2^63. */
+int brick_halo_check(struct brick_halo *halo)
+{
+    enum { HALF = 32 };
+    int64_t halves[] = {(int64_t)(halo->balance & UINT32_MAX), (int64_t)(halo->balance >> HALF)};
+    halo->balance = 0;
+    const int err = comm_sum_ints(&halo->env->comm, halves, 2);
+    if (err || (uint64_t)halves[0] + ((uint64_t)halves[1] << HALF) == 0)
+        return err;
+    return err_say(ERR_WRONG, "%s: what ranks have fetched from each other is not what was sent",
+                   halo->env->kernel->name);
 }

@@ -40,12 +40,14 @@ int64_t brick_global(const struct brick *brick, const int64_t at[GRID_DIMS]);
 
 /* A field's outer cells, fetched from the ranks that have them. */
 struct brick_halo {
+    struct kernel_env *env;
     const struct brick *brick;
     double *packed; /* what goes out, step by step */
     double *field;
     int64_t *cell; /* of each packed element */
     int64_t packed_count;
     struct comm_plan *plan;
+    uint64_t balance; /* seals of all messages that went out, less of those that came */
 };
 
 /* Bytes that it takes, without the field. */
@@ -59,5 +61,9 @@ void brick_halo_close(struct brick_halo *halo); /* one that is {0} is fine */
 /* Pack, and carry. */
 void brick_halo_pack(struct brick_halo *halo);
 int brick_halo_exchange(struct brick_halo *halo);
+
+/* ERR_WRONG unless all that has come since the last time is what went out: also where nobody uses it, as what
+ * a matrix multiplies by 0. Collective. */
+int brick_halo_check(struct brick_halo *halo);
 
 #endif

@@ -138,13 +138,14 @@ double cg_error_allowed(int64_t steps, double condition)
     return 2 * root * pow((root - 1) / (root + 1), (double)steps);
 }
 
-int cg_judge(const struct cg *cg, int64_t steps, const struct cg_claim *claims, int count)
+int cg_judge(struct cg *cg, int64_t steps, const struct cg_claim *claims, int count)
 {
+    const int err = brick_halo_check(&cg->halo);
     for (const struct cg_claim *c = claims; c < claims + count; ++c)
         if (!(c->is <= c->allowed)) /* and not a number is wrong too */
             return err_say(ERR_WRONG, "%s: after %lld iterations %s by %.2g, allowed are %.2g",
                            cg->env->kernel->name, (long long)steps, c->what, c->is, c->allowed);
-    return 0;
+    return err;
 }
 
 /* ---- the solver ---------------------------------------------------------------------------------------- */

@@ -73,11 +73,12 @@ double cg_residual_allowed(int64_t steps, int entries, double norm);
  * down by (sqrt(k) - 1) / (sqrt(k) + 1) at least, k the condition of A (Saad, equation 6.128). */
 double cg_error_allowed(int64_t steps, double condition);
 
-/* ERR_WRONG and a sentence about the first deviation that is larger than allowed. */
+/* ERR_WRONG and a sentence about the first deviation that is larger than allowed, or about messages that came
+ * otherwise than they went. Collective. */
 struct cg_claim {
     const char *what; /* "x is off from the solution" */
     double is, allowed;
 };
-int cg_judge(const struct cg *cg, int64_t steps, const struct cg_claim *claims, int count);
+int cg_judge(struct cg *cg, int64_t steps, const struct cg_claim *claims, int count);
 
 #endif

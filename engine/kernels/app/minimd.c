@@ -252,10 +252,10 @@ static int ranks(const struct kernel_env *env)
     if (!divided)
         return err_say(
             ERR_UNSUPPORTED,
-            "app.minimd: %d ranks cannot share %lld x %lld x %lld cells, for each must have a brick of "
+            "app.minimd: %d rank%s cannot share %lld x %lld x %lld cells, for each must have a brick of "
             "%.3g cells a side, as far as lists of neighbours reach; choose fewer ranks or more cells",
-            env->comm.size, (long long)box.cells[X], (long long)box.cells[Y], (long long)box.cells[Z],
-            box.reach / box.cell);
+            env->comm.size, env->comm.size == 1 ? "" : "s", (long long)box.cells[X], (long long)box.cells[Y],
+            (long long)box.cells[Z], box.reach / box.cell);
     if (box.atoms > MOST || box.own_room + box.ghost_room > INT32_MAX)
         return err_say(
             ERR_UNSUPPORTED,

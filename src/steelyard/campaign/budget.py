@@ -67,7 +67,8 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
     points = {point.point for job in jobs for point in job.points}
     work = f"{counted(len(points), 'test case')} in {counted(len(costs), 'launch')}"
     if budget is None:
-        return (f"{work}: about {format_duration(sum(costs.values()))}",)
+        crowded = any(is_crowded(job.group, setup) for job in jobs)
+        return (f"{work}: {roughly_words(sum(costs.values()), crowded=crowded)}",)
     lines = [f"{work}: at most {format_duration(budget)}"]
     fitting = sum(cost <= budget for cost in itertools.accumulate(costs.values()))
     if fitting < len(costs):
@@ -77,6 +78,19 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str,
             f"{format_duration(max(costs.values()))} or more; what is not measured by then is left out"
         )
     return tuple(lines)
+
+
+def roughly_words(seconds: float, *, crowded: bool) -> str:
+    """About how long it takes, before anything is known of it; at least so long where cores are shared."""
+    if crowded:
+        return f"{format_duration(seconds)} or much more, for ranks and threads outnumber cores"
+    return f"about {format_duration(seconds)}"
+
+
+def is_crowded(group: LaunchGroup, setup: Setup) -> bool:
+    """Do ranks and threads wait for cores, which takes as long as the scheduler and the library make it?"""
+    placed = group.placement.cpus if group.placement else ()
+    return not placed and group.ranks // (group.hosts or 1) * group.threads > len(setup.machine.cores)
 
 
 def expected_seconds(jobs: Sequence[PlannedJob], setup: Setup) -> float:

@@ -40,6 +40,12 @@ _MISSING = (
     re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
     re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
 )
+# What Slurm says when it ends the job that we are in: then a launch that died says nothing of its test case.
+_JOB_ENDS = re.compile(
+    r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
+    r"|(?:STEP|JOB) \S+ ON \S+ CANCELLED AT [^\n]*DUE TO (?:TIME LIMIT|PREEMPTION|JOB REQUEUE)"
+    r"|JOB \S+ ON \S+ CANCELLED AT "
+)
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
@@ -62,6 +68,11 @@ def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> st
         if place.host == here and place.pid > 0 and (state := process_state(place.pid)) in _HELD
     ]
     return f"hang: no record for {silent}, ended by the watchdog{''.join(held)}"
+
+
+def job_ends(said: str) -> bool:
+    """Does a launcher say that the batch system ends the whole job: at its time limit, or cancelled?"""
+    return _JOB_ENDS.search(said) is not None
 
 
 def hung_by_itself(why: str | None) -> bool:

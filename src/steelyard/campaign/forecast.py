@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.campaign.budget import job_seconds
+from steelyard.campaign.budget import is_crowded, job_seconds
 from steelyard.campaign.jobs import LaunchGroup, Setup, groups_of
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
@@ -18,7 +18,8 @@ _SECONDS_OF_HOUR = 3600.0
 class Job(Struct, frozen=True, kw_only=True):
     """A job: test cases that a launch measures together, as many times as there are launches.
 
-    `seconds` are about what all its launches take without a time budget, `bytes` what they write.
+    `seconds` are about what all its launches take without a time budget, `bytes` what they write. A job whose
+    ranks and threads outnumber cores is `crowded`: it may take much longer.
     """
 
     mpi: str | None
@@ -35,6 +36,7 @@ class Job(Struct, frozen=True, kw_only=True):
     launches: int
     seconds: float
     bytes: int
+    crowded: bool
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
@@ -87,4 +89,5 @@ def _job(group: LaunchGroup, launches: int, setup: Setup) -> Job:
         launches=launches,
         seconds=launches * job_seconds(group, setup),
         bytes=launches * cases * group.ranks * _RANK_BYTES,
+        crowded=is_crowded(group, setup),
     )

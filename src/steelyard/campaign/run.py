@@ -18,10 +18,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.base.errors import MeasurementError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
-from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself
+from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
@@ -107,7 +108,8 @@ def run_campaign(
 
     When `is_stopping` says so, the test case under way is the last one. Launches inherit `lock`, where
     it is given. Ranks that take all cores begin to measure when `is_idle` says that this process works on
-    none of them any more. Raises InputError when a launcher is not there at all; what was finished is kept.
+    none of them any more. Raises InputError when a launcher is not there at all, and MeasurementError when
+    the batch system ends the job that we are in; what was finished is kept.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -353,6 +355,10 @@ def _watch(
     left = [point for point in points if point.point in plans]
     if not left or is_late:
         return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over
+    if hang is None and job_ends(said):
+        raise MeasurementError(
+            "the batch system ends this job; what was finished is kept, and the same command resumes it"
+        )
     began = tail.launch is not None
     starved = oom_kills() > kills
     why = hang or cause_of_death(code or 0, said, command, places, began=began, starved=starved)

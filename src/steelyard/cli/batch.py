@@ -76,6 +76,11 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
                 f"{where} ended before it had measured all: {one.words}; the same command with --out {out} "
                 "resumes it"
             )
+        elif one.code != 0 and not is_measured(one.job, plan.launches):
+            tell(
+                f"{where} ended with code {one.code} before it had measured all: {log} says why; the same "
+                f"command with --out {out} resumes it"
+            )
         elif one.code != 0:
             tell(f"{where} ended with code {one.code}; {log} says why")
         bad = bad or one.code != 0

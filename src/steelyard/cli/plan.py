@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration
+from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
 from steelyard.campaign.forecast import Forecast, Job, forecast
 from steelyard.campaign.jobs import check_launches, setup_for
@@ -100,9 +101,10 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
     cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
     disk = f"about {_roughly(found.bytes)} of records"
+    time = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
     return (
         f"{cases}: {counted(found.starts, 'start')} of an engine",
-        f"about {format_duration(found.seconds)}{limit}; {nodes}; {disk}",
+        f"{time}{limit}; {nodes}; {disk}",
     )
 
 

@@ -21,7 +21,7 @@ ORIGIN, TARGET = "origin", "target"
 # Words of `complete` after which a call may still be under way at the target.
 _AT_ORIGIN = ("flush_local", "flush_local_all", "request")
 # Parameters that a caller is free to choose; `threads` is one, too.
-OPTIONS = ("sync", "complete", "per", "window", "windows", "info")
+OPTIONS = ("sync", "complete", "per", "window", "windows", "comms", "info")
 _LEAST_LAUNCHES = 2
 # Calls by what they bring about. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
 # form: `mpi.mt.put.bandwidth`.

@@ -323,12 +323,13 @@ int rma_choose_epochs(struct rma *s, const struct op_env *env, int sync, int com
 
 static int tell(struct rma *s)
 {
-    return MPI_Send(NULL, 0, MPI_BYTE, s->peer, 0, s->comm);
+    return MPI_Send(NULL, 0, MPI_BYTE, s->peer, rma_tag(s, RMA_TAG_DONE), s->comm);
 }
 
 static int tell_and_hear(struct rma *s)
 {
-    return MPI_Sendrecv(NULL, 0, MPI_BYTE, s->peer, 0, NULL, 0, MPI_BYTE, s->peer, 0, s->comm,
+    const int tag = rma_tag(s, RMA_TAG_DONE);
+    return MPI_Sendrecv(NULL, 0, MPI_BYTE, s->peer, tag, NULL, 0, MPI_BYTE, s->peer, tag, s->comm,
                         MPI_STATUS_IGNORE);
 }
 

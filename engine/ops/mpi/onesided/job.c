@@ -13,7 +13,9 @@
 const char *const rma_swap_types[] = {"long", "int", NULL};
 const char *const rma_per_words[] = {"batch", "call", NULL};
 const char *const rma_windows_words[] = {"one", "thread", NULL};
+const char *const rma_comms_words[] = {"thread", "one", NULL};
 enum { WINDOWS_ONE, WINDOWS_THREAD };
+enum { COMMS_THREAD, COMMS_ONE };
 const char *const rma_layout_words[] = {
     [RMA_DISJOINT] = "disjoint", [RMA_LINE] = "line", [RMA_WORD] = "word", NULL};
 
@@ -213,9 +215,9 @@ int rma_check_moved(void *state)
 static void close_thread(struct rma *s)
 {
     window_free(&s->own);
-    if (s->group != MPI_GROUP_NULL)
+    if (s->group != MPI_GROUP_NULL && !s->borrows)
         MPI_Group_free(&s->group);
-    if (s->comm != MPI_COMM_NULL)
+    if (s->comm != MPI_COMM_NULL && !s->borrows)
         MPI_Comm_free(&s->comm);
     reduction_close(&s->sum);
     free(s->requests);
@@ -248,6 +250,27 @@ static int make_pair(struct rma *s, const struct op_env *env)
     MPI_Group_free(&both);
     s->callers = s->group;
     return team_mpi_err(rc, "MPI_Group_incl");
+}
+
+static void borrow_pair(struct rma *s, const struct rma *from)
+{
+    s->borrows = true;
+    s->comm = from->comm;
+    s->group = from->group;
+    s->callers = from->callers;
+}
+
+/* A pair for each thread that opens and closes epochs. */
+static int make_pairs(struct job *job, const struct op_env *env)
+{
+    const int epochs = job->shares ? 1 : env->threads;
+    const int pairs = value(env, "comms", COMMS_THREAD) == COMMS_ONE ? 1 : epochs;
+    int err = 0;
+    for (int t = 0; t < pairs && !err; ++t)
+        err = make_pair(&job->threads[t], env);
+    for (int t = pairs; t < epochs && !err; ++t)
+        borrow_pair(&job->threads[t], job->threads);
+    return err;
 }
 
 int rma_choose_type(struct rma *s, const struct op_env *env)
@@ -304,8 +327,7 @@ static int open_threads(struct job *job, const struct op_env *env)
     int err = 0;
     for (int t = 0; t < env->threads && !err; ++t)
         err = open_thread(job, env, t);
-    for (int t = 0; t < (job->shares ? 1 : env->threads) && !err; ++t)
-        err = make_pair(&job->threads[t], env);
+    err = err ? err : make_pairs(job, env);
     for (int t = 0; t < env->threads && !err && env->team->rank <= 1; ++t)
         err = rma_take_memory(&job->threads[t], env, job->shares ? env->threads : 1);
     job->acting = job->shares && job->threads->role == RMA_TARGET ? 1 : env->threads;

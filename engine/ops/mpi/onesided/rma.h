@@ -65,6 +65,7 @@ struct rma {
     int rank, peer;
     int thread, threads;   /* which of how many of its rank */
     MPI_Comm comm;         /* of the two; MPI_COMM_NULL on others, and where another thread has the epochs */
+    bool borrows;          /* comm and group are those of thread 0 */
     MPI_Group group;       /* whom it calls: the peer */
     MPI_Group callers;     /* who calls it: the same; not its own */
     struct window own;     /* not made where another thread has made it */
@@ -136,6 +137,13 @@ bool rma_sync_is_of_one(int sync); /* an epoch is of one target */
 
 /* The word for calls to one of several targets where another's word completes all of them. */
 int rma_complete_one(int complete);
+
+/* Tags of the messages of the two: threads may share a communicator. */
+enum { RMA_TAG_DONE, RMA_TAG_LEAVE, RMA_TAGS };
+static inline int rma_tag(const struct rma *s, int tag)
+{
+    return tag + RMA_TAGS * s->thread;
+}
 
 /* After all repetitions: where the target has no part in epochs it waits for this, in MPI. */
 int rma_meet(struct rma *s);
@@ -264,6 +272,7 @@ void rma_teardown(void *state);
 /* The parameters that each op has, in this order, and the words of others. */
 enum { RMA_SYNC, RMA_COMPLETE, RMA_WINDOW, RMA_INFO, RMA_PARAMS };
 enum { RMA_PER_BATCH, RMA_PER_CALL };
-extern const char *const rma_per_words[3], *const rma_swap_types[3], *const rma_windows_words[3];
+extern const char *const rma_per_words[3], *const rma_swap_types[3], *const rma_windows_words[3],
+                                                                         *const rma_comms_words[3];
 
 #endif

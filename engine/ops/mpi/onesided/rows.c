@@ -135,14 +135,14 @@ static const struct param
     swap_params[] = {PARAM_WORDS("type", "of the number", rma_swap_types),
                      PARAM_WORDS("swaps", "whether the number is the expected one in timed calls",
                                  swap_words)},
-    thread_params[] = {PARAM_WORDS("windows", "one for all threads of a rank, or one for each thread",
-                                   rma_windows_words),
-                       PARAM_WORDS(
-                           "target",
-                           "how the threads' places lie in the window. disjoint: cache lines of their "
-                           "own; line: neighbours share cache lines; word: all have the same places",
-                           rma_layout_words),
-                       MT_PHASES_PARAM},
+    thread_params[] =
+        {PARAM_WORDS("windows", "one for all threads of a rank, or one for each thread", rma_windows_words),
+         PARAM_WORDS("comms", "of windows=thread: a communicator for each, or one for all", rma_comms_words),
+         PARAM_WORDS("target",
+                     "how the threads' places lie in the window. disjoint: cache lines of their "
+                     "own; line: neighbours share cache lines; word: all have the same places",
+                     rma_layout_words),
+         MT_PHASES_PARAM},
     who_params[] = {PARAM_WORDS("who", "who calls whom, as in mpi.pattern", rma_who_words)},
     neighbour_params[] = {{.name = "neighbours",
                            .unit = "",

@@ -17,8 +17,6 @@ bool rma_stays_away(int word)
     return word == COMPUTES || word == SLEEPS;
 }
 
-enum { TAG_DONE, TAG_LEAVE };
-
 /* A call that began before the target was back, and one that was complete by then too. The target left after
  * this clock was read, and is away for so long: whether its clock tells the same time does not matter. */
 static void count(struct rma *s)
@@ -72,11 +70,11 @@ int rma_leave(struct rma *s)
     if (!rma_stays_away(s->stay))
         return MPI_SUCCESS;
     if (s->role == RMA_TARGET)
-        return MPI_Recv(NULL, 0, MPI_BYTE, s->peer, TAG_LEAVE, s->comm, MPI_STATUS_IGNORE);
+        return MPI_Recv(NULL, 0, MPI_BYTE, s->peer, rma_tag(s, RMA_TAG_LEAVE), s->comm, MPI_STATUS_IGNORE);
     s->begun = s->early = 0;
     s->last_ns = phase_now(s->clock);
     s->back_ns = s->last_ns + s->away_ns;
-    return MPI_Send(NULL, 0, MPI_BYTE, s->peer, TAG_LEAVE, s->comm);
+    return MPI_Send(NULL, 0, MPI_BYTE, s->peer, rma_tag(s, RMA_TAG_LEAVE), s->comm);
 }
 
 static void be_away(const struct rma *s)
@@ -94,8 +92,8 @@ int rma_stay(struct rma *s)
     MPI_Request done;
     int is_done = 0;
     if (s->stay == WAITS)
-        return MPI_Recv(NULL, 0, MPI_BYTE, s->peer, TAG_DONE, s->comm, MPI_STATUS_IGNORE);
-    int rc = MPI_Irecv(NULL, 0, MPI_BYTE, s->peer, TAG_DONE, s->comm, &done);
+        return MPI_Recv(NULL, 0, MPI_BYTE, s->peer, rma_tag(s, RMA_TAG_DONE), s->comm, MPI_STATUS_IGNORE);
+    int rc = MPI_Irecv(NULL, 0, MPI_BYTE, s->peer, rma_tag(s, RMA_TAG_DONE), s->comm, &done);
     while (rc == MPI_SUCCESS && !is_done) {
         be_away(s);
         rc = MPI_Test(&done, &is_done, MPI_STATUS_IGNORE);

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from macro_rows import row
 from steelyard.models.ratios import folder_ratios, mpi_ratios
+from steelyard.report.answers import _rival_words
 from steelyard.results.facets import Modes
 from steelyard.results.facets.modes import RowMode
 from steelyard.show.rivals import ratio_cells
@@ -106,4 +107,6 @@ def test_ratios_are_printed_without_exponents(
 ) -> None:
     found = mpi_ratios([row("mpi.bcast", mpi, [10.0, 11.0], bytes=8) for mpi in ("a-1", "b-1")])
     value, low, high = ends
-    assert ratio_cells(dataclasses.replace(found[0], value=value, low=low, high=high)) == cells
+    ratio = dataclasses.replace(found[0], value=value, low=low, high=high)
+    assert ratio_cells(ratio) == cells
+    assert "e+" not in _rival_words([ratio])

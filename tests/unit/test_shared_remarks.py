@@ -74,7 +74,7 @@ def test_rows_with_fewer_launches_are_counted() -> None:
     ("placement", "advice"), [("0|1|2|3", ": try --yield none"), ("0-1|0-1|0-1|0-1", ""), (None, "")]
 )
 def test_yielding_is_of_the_library_and_said_once(placement: str | None, advice: str) -> None:
-    rows = [row(yields_per_op=count, mpi="mpich-5.0.2", placement=placement) for count in (3.4, 17.0)]
+    rows = [row(yields_per_op=count, mpi="mpich-5.0.2", placement=placement) for count in (3.4, 1700.0)]
     found = told(rows, ["mpich-5.0.2"] * 2)
-    sentence = "mpich-5.0.2 calls sched_yield 3.4 to 17 times per operation here, by all ranks together"
+    sentence = "mpich-5.0.2 calls sched_yield 3.4 to 1700 times per operation here, by all ranks together"
     assert found == Remarks(("", ""), (f"{sentence}{advice}.",))

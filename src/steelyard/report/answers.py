@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from steelyard.base.plural import counted, counted_range, joined
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_factor
 from steelyard.models.ratios import Ratio
 from steelyard.report.section import rows_in
 from steelyard.results.facets import Rate
@@ -109,7 +109,7 @@ def answers(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Itera
 
 def _rival_words(ratios: Sequence[Ratio]) -> str:
     """`b takes 0.9 to 8 times as long as a; the interval is above 1 in 4 of 5 test cases, holds 1 in 1`."""
-    low, high = (f"{end(ratio.value for ratio in ratios):.3g}" for end in (min, max))
+    low, high = (format_factor(end(ratio.value for ratio in ratios)) for end in (min, max))
     span = low if low == high else f"{low} to {high}"
     words = f"{ratios[0].name} takes {span} times as long as {ratios[0].base_name}"
     told = [ratio for ratio in ratios if ratio.low is not None]

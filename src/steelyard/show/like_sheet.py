@@ -9,7 +9,7 @@ from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.sheet import NOTHING, Line, Sheet, number
 
-_NOTE = "Values are at means, as theirs, in which slow samples weigh more than in our medians."
+_NOTE = "These are means, as theirs are; slow samples weigh more in them than in the medians above."
 
 _Cell = Callable[[Row, Theirs], str]
 

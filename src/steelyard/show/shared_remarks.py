@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.cpulist import cpu_set
+from steelyard.base.units import format_factor
 from steelyard.results.facets import Ranks, Samples
 from steelyard.results.row import Row
 from steelyard.show.row_words import NOISY, Remark, ended_by
@@ -96,7 +97,7 @@ def _differ(_: Sequence[Row], where: str) -> str:
 
 
 def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
-    counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], lambda count: f"{count:.3g}")
+    counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], format_factor)
     who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
     words = f"{who} calls sched_yield {counts} times per operation here, by all ranks together"
     return words if is_what_if or not all(map(_has_cpus, rows)) else f"{words}: try --yield none"

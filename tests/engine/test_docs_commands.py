@@ -31,7 +31,7 @@ _COMMANDS = commands("steelyard")
 _CORES = 8  # of the machine that the pages are written for
 _POINTS = [FakePoint("mpi.pingpong", steady(1e3), mpi=mpi) for mpi in ("openmpi-4.1.4", "mpich-4.0.2")]
 _SIDES = [FakePoint(op, steady(1e3), mpi="openmpi-4.1.4") for op in ("mpi.gather", "mpi.gatherv")]
-_READ = ("show", "report", "compare", "export", "plot")  # commands that read results
+_READ = ("show", "report", "compare", "export", "plot", "accept")  # commands that read results
 _EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
 _PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -155,8 +155,9 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
     said = steelyard(*words)
     ends = {"run": (3, "would measure"), "validate": (3, "would simulate")}
     goes_no_further = {"--help", "--dry-run"} & set(words)
-    if words[:2] == ["check", "guidelines"] and not any(word.startswith("results/") for word in words):
-        words[0] = "run"  # it measures
+    if words[:2] == ["check", "guidelines"] or words[0] == "accept":
+        of_one = (word.startswith("results/") for one, word in itertools.pairwise(words) if one[:2] != "--")
+        words[0] = words[0] if any(of_one) else "run"  # it measures
     code, words_on_stderr = (0, "") if goes_no_further else ends.get(words[0], (0, ""))
     assert said.code == code, f"{command.text}: {said.err}"
     assert words_on_stderr in said.err

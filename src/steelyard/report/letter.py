@@ -7,15 +7,14 @@ from dataclasses import replace
 
 from steelyard.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
 from steelyard.accept.sheets import count_words, letter_sheet
-from steelyard.plots import Chart
+from steelyard.plots import Chart, Key
 from steelyard.report.blocks import Section
 from steelyard.report.section import MATRICES
 from steelyard.show.overview import ReadFolder
 
 REST = "All that was measured"  # folded below the letter
-# The sections whose first picture stands in the letter, and beginnings of the titles of others that do.
+# The sections whose first picture stands in the letter, beside that of links.
 _SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
-_PICTURES = MATRICES
 _MOST_PICTURES = 5
 
 
@@ -28,10 +27,12 @@ def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:
-    """The verdict, and each fault."""
+    """The verdict, and of each fault what was seen first."""
     if found is not None:
         yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {count_words(found)}."
-        yield from (f"{one.topic}: {one.evidence}" for one in found.topics if one.verdict == NOT_WELL)
+        for one in found.topics:
+            if one.verdict == NOT_WELL:
+                yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}."
 
 
 def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
@@ -49,9 +50,15 @@ def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> It
 
 
 def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:
+    """The first picture of some sections, and the first one of links, whose colours have their own scale."""
     for section in sections:
-        for i, chart in enumerate(section.charts):
-            is_first = i == 0 and section.title in _SECTIONS
-            if is_first or chart.title.startswith(_PICTURES):
-                title = ", ".join(part for part in (section.title, chart.title) if part)
-                yield replace(chart, title=title, legend=chart.legend or section.legend)
+        if section.title in _SECTIONS:
+            yield from (_titled(section, chart, section.legend) for chart in section.charts[:1])
+        links = [chart for chart in section.charts if chart.title.startswith(MATRICES)]
+        yield from (_titled(section, chart, ()) for chart in links[:1])
+
+
+def _titled(section: Section, chart: Chart, legend: tuple[Key, ...]) -> Chart:
+    """A picture that stands without its section."""
+    title = ", ".join(part for part in (section.title, chart.title) if part)
+    return replace(chart, title=title, legend=chart.legend or legend)

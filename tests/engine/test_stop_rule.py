@@ -30,7 +30,7 @@ class _Param(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_char_p) for name in ("name", "unit", "summary")),
         *((name, ctypes.c_double) for name in ("normal", "least", "most")),
-        *((name, ctypes.c_void_p) for name in ("words", "bytes")),
+        *((name, ctypes.c_void_p) for name in ("words", "bytes", "all")),
     )
 
 

@@ -137,29 +137,26 @@ static int reset(void *state)
     return err;
 }
 
-/* What a rank has met on its way says more than what has come of it elsewhere. */
-static int tell_wrong(const struct minimd *s)
+/* What ranks have met on their way says more than what has come of it: where one has, only such ranks speak. */
+static int tell_wrong(const struct minimd *s, int judged)
 {
-    const struct comm *comm = &s->env->comm;
-    double who = s->wrong ? comm->rank : -1;
-    const int err = comm_max(comm, &who, 1);
-    if (err || who < 0)
-        return err;
-    return s->wrong
-               ? err_say(s->wrong, "%s", s->why)
-               : err_say(ERR_WRONG, "app.minimd: rank %.0f has met a message or an atom that cannot be", who);
+    double met = s->wrong != 0;
+    const int err = comm_max(&s->env->comm, &met, 1);
+    if (err || met == 0)
+        return err ? err : judged;
+    return s->wrong ? err_say(s->wrong, "%s", s->why) : 0;
 }
 
 static int answer(void *state, double values[KERNEL_VALUES_MAX], int *count)
 {
     const struct minimd *s = state;
     struct minimd_state now = {0};
-    const int judged = minimd_judge(s, &now), told = tell_wrong(s);
+    const int judged = minimd_judge(s, &now);
     values[0] = now.temperature;
     values[1] = now.energy;
     values[2] = now.pressure;
     *count = 3;
-    return told ? told : judged;
+    return tell_wrong(s, judged);
 }
 
 static int64_t digest(void *state)

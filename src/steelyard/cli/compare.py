@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
+from steelyard.base.factors import FACTORS
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
@@ -40,7 +41,7 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="FACTOR",
-            help="within one folder: mpi, engine, placement, param.NAME, omp.NAME, env.NAME; param=NAME, too",
+            help=f"within one folder: {FACTORS}; param=NAME, too",
         ),
     ] = None
     despite: Annotated[

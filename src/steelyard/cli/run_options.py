@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from steelyard.base.factors import FACTORS
 from steelyard.cli.options import JsonFlag, MpiNames
 
 
@@ -173,10 +174,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help=(
-                "arms to compare, as neighbours: mpi, engine, placement, modules, wrapper, param.NAME, "
-                "omp.NAME, env.NAME"
-            ),
+            help=f"arms to compare, as neighbours: {FACTORS}",
         ),
     ] = None
     launches: Annotated[

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steelyard.base.errors import InputError
+from steelyard.base.factors import FACTORS
 from steelyard.base.units import format_bytes, format_values
 from steelyard.compare.conditions import consequences
 from steelyard.records.campaign_file import AROUND
 from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
-
-FACTORS = "mpi, engine, placement, modules, wrapper, param.NAME, omp.NAME or env.NAME"
 
 
 @dataclass(frozen=True, slots=True)

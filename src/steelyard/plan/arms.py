@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
+from steelyard.base.factors import FACTORS
 from steelyard.base.units import parse_value
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.records.campaign_file import AROUND, PlannedPoint
 
-FACTORS = "mpi, engine, placement, modules, wrapper, param.NAME, omp.NAME or env.NAME"
 USUAL = "-"  # of an arm: the engine that would be taken anyway, or no such variable
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.compare.answer import Question
-    from steelyard.compare.arms import Rivals
+    from steelyard.compare.arms import ComparedArms
     from steelyard.compare.verdicts import CaseVerdict
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
@@ -108,7 +108,7 @@ def _percentage(option: str, percent: float, most: float = 10.0) -> float:
     return percent / 100
 
 
-def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
+def _rivals(options: CompareOptions) -> tuple[ComparedArms, bool]:
     from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
     from steelyard.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign

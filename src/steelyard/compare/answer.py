@@ -27,7 +27,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CaseAnswer:
     """What is said of one test case.
 
     `ratio` is the time of B over that of A, `low`..`high` its interval, which holds for all test cases
@@ -46,26 +46,26 @@ class Answer:
 
 def answer(
     estimate: float, low: float, high: float, p: float, pairs: int, modes: int, asked: Question
-) -> Answer:
-    """Answer for one test case from logarithms: the estimate of B over A and its simultaneous interval.
+) -> CaseAnswer:
+    """The answer for one test case from logarithms: the estimate of B over A and its simultaneous interval.
 
     `pairs` is the number of pairs of launches, `modes` how many modes both arms together have.
     """
     if not math.isfinite(estimate):
-        return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
+        return CaseAnswer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
     ends = (math.exp(estimate), math.exp(low), math.exp(high))
     margin, half = math.log1p(asked.margin), max(high - estimate, estimate - low)
     if p <= asked.false_alarm:
         if abs(estimate) < math.log1p(asked.least):
-            return Answer(LITTLE, *ends, p)
-        return Answer(SLOWER if estimate > 0 else FASTER, *ends, p)
+            return CaseAnswer(LITTLE, *ends, p)
+        return CaseAnswer(SLOWER if estimate > 0 else FASTER, *ends, p)
     if -margin <= low and high <= margin:
         if modes < 2 or pairs >= PAIRS_WITH_MODES:
-            return Answer(SAME, *ends, p)
-        return Answer(CANNOT_TELL, *ends, p, PAIRS_WITH_MODES, f"{modes} modes")
+            return CaseAnswer(SAME, *ends, p)
+        return CaseAnswer(CANNOT_TELL, *ends, p, PAIRS_WITH_MODES, f"{modes} modes")
     if half == 0 or not math.isfinite(half):
-        return Answer(CANNOT_TELL, *ends, p)
+        return CaseAnswer(CANNOT_TELL, *ends, p)
     needed = math.ceil(pairs * (half / margin) ** 2)
     needed = max(needed, pairs + 1, PAIRS_WITH_MODES if modes > 1 else 0)
     why = f"{modes} modes" if modes > 1 else ""
-    return Answer(CANNOT_TELL, *ends, p, needed if needed <= MOST_NEEDED else None, why)
+    return CaseAnswer(CANNOT_TELL, *ends, p, needed if needed <= MOST_NEEDED else None, why)

@@ -16,7 +16,7 @@ from steelyard.results.row import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class ComparedArms:
     """Test cases that all arms have. `cases`: of each, the row of each arm, in the order of `arms`.
 
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
@@ -59,7 +59,7 @@ _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
 _AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 
-def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:
+def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> ComparedArms:
     """The rows of one folder by their values on a factor. Raises InputError for fewer than two values."""
     arms: dict[str, list[Row]] = {}
     for row in rows:
@@ -74,7 +74,7 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
     return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
 
 
-def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
+def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> ComparedArms:
     """The rows of several folders; where each has one MPI, it may be another in each. Raises InputError."""
     mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
     one_each = all(len(names) <= 1 for names in mpis)
@@ -86,7 +86,7 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
     return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
 
 
-def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
+def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> ComparedArms:
     by_key: dict[RowKey, dict[str, Row]] = {}
     later = later_params(arms.values())
     for name, rows in arms.items():
@@ -97,7 +97,7 @@ def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
                     f"{name} holds several placements; compare folders of one, or '{name}' --by placement"
                 )
     whole = [tuple(found[name] for name in arms) for found in by_key.values() if len(found) == len(arms)]
-    return Rivals(tuple(arms), tuple(whole), len(by_key) - len(whole))
+    return ComparedArms(tuple(arms), tuple(whole), len(by_key) - len(whole))
 
 
 # What test cases of folders may have nothing of in common, in words, and the word of a row's value.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
-from steelyard.compare.arms import Rivals
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, CaseAnswer, Question, answer
+from steelyard.compare.arms import ComparedArms
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
@@ -92,7 +92,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     level: float = 0.99
 
 
-def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
+def compare(rivals: ComparedArms, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
     """Compare each arm with the first.
 
     `by_turns`: launch i of each arm ran beside launch i of the others in an order that a coin chose; only
@@ -153,7 +153,7 @@ class _Refusal:
     conditions: tuple[str, ...] = ()
 
 
-def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, ...]]:
+def _comparable(rivals: ComparedArms) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, ...]]:
     """The cases that were measured in the same way in all arms, and why others were not taken."""
     usable, refused = [], []
     for case in rivals.cases:
@@ -195,7 +195,7 @@ def _why_not(case: Sequence[Row], may_differ: Collection[str]) -> _Refusal | Non
     )
 
 
-def _despite(cases: Sequence[Sequence[Row]], rivals: Rivals) -> tuple[str, ...]:
+def _despite(cases: Sequence[Sequence[Row]], rivals: ComparedArms) -> tuple[str, ...]:
     """The first difference in each condition that may differ and is not what is compared."""
     found: dict[str, str] = {}
     for case in cases:
@@ -242,7 +242,7 @@ def _against(
 
 def answers_of(
     found: Swapped, first: NDArray[np.float64], second: NDArray[np.float64], asked: Question
-) -> list[Answer]:
+) -> list[CaseAnswer]:
     """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
     return [
         answer(
@@ -284,7 +284,7 @@ def _table(
 
 
 def _verdict(
-    row: Row, other: Row | None, names: tuple[str, str], said: Answer, what: str = ""
+    row: Row, other: Row | None, names: tuple[str, str], said: CaseAnswer, what: str = ""
 ) -> CaseVerdict:
     return CaseVerdict(
         op=row.op,

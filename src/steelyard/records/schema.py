@@ -167,7 +167,7 @@ class Job(_Record, frozen=True, tag="job"):
     launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
     hosts: tuple[str, ...] = ()  # that the launcher was told; none without an allocation
     notes: tuple[str, ...] = ()
-    settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
+    settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
 
 
 class Launch(_Record, frozen=True, tag="launch"):

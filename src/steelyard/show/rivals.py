@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.base.units import format_factor
 from steelyard.models.ratios import Ratio, ratio_of
 from steelyard.results.row import Row
-from steelyard.show.labels import Axis, Labels
+from steelyard.show.labels import Labels, VaryingFact
 from steelyard.show.sheet import NOTHING, WORDS
 
 MOST = 10  # times: an interval that is wider than so much to a side says as good as nothing
@@ -42,17 +42,17 @@ def rivals_of(labels: Labels) -> Rivals | None:
     return None
 
 
-def _is_choice(axis: Axis) -> bool:
+def _is_choice(axis: VaryingFact) -> bool:
     """Words to choose between; a number, or the class of a kernel, is an amount."""
     return axis.column.kind == WORDS and axis.key != "param class"
 
 
-def _rivals(axis: Axis, keys: frozenset[str]) -> Rivals:
+def _rivals(axis: VaryingFact, keys: frozenset[str]) -> Rivals:
     of = tuple(fact.value or "unset" for fact in axis.facts)
     return Rivals(tuple(dict.fromkeys(of)), of, keys, took_turns=FOLDER not in keys)
 
 
-def _folders(folders: Axis, mpis: Axis | None) -> Rivals:
+def _folders(folders: VaryingFact, mpis: VaryingFact | None) -> Rivals:
     """Folders; where each has an MPI of its own, they are called by it."""
     if mpis is None:
         return _rivals(folders, frozenset({FOLDER}))

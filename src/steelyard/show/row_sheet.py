@@ -16,7 +16,7 @@ from steelyard.models.ratios import Ratio
 from steelyard.results.facets import Beyond
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import SKIPPED, Shown
-from steelyard.show.labels import Axis, Labels, row_labels
+from steelyard.show.labels import Labels, VaryingFact, row_labels
 from steelyard.show.method_words import shared_nature
 from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
 from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
@@ -39,7 +39,7 @@ from steelyard.show.sheet import (
 NOT_BY_TURNS = (
     "The folders were measured at different times: the intervals do not contain changes between them."
 )
-Key = tuple[str, ...]
+CellKey = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class RowTable:
         starts = (cell.start for item in self.items for cell in item.point.cells if cell.start)
         return told_once(self.rows, found, owners, any(start.yield_ != "real" for start in starts))
 
-    def axes(self, without: Collection[str] = ()) -> list[Axis]:
+    def axes(self, without: Collection[str] = ()) -> list[VaryingFact]:
         """What rows differ in beside their sizes."""
         return [axis for axis in self.labels.varying if axis.key not in without]
 
-    def key(self, i: int, without: Collection[str] = ()) -> Key:
+    def key(self, i: int, without: Collection[str] = ()) -> CellKey:
         """The first cells of row `i`: what tells it apart, and its size."""
         size = (format_bytes(self.rows[i].bytes) if self.rows[i].sized else NOTHING,) if self.is_sized else ()
         return (*(axis.facts[i].value or NOTHING for axis in self.axes(without)), *size)
@@ -176,12 +176,12 @@ def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
     return without_empty(sheet)
 
 
-def _by_key(table: RowTable, keys: Collection[str]) -> dict[Key, list[int]]:
+def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:
     """The rows of each test case, in the order of the first of each line of sizes, the smallest first."""
-    order: dict[Key, int] = {}
+    order: dict[CellKey, int] = {}
     for i in range(len(table.rows)):
         order.setdefault(tuple(axis.facts[i].value for axis in table.axes(keys)), i)
-    found: dict[Key, list[int]] = {}
+    found: dict[CellKey, list[int]] = {}
 
     def place(i: int) -> tuple[int, int]:
         return order[tuple(axis.facts[i].value for axis in table.axes(keys))], table.rows[i].bytes
@@ -198,7 +198,7 @@ def _ratios(table: RowTable, rivals: Rivals | None, members: Sequence[int]) -> d
     return ratios_to_first(rows, rivals, is_rate=table.headline != "time")
 
 
-def _line(row: Row, first: Key, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
+def _line(row: Row, first: CellKey, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
     """What tells a row apart, and its numbers; or what went wrong in their place."""
     if row.median is None:
         return Line((*first, failed_words(row)), BAD)

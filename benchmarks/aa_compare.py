@@ -40,7 +40,7 @@ from steelyard.campaign.jobs import CampaignSetup, setup_for
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.run import RunOptions, planned
 from steelyard.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
-from steelyard.compare.arms import ComparedArms, rivals_by, rivals_of
+from steelyard.compare.arms import Rivals, rivals_by, rivals_of
 from steelyard.compare.verdicts import Verdicts, compare
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.plan import Plan
@@ -217,7 +217,7 @@ def _rows(folder: Path, plan: Plan, setup: CampaignSetup) -> tuple[Row, ...]:
     return results(folder)
 
 
-def _compared(rivals: ComparedArms, by_turns: bool, seed: int) -> Kept:
+def _compared(rivals: Rivals, by_turns: bool, seed: int) -> Kept:
     pairs = {f"{case[0].op} {case[0].bytes} B": _log_ratios(*case) for case in rivals.cases}
     return Kept(compare(rivals, by_turns, Question(), seed), pairs)
 

@@ -21,7 +21,7 @@ from coverage_derived import Floats, alike, launches_of
 from coverage_table import table
 
 from steelyard.compare.answer import FASTER, SLOWER, Question
-from steelyard.compare.arms import ComparedArms
+from steelyard.compare.arms import Rivals
 from steelyard.compare.verdicts import CaseVerdict, compare
 from steelyard.nights.store import Night, Pool
 from steelyard.nights.verdicts import Checked, check_tonight, with_confirmed
@@ -122,7 +122,7 @@ def confirmed(
     both = LAUNCH * rng.standard_normal((2, CASES, PAIRS))
     both[1] += factor[:, None]
     cases = tuple((_row(j, both[0, j]), _row(j, both[1, j])) for j in np.flatnonzero(suspects).tolist())
-    said = compare(ComparedArms(("before", "now"), cases, 0, "mpi"), True, Question(), seed)
+    said = compare(Rivals(("before", "now"), cases, 0, "mpi"), True, Question(), seed)
     return with_confirmed(
         checked, said.promise, {one.point_b: one for one in said.points if one.point_b is not None}
     )

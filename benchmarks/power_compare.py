@@ -25,8 +25,8 @@ import numpy as np
 from coverage_derived import Floats
 from coverage_table import table
 
-from steelyard.compare.answer import FASTER, SAME, SLOWER, CaseAnswer, Question
-from steelyard.compare.arms import ComparedArms, rivals_by
+from steelyard.compare.answer import FASTER, SAME, SLOWER, Answer, Question
+from steelyard.compare.arms import Rivals, rivals_by
 from steelyard.compare.verdicts import answers_of
 from steelyard.results.row import has_time
 from steelyard.results.rows import results
@@ -71,7 +71,7 @@ def launches_of(rng: np.random.Generator, noise: Noise, count: int, points: int)
     return np.asarray(values)
 
 
-def answered(arms: Arms, by_turns: bool, seed: int = 0) -> list[CaseAnswer]:
+def answered(arms: Arms, by_turns: bool, seed: int = 0) -> list[Answer]:
     """What `compare` says of two arms, or of two folders."""
     found = compare_arms(*arms, seed=seed) if by_turns else compare_sittings(*arms)
     return answers_of(found, *arms, Question())
@@ -140,7 +140,7 @@ def read_recorded(folders: Sequence[Path]) -> Recorded:
     return Recorded(names, (whole[:, :, 0], whole[:, :, 1]))
 
 
-def _medians(rivals: ComparedArms) -> dict[str, dict[int, tuple[float, float]]]:
+def _medians(rivals: Rivals) -> dict[str, dict[int, tuple[float, float]]]:
     """By test case and launch, the medians of both arms."""
     found: dict[str, dict[int, tuple[float, float]]] = {}
     for case in rivals.cases:

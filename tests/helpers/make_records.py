@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from made_stamps import COST_NS, TICK_NS, stamps
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.job_file import append_records
@@ -86,7 +86,7 @@ class FakePoint:
     placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
     at_ns: int = 0
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, KernelAnswer] = field(default_factory=dict)
 
 
 def steady(median: float, spread: float = 0.05, count: int = 2000, between: float = 0.02) -> Series:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.compare.answer import Question
-    from steelyard.compare.arms import ComparedArms
+    from steelyard.compare.arms import Rivals
     from steelyard.compare.verdicts import CaseVerdict
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
@@ -44,6 +44,13 @@ class CompareOptions:
             help=f"within one folder: {FACTORS}; param=NAME, too",
         ),
     ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM|best",
+            help="what all others are held against; default: the first; best: the fastest of all",
+        ),
+    ] = None
     despite: Annotated[
         str | None,
         typer.Option(
@@ -66,10 +73,13 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
+    from steelyard.compare.arms import against
     from steelyard.compare.verdicts import compare as compare_rivals
 
     asked = question(options.false_alarm, options.least, options.margin)
     rivals, by_turns = _rivals(options)
+    if options.against is not None:
+        rivals = against(rivals, options.against)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}"
@@ -108,7 +118,7 @@ def _percentage(option: str, percent: float, most: float = 10.0) -> float:
     return percent / 100
 
 
-def _rivals(options: CompareOptions) -> tuple[ComparedArms, bool]:
+def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
     from steelyard.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign

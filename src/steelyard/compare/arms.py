@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,14 +14,18 @@ from steelyard.compare.conditions import consequences
 from steelyard.records.campaign_file import AROUND
 from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
+from steelyard.show.short_names import short_names
+
+BEST = "best"  # of arms: the one that is fastest in the mean over all test cases
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedArms:
+class Rivals:
     """Test cases that all arms have. `cases`: of each, the row of each arm, in the order of `arms`.
 
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
+    `is_best`: the first arm was made so because it was seen to be the fastest.
     """
 
     arms: tuple[str, ...]
@@ -28,6 +33,13 @@ class ComparedArms:
     missing: int
     by: str | None = None
     may_differ: frozenset[str] = frozenset()
+    is_best: bool = False
+
+    @property
+    def comparisons(self) -> int:
+        """How many of two arms are made, or might have been made where what was seen chose the first."""
+        count = len(self.arms)
+        return count * (count - 1) // 2 if self.is_best else count - 1
 
 
 def value_of(row: Row, factor: str) -> str | None:
@@ -59,7 +71,7 @@ _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
 _AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 
-def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> ComparedArms:
+def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:
     """The rows of one folder by their values on a factor. Raises InputError for fewer than two values."""
     arms: dict[str, list[Row]] = {}
     for row in rows:
@@ -74,7 +86,7 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
     return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
 
 
-def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> ComparedArms:
+def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
     """The rows of several folders; where each has one MPI, it may be another in each. Raises InputError."""
     mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
     one_each = all(len(names) <= 1 for names in mpis)
@@ -86,7 +98,40 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
     return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
 
 
-def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> ComparedArms:
+def against(rivals: Rivals, name: str) -> Rivals:
+    """The rivals with the named arm as the first, which the others are held against; `best`: the fastest.
+
+    A name may be a part that one arm alone has. Raises InputError for the name of none, or of several.
+    """
+    names = short_names(rivals.arms)
+    if name == BEST:
+        first = _best(rivals)
+    else:
+        exact = [arm for arm in rivals.arms if name in (arm, names[arm])]
+        found = exact or [arm for arm in rivals.arms if name in arm]
+        if len(found) != 1:
+            what = "several" if found else "none"
+            known = ", ".join((*names.values(), BEST))
+            raise InputError(f"--against {name} names {what} of the arms; give one of {known}")
+        first = rivals.arms.index(found[0])
+    order = [first, *(k for k in range(len(rivals.arms)) if k != first)]
+    return replace(
+        rivals,
+        arms=tuple(rivals.arms[k] for k in order),
+        cases=tuple(tuple(case[k] for k in order) for case in rivals.cases),
+        is_best=name == BEST,
+    )
+
+
+def _best(rivals: Rivals) -> int:
+    """The arm whose times have the least mean of logarithms, over test cases in which each has a time."""
+    times = [[row.median or 0.0 for row in case] for case in rivals.cases]
+    logs = [[math.log(time) for time in own] for own in times if min(own) > 0]
+    sums = [sum(own[k] for own in logs) for k in range(len(rivals.arms))]
+    return sums.index(min(sums))
+
+
+def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
     by_key: dict[RowKey, dict[str, Row]] = {}
     later = later_params(arms.values())
     for name, rows in arms.items():
@@ -97,7 +142,7 @@ def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Compare
                     f"{name} holds several placements; compare folders of one, or '{name}' --by placement"
                 )
     whole = [tuple(found[name] for name in arms) for found in by_key.values() if len(found) == len(arms)]
-    return ComparedArms(tuple(arms), tuple(whole), len(by_key) - len(whole))
+    return Rivals(tuple(arms), tuple(whole), len(by_key) - len(whole))
 
 
 # What test cases of folders may have nothing of in common, in words, and the word of a row's value.

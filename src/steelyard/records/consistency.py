@@ -211,10 +211,19 @@ def end_contradiction(run: PointRun, end: End) -> str | None:
         return f"the phases of point {point.point} are not those of its first samples"
     if end.stop_ns > point.start_ns and run.chunks and point.method != _OF_TRUE_TIME:
         of_rank_0 = [chunk.stop_ns[0] for chunk in run.obs] or [chunk.stop_ns for chunk in run.reduced]
-        last = max(max(stops, default=0) for stops in of_rank_0)
+        last = max(map(_latest, of_rank_0))
         if last > end.stop_ns:
             return f"samples of point {point.point} end after it"
     return None
+
+
+def _latest(stamps: Sequence[int]) -> int:
+    """The greatest of timestamps, 0 of none. Arrays are quicker than Python at that."""
+    if isinstance(stamps, memoryview):
+        import numpy as np
+
+        return int(np.asarray(stamps).max(initial=0))
+    return max(stamps, default=0)
 
 
 def kind_of_point(point: Point, phases: Sequence[Phases]) -> tuple[object, ...]:

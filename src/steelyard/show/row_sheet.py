@@ -18,7 +18,7 @@ from steelyard.results.row import Row
 from steelyard.show.figure_groups import SKIPPED, Shown
 from steelyard.show.labels import Labels, VaryingFact, row_labels
 from steelyard.show.method_words import shared_nature
-from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
+from steelyard.show.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_to_first, rivals_of
 from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
 from steelyard.show.row_words import failed_words, remarks
 from steelyard.show.shared_remarks import Remarks, told_once
@@ -62,7 +62,7 @@ class RowTable:
         return row_labels(self.rows, [item.folder for item in self.items if item.row.status != SKIPPED])
 
     @cached_property
-    def rivals(self) -> Rivals | None:
+    def rivals(self) -> RivalNames | None:
         """Who is compared; nobody where no two rows are of one test case."""
         found = rivals_of(self.labels)
         if found is None or len({self.key(i, found.keys) for i in range(len(self.rows))}) == len(self.rows):
@@ -113,7 +113,7 @@ def row_sheet(table: RowTable, is_wide: bool = False) -> Sheet:
     return _listed(table, table.rivals, is_wide)
 
 
-def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
+def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
     """A line for each row; rivals are adjacent."""
     left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
     columns = columns_of(table.headline, is_wide, left_out)
@@ -143,7 +143,7 @@ def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
     return without_empty(sheet)
 
 
-def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
+def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
     """A line for each test case: both rivals, the ratio of the second to the first, and its interval."""
     headline = headline_columns(table.headline)
     lines = []
@@ -191,7 +191,7 @@ def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:
     return found
 
 
-def _ratios(table: RowTable, rivals: Rivals | None, members: Sequence[int]) -> dict[str, Ratio]:
+def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) -> dict[str, Ratio]:
     if rivals is None:
         return {}
     rows = {rivals.of[i]: table.rows[i] for i in members}
@@ -212,13 +212,13 @@ def _first_columns(table: RowTable, without: Collection[str]) -> Iterator[Column
         yield number("bytes")
 
 
-def _rival_heading(table: RowTable, rivals: Rivals) -> str:
+def _rival_heading(table: RowTable, rivals: RivalNames) -> str:
     if FOLDER in rivals.keys:
         return "MPI" if MPI in rivals.keys else "folder"
     return next(axis.column.name for axis in table.labels.varying if axis.key in rivals.keys)
 
 
-def _ratio_words(table: RowTable, rivals: Rivals) -> str:
+def _ratio_words(table: RowTable, rivals: RivalNames) -> str:
     """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: names, and of what they are values."""
     names = f"{rivals.names[1]} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
@@ -243,7 +243,7 @@ def _explained(table: RowTable) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _notes(table: RowTable, rivals: Rivals | None) -> tuple[str, ...]:
+def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """What the numbers of several methods are, what most rows share; of folders, what their ratio is not."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)

@@ -29,8 +29,9 @@ from steelyard.campaign.budget import expected_seconds
 from steelyard.campaign.folder import finished
 from steelyard.campaign.jobs import CampaignSetup, plan_jobs
 from steelyard.launch.batch_systems import BatchSystem, JobState, Wanted
+from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.plan import Plan, budget_seconds
-from steelyard.plan.teams import hosts_of, with_hosts
+from steelyard.plan.teams import hosts_of
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.system.process import run
 

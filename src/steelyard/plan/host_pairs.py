@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
@@ -62,6 +64,23 @@ def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
     names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
     return tuple(AllocatedHost(name) for name in [*names, *made_up][:count])
+
+
+def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
+    """The measure on these numbers of hosts alone: what is for others is left out, None where that is all.
+
+    A measure that names no hosts is for any; placed on CPUs, or without MPI, for one; placed on pairs of
+    hosts, for two and more. Raises InputError.
+    """
+    words = placement_words(measure)
+    known: Sequence[int] = hosts if measure.hosts is None else hosts_of(measure) or ()
+    if measure.hosts is None and words:
+        of_hosts = all(is_of_hosts(word, stand_ins(words, 2 * len(words))) for word in words)
+        known = [count for count in hosts if (count > 1 if of_hosts else count == 1)]
+    if measure.hosts is None and measure.engine == "solo":
+        known = (1,)
+    chosen = tuple(count for count in known if count in hosts)
+    return replace(measure, hosts=chosen) if chosen else None
 
 
 def host_placements(

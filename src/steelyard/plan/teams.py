@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
@@ -101,15 +100,3 @@ def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, .
     if min(ranks) < op.min_ranks:
         raise InputError(f"{op.name} needs {op.min_ranks} ranks, not {min(ranks)}; give -n {op.min_ranks}")
     return ranks
-
-
-def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
-    """The measure on these hosts alone: what is for others is left out, None where that is all.
-
-    A measure that names no hosts is for any; with a placement, or without MPI, for one. Raises InputError.
-    """
-    known = hosts_of(measure)
-    if known is None and (measure.placement is not None or measure.engine == "solo"):
-        known = (1,)
-    chosen = hosts if known is None else tuple(count for count in known if count in hosts)
-    return replace(measure, hosts=chosen) if chosen else None

@@ -289,6 +289,7 @@ class Phase(_Part, frozen=True):
 class Phases(_Record, frozen=True, tag="phases", gc=False):
     """Where the time of a chunk of samples went, inside the op; all by rank, summed over the chunk.
 
+    Ranks are all, or the chosen ones that `kept` names of so many `ranks`, in its order.
     A rank sent `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
     `collective_bytes`. The op has allocated `memory` bytes; the process has `resident` bytes in memory.
     """
@@ -297,6 +298,8 @@ class Phases(_Record, frozen=True, tag="phases", gc=False):
     first: Count
     count: Count
     phases: tuple[Phase, ...]
+    ranks: Count = 0  # 0: all are there
+    kept: tuple[Count, ...] = ()
     messages: tuple[Count, ...] = ()
     bytes: tuple[Count, ...] = ()
     collectives: tuple[Count, ...] = ()

@@ -15,7 +15,7 @@ from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
 from steelyard.campaign import batch
 from steelyard.campaign.batch import BatchJob, BatchOptions, batch_job, host_counts, plan_for, read_options
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.cli.batch import is_batch, job_words, submitted
 from steelyard.cli.run_options import RunOptions
 from steelyard.engines.description import ops_of
@@ -139,7 +139,7 @@ def _job(out: Path, command: tuple[str, ...] = ("true",), plan: Plan | None = No
     plan = plan or Plan(measure=(Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8),))
     points = resolve(plan, _OPS, ("mpich",), 4)
     machine = msgspec.structs.replace(read_machine(), cores=((0,), (1,), (2,), (3,)))
-    setup = Setup({}, _OPS, machine)
+    setup = CampaignSetup({}, _OPS, machine)
     return batch_job(plan, points, setup, 2, out, command, BatchOptions(**given), {"PATH": "/bin:$(id)'"})  # type: ignore[arg-type]
 
 

@@ -22,22 +22,22 @@ from steelyard.records.campaign_file import Placement
 from steelyard.system.allocation import AllocatedHost
 from steelyard.system.topology import host_class_of
 
-Pair = tuple[AllocatedHost, AllocatedHost]
+HostPair = tuple[AllocatedHost, AllocatedHost]
 
 
-def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     """The first pair of each class, from near to far."""
-    found: dict[str, Pair] = {}
+    found: dict[str, HostPair] = {}
     for a, b in itertools.combinations_with_replacement(hosts, 2):
         found.setdefault(host_class_of(a, b), (a, b))
     return list(found.values())
 
 
-def _all(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _all(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     return list(itertools.combinations(hosts, 2))
 
 
-HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[Pair]]] = {
+HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[HostPair]]] = {
     "hosts-each": _of_each_class,
     "hosts-all": _all,
 }
@@ -129,7 +129,7 @@ def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Itera
         yield hosts[:count]
 
 
-def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     if word in HOST_WORDS:
         found = HOST_WORDS[word](hosts)
         if not found:

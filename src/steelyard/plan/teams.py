@@ -8,7 +8,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.axis import Axis, numbers_in
+from steelyard.plan.axis import PlanAxis, numbers_in
 from steelyard.plan.plan import Measure
 
 CORES = "cores"  # in place of a number of ranks: one for each core
@@ -26,7 +26,7 @@ class Team(Struct, frozen=True):
         return self.ranks // (self.hosts or 1)
 
 
-def _numbers(ranks: Axis, cores: int) -> tuple[int, ...]:
+def _numbers(ranks: PlanAxis, cores: int) -> tuple[int, ...]:
     """Numbers of ranks; the word `cores` is one for each core. Raises InputError."""
 
     def read(text: str) -> tuple[int, ...]:
@@ -36,7 +36,7 @@ def _numbers(ranks: Axis, cores: int) -> tuple[int, ...]:
     return numbers_in(ranks, read)
 
 
-def is_one(ranks: Axis) -> bool:
+def is_one(ranks: PlanAxis) -> bool:
     """Is it one rank, on any machine?"""
     return max(_numbers(ranks, 2)) == 1
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from steelyard.base.foreign import executable_name
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import Amount, Count, Number, Params, Real, Several, Share, Timestamps, Whole
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 
@@ -167,7 +167,7 @@ class Job(_Record, frozen=True, tag="job"):
     launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
     hosts: tuple[str, ...] = ()  # that the launcher was told; none without an allocation
     notes: tuple[str, ...] = ()
-    settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
+    settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
 
 
 class Launch(_Record, frozen=True, tag="launch"):
@@ -418,7 +418,7 @@ class End(_Record, frozen=True, tag="end"):
     rejected: Count = 0
     verified: bool | None = None
     stop_ns: Whole = 0
-    answer: Answer | None = None
+    answer: KernelAnswer | None = None
     where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # where something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate

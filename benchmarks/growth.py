@@ -1,6 +1,6 @@
 """Does what is said of 256 ranks from 4 to 64 hold? Collectives in simulation, by SMPI's selections.
 
-    python benchmarks/growth.py [--selectors ompi,mpich] [--bytes 8,1024,65536] [--keep FILE]
+    python benchmarks/growth.py [--ops barrier,bcast] [--selectors ompi,mpich] [--bytes 8,1024] [--keep FILE]
 
 Each collective of each size is simulated on 4, 8, 16, 32 and 64 ranks of one switch, without noise, and on
 256. The model is fitted to the first five; prints what it says of 256, its interval, the truth, and in how
@@ -11,6 +11,7 @@ simulated times (JSON), so that a run that was stopped goes on.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import tempfile
 import threading
@@ -78,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--ops", default=",".join(_OPS))
     parser.add_argument("--selectors", default="ompi,mpich")
     parser.add_argument("--bytes", default="8,1024,65536")
     parser.add_argument("--seconds", type=float, default=120.0)
@@ -87,16 +89,15 @@ def main() -> None:
     selectors = given.selectors.split(",")
     kept: Times = json.loads(given.keep.read_text()) if given.keep and given.keep.exists() else {}
     simulator = find_simulator()
-    for ranks in (*_RANKS, _AHEAD):
-        for op in _OPS:
-            for selector in selectors:
-                if any(f"{op} {selector} {ranks} {size}" in kept for size in (0, *sizes)):
-                    continue
-                kept |= _simulated(simulator, op, selector, ranks, sizes, given.seconds)
-                if given.keep:
-                    given.keep.write_text(json.dumps(kept))
+    ops = given.ops.split(",")
+    for op, selector, ranks in itertools.product(ops, selectors, (*_RANKS, _AHEAD)):
+        if any(f"{op} {selector} {ranks} {size}" in kept for size in (0, *sizes)):
+            continue
+        kept |= _simulated(simulator, op, selector, ranks, sizes, given.seconds)
+        if given.keep:
+            given.keep.write_text(json.dumps(kept))
     cases = [
-        (op, one, size) for op in _OPS for one in selectors for size in ((0,) if op in _UNSIZED else sizes)
+        (op, one, size) for op in ops for one in selectors for size in ((0,) if op in _UNSIZED else sizes)
     ]
     lines = [line for case in cases if (line := _line(kept, *case)) is not None]
     print("\n".join(words for words, _ in lines))

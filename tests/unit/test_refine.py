@@ -73,8 +73,12 @@ def test_sizes_of_numbers_stay_whole_numbers() -> None:
     assert all(size % 8 == 0 for size in added)
 
 
-def test_few_sizes_are_left_alone() -> None:
-    assert sizes_to_add(series(DOUBLING[:5], eager(4))) == ()
+def test_few_sizes_are_left_alone_and_why_is_said() -> None:
+    few = series(DOUBLING[:5], eager(4))
+    assert sizes_to_add(few) == ()
+    assert "6 sizes or more, the longest series here has 5; give more --bytes" in refine.why_none(few)
+    assert "none was measured here" in refine.why_none([])
+    assert "no series changes its line" in refine.why_none(series(DOUBLING, eager(1 << 30)))
 
 
 PLAN = Plan(measure=(Measure(ops=("mpi.pingpong",)),), refine=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +16,9 @@ from steelyard.cli.console import tell
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
 
+if TYPE_CHECKING:
+    from steelyard.results.row import Row
+
 _MOST_ROUNDS = 8  # a gap of 16 MiB around a break is then one byte wide
 _MOST_NAMED = 6  # sizes
 
@@ -24,15 +28,22 @@ MeasureCampaign = Callable[[Plan, CampaignFile], None]
 def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign) -> None:
     """Measure a campaign; if the plan says so, then the sizes that its results ask for, until none is left.
 
-    The time budget is for all rounds together.
+    The time budget is for all rounds together. Why nothing is refined is said.
     """
     began = time.monotonic()
     measure(plan, campaign)
-    for _ in range(_MOST_ROUNDS if plan.refine else 0):
+    for number in range(_MOST_ROUNDS if plan.refine else 0):
         budget = budget_seconds(plan)
         left = None if budget is None else budget - (time.monotonic() - began)
-        wanted = () if left is not None and left <= 0 else _wanted(folder)
+        if left is not None and left <= 0:
+            tell("refining: the time budget is over; the same command with a longer --time-budget goes on")
+            return
+        wanted = _wanted(folder)
         if not wanted:
+            if number == 0:
+                from steelyard.results.rows import results
+
+                tell(f"refining: {why_none(results(folder))}")
             return
         campaign = add_sizes(folder, campaign, wanted)
         sizes = sorted({size for _, size in wanted})
@@ -47,3 +58,14 @@ def _wanted(folder: Path) -> Sequence[tuple[int, int]]:
     from steelyard.results.rows import results
 
     return sizes_to_add(results(folder))
+
+
+def why_none(rows: Sequence[Row]) -> str:
+    """Why the first round asks for no further size."""
+    from steelyard.models.refine import LEAST_SIZES, most_sizes
+
+    most = most_sizes(rows)
+    if most < LEAST_SIZES:
+        has = f"the longest series here has {most}" if most else "none was measured here"
+        return f"a change is seen in a series of {LEAST_SIZES} sizes or more, {has}; give more --bytes"
+    return "no series changes its line with a jump, or bends, between its sizes"

@@ -35,17 +35,26 @@ def sizes_to_add(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
 
     Series of fewer than six sizes, and those without a time, are left as they are.
     """
+    found = []
+    for sizes in _series(rows):
+        if len(sizes) >= LEAST_SIZES:
+            first = next(iter(sizes.values()))
+            found += [(first.point, size) for size in _added(sizes)]
+    return tuple(found)
+
+
+def most_sizes(rows: Sequence[Row]) -> int:
+    """Of how many sizes the longest series is; 0 where no op has sizes and a time."""
+    return max(map(len, _series(rows)), default=0)
+
+
+def _series(rows: Sequence[Row]) -> list[dict[int, Row]]:
+    """Rows that differ in their size alone, by size, ascending."""
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if row.sized and row.status == "ok" and launch_medians(row):
             series.setdefault(key_of(row, ("bytes",)), {}).setdefault(row.bytes, row)
-    found = []
-    for sizes in series.values():
-        ordered = dict(sorted(sizes.items()))
-        if len(ordered) >= LEAST_SIZES:
-            first = next(iter(ordered.values()))
-            found += [(first.point, size) for size in _added(ordered)]
-    return tuple(found)
+    return [dict(sorted(sizes.items())) for sizes in series.values()]
 
 
 def _added(rows: dict[int, Row]) -> list[int]:

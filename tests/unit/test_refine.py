@@ -76,7 +76,7 @@ def test_sizes_of_numbers_stay_whole_numbers() -> None:
 def test_few_sizes_are_left_alone_and_why_is_said() -> None:
     few = series(DOUBLING[:5], eager(4))
     assert sizes_to_add(few) == ()
-    assert "6 sizes or more, the longest series here has 5; give more --bytes" in refine.why_none(few)
+    assert "6 sizes or more; the longest series here has 5: give more --bytes" in refine.why_none(few)
     assert "none was measured here" in refine.why_none([])
     assert "no series changes its line" in refine.why_none(series(DOUBLING, eager(1 << 30)))
 

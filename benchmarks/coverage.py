@@ -78,6 +78,7 @@ P99: dict[str, tuple[World, float]] = {
     "correlated for 10 samples": (INSIDE["correlated for 10 samples"][0], 1.23263),
     "correlated for 50 samples": (INSIDE["correlated for 50 samples"][0], 1.23263),
 }
+LEAST_SEEN = 0.1  # fraction of a launch from which a regime is one that it has seen
 LAUNCHES = (2, 3, 5, 6, 10, 20)
 MODE_LAUNCHES = (4, 5, 6, 8, 10, 15, 20)
 
@@ -134,6 +135,24 @@ def inside_row(world: World, truth: float, count: int, rounds: int, p: float = 0
     )
 
 
+def seen_row(world: World, count: int, rounds: int) -> tuple[float, float, Held, Held]:
+    """Regimes inside one launch of so many samples: how many see both, and how many of these have modes.
+
+    Seen is what has a tenth of the samples. Of launches with modes: the values of fast and slow.
+    """
+    both, fast, slow = 0, list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
+    for seed in range(rounds):
+        values = world(np.random.default_rng([seed, count]), count)
+        if not LEAST_SEEN <= float(np.mean(values > 1.5)) <= 1 - LEAST_SEEN:
+            continue
+        both += 1
+        modes = find_modes([values])
+        if len(modes) > 1:
+            fast.append((mode_interval(modes[0]), 1.0))
+            slow.append((mode_interval(modes[-1]), 2.0))
+    return both / rounds, len(fast) / max(both, 1), held_by(fast), held_by(slow)
+
+
 def over_row(world: World, truth: float, count: int, rounds: int) -> Held:
     """Intervals over `count` launches."""
     return held_by(
@@ -156,6 +175,15 @@ def main() -> None:
     heads = [cell for count in counts for cell in (count, f"{count}: given")]
     states = ["states", *("95.0" if i % 2 == 0 else "" for i in range(len(heads))), ""]
     print(table(["one launch, samples", *heads, LAST], [states, *rows]), flush=True)
+    print()
+    rows = []
+    for name, (world, _) in INSIDE.items():
+        for count in (LONG, SHORT) if name.startswith("regimes") else ():
+            seen, found, *values = seen_row(world, count, rounds)
+            name_, *entries, off = row_of(f"{name}; {count} samples", ["fast", "slow"], values)
+            rows.append([name_, f"{100 * seen:.0f} %", f"{100 * found:.0f} %", *entries, off])
+    heads = ["launches that see both", "modes found in these", "fast", "slow"]
+    print(table(["regimes inside one launch", *heads, LAST], [["states", "", "", "95.0", "95.0", ""], *rows]))
     print()
     rows = []
     for name, (world, truth) in P99.items():

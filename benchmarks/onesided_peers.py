@@ -136,7 +136,7 @@ def measure_ours(case: Case, mpi: str | None, sizes: Sequence[int], reading_ns: 
     times = [row["mean"] + spent for row in rows]
     if case.unit == LATENCY:
         return times
-    return [1e9 * row["moved_bytes"] / time for row, time in zip(rows, times, strict=True)]
+    return [row["bandwidth"] * row["time"] / time for row, time in zip(rows, times, strict=True)]
 
 
 def clock_cost(engine: Engine) -> float:

@@ -17,10 +17,10 @@ from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question, answer
-from steelyard.compare.arms import rivals_by, rivals_of
+from steelyard.compare.arms import against, rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
 from steelyard.compare.junit import junit_xml
-from steelyard.compare.sheets import verdict_sentences, verdict_sheet
+from steelyard.compare.sheets import rounded, verdict_sentences, verdict_sheet
 from steelyard.compare.verdicts import compare
 from steelyard.results.row import Row
 from steelyard.show.terminal import Paper, sheet_text
@@ -103,12 +103,37 @@ def test_how_many_launches_would_tell() -> None:
     assert said.launches_needed == pytest.approx(160, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("estimate", "half", "pairs", "least", "needed"),
+    [
+        (0.69, 0.69, 8, 9, 18),  # twice as long is seen long before 5 % would be
+        (0.69, 0.10, 4, 8, 8),  # four pairs cannot have a p of 1 %, whatever they show
+        (0.69, 0.80, 8, None, None),  # folders: an hour is one hour, however many launches it has
+        (0.05, 0.20, 10, 8, 169),
+    ],
+)
+def test_how_many_launches_would_tell_a_large_difference(
+    estimate: float, half: float, pairs: int, least: int | None, needed: int | None
+) -> None:
+    said = answer(estimate, estimate - half, estimate + half, 0.02, pairs, 1, _ASKED, least)
+    assert said.verdict == CANNOT_TELL
+    assert said.launches_needed == needed
+
+
+@pytest.mark.parametrize(("count", "shown"), [(8, 8), (67, 67), (173, 180), (1063, 1100), (9999, 10000)])
+def test_so_many_launches_are_said_with_two_figures(count: int, shown: int) -> None:
+    assert rounded(count) == shown
+
+
 def test_folders_were_not_measured_by_turns_and_say_so() -> None:
     before, after = (_folder(dict.fromkeys(range(8), 1.0), seed=seed)[::2] for seed in (1, 2))
     found = compare(rivals_of({"before": before, "after": after}), False, _ASKED)
     assert {one.verdict for one in found.points} == {CANNOT_TELL}
     assert found.promise.false_alarm is None
-    assert "different times" in sheet_text(verdict_sheet(found, 0.05), Paper(80))
+    assert {one.launches_needed for one in found.points} == {None}
+    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80)).replace("# ", "").split())
+    assert "different times" in text
+    assert "More launches would not tell" in text
     slow = [_row("a-1", row.bytes, [2 * (one.median or 0) for one in row.launches]) for row in after]
     found = compare(rivals_of({"before": before, "after": slow}), False, _ASKED)
     assert {one.verdict for one in found.points} == {SLOWER}
@@ -119,6 +144,56 @@ def test_three_arms_are_each_held_against_the_first() -> None:
     found = compare(rivals_by(rows, "mpi"), True, _ASKED)
     assert [one.b for one in found.points] == ["b-2", "b-2", "c-3", "c-3"]
     assert {one.a for one in found.points} == {"a-1"}
+
+
+def _many_arms(seed: int, effects: dict[str, float], launches: int = 12) -> list[Row]:
+    """Three sizes under each MPI, its times longer by a factor; launches scatter by 3 %."""
+    rng = np.random.default_rng(seed)
+    return [
+        _row(mpi, size, list(100 * factor * np.exp(rng.normal(0, 0.03, launches))))
+        for size in (1, 2, 4)
+        for mpi, factor in effects.items()
+    ]
+
+
+def test_many_arms_are_held_against_the_best() -> None:
+    rivals = rivals_by(_many_arms(1, {"a-1": 1.3, "b-2": 1.0, "c-3": 1.5, "d-4": 1.0}), "mpi")
+    best = against(rivals, "best")
+    found = compare(best, True, _ASKED)
+    assert found.arms[0] in ("b-2", "d-4")
+    assert {one.a for one in found.points} == {found.arms[0]}
+    assert {one.b for one in found.points if one.verdict == SLOWER} == {"a-1", "c-3"}
+    assert found.promise.family == 6 * (3 + 1)
+    assert "whichever arm is the fastest" in found.promise.words
+    found = compare(against(rivals, "c-3"), True, _ASKED)
+    assert found.arms == ("c-3", "a-1", "b-2", "d-4")
+    assert found.promise.family == 3 * (3 + 1)
+    assert against(rivals, "d") == against(rivals, "d-4")
+    for name, sentence in (("e", "names none of the arms; give one of a-1, b-2"), ("-", "names several")):
+        with pytest.raises(InputError, match=sentence):
+            against(rivals, name)
+
+
+def test_equals_held_against_the_best_of_them_alarm_no_more_often() -> None:
+    """The best of four equals is chosen by what was seen: 1 % of 100 comparisons, 5 and more in 0.4 %."""
+    alarms = 0
+    for seed in range(100):
+        rows = _many_arms(seed, dict.fromkeys(("a-1", "b-2", "c-3", "d-4"), 1.0))
+        found = compare(against(rivals_by(rows, "mpi"), "best"), True, _ASKED, seed)
+        alarms += bool({SLOWER, FASTER} & {one.verdict for one in (*found.points, *found.ops)})
+    assert alarms < 5
+
+
+def test_three_arms_want_more_pairs_than_two_and_say_so() -> None:
+    """The least p of eight pairs is 1 / 128, and each of two comparisons has half of 1 %."""
+    rows = _many_arms(3, {"a-1": 1.0, "b-2": 2.0, "c-3": 1.0}, launches=8)
+    found = compare(rivals_by(rows, "mpi"), True, _ASKED)
+    slow = [one for one in found.points if one.b == "b-2"]
+    assert {one.verdict for one in slow} == {CANNOT_TELL}
+    assert all(9 <= (one.launches_needed or 0) <= 20 for one in slow)
+    rows = _many_arms(3, {"a-1": 1.0, "b-2": 2.0, "c-3": 1.0}, launches=9)
+    found = compare(rivals_by(rows, "mpi"), True, _ASKED)
+    assert {one.verdict for one in found.points if one.b == "b-2"} == {SLOWER}
 
 
 def test_a_reader_at_80_columns_and_a_pipe() -> None:

@@ -28,7 +28,7 @@ from steelyard.show.figure_groups import (
     Shown,
     group_items,
 )
-from steelyard.system.kernel_settings import Settings
+from steelyard.system.kernel_settings import SystemSettings
 
 HANG = End(point=0, status="failed", why="hang: <b>no</b> observation & for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
@@ -379,9 +379,11 @@ def test_settings_in_words_with_units(key: str, value: object, words: tuple[str,
 
 
 def test_every_setting_of_the_system_has_words() -> None:
-    """A new field of Settings needs a line in the table, or it is shown raw."""
+    """A new field of SystemSettings needs a line in the table, or it is shown raw."""
     raw = [
-        name for name in Settings.__struct_fields__ if setting_words(name, None)[0] == name.replace("_", " ")
+        name
+        for name in SystemSettings.__struct_fields__
+        if setting_words(name, None)[0] == name.replace("_", " ")
     ]
     assert raw == []
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, compare_arms, level_modes, modes_of
+from steelyard.stats.swaps import GAPS, compare_arms, least_pairs, level_modes, modes_of
 
 Table = NDArray[np.float64]
 _ALARM = 0.01
@@ -58,6 +58,17 @@ def test_equal_arms_are_called_different_in_one_comparison_of_a_hundred() -> Non
         for seed in range(30)
     )
     assert alarms < 7
+
+
+@pytest.mark.parametrize(("false_alarm", "pairs"), [(0.01, 8), (0.005, 9), (0.01 / 6, 11), (0.01 / 36, 13)])
+def test_so_many_pairs_can_tell_at_all(false_alarm: float, pairs: int) -> None:
+    """Arms a factor of two apart are told by so many pairs, and by one less whatever they show."""
+    assert least_pairs(false_alarm) == pairs
+    rng = np.random.default_rng(2)
+    for count, told in ((pairs, True), (pairs - 1, False)):
+        first, second = rng.normal(0, 0.01, (2, count, 3))
+        found = compare_arms(first, second + np.log(2), level=1 - false_alarm)
+        assert bool(found.p[0] <= false_alarm) == told
 
 
 def test_the_same_test_is_worthless_without_turns() -> None:

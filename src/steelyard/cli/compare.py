@@ -44,6 +44,13 @@ class CompareOptions:
             help=f"within one folder: {FACTORS}; param=NAME, too",
         ),
     ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM|best",
+            help="what all others are held against; default: the first; best: the fastest of all",
+        ),
+    ] = None
     despite: Annotated[
         str | None,
         typer.Option(
@@ -66,10 +73,13 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
+    from steelyard.compare.arms import against
     from steelyard.compare.verdicts import compare as compare_rivals
 
     asked = question(options.false_alarm, options.least, options.margin)
     rivals, by_turns = _rivals(options)
+    if options.against is not None:
+        rivals = against(rivals, options.against)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}"

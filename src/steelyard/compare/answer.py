@@ -14,6 +14,7 @@ FALSE_ALARM = 0.01  # of a whole comparison where nothing differs
 LEAST = 0.02  # the least difference that is called slower or faster
 MARGIN = 0.05  # the greatest that may be ignored
 PAIRS_WITH_MODES = 30  # pairs below which a slow-down about as large as the modes' ratio hides among them
+ERRORS = 3  # standard errors in half of a simultaneous interval, at least
 MOST_NEEDED = 10_000  # launches: more is no advice
 
 
@@ -45,11 +46,19 @@ class Answer:
 
 
 def answer(
-    estimate: float, low: float, high: float, p: float, pairs: int, modes: int, asked: Question
+    estimate: float,
+    low: float,
+    high: float,
+    p: float,
+    pairs: int,
+    modes: int,
+    asked: Question,
+    least: int | None = 2,
 ) -> Answer:
     """Answer for one test case from logarithms: the estimate of B over A and its simultaneous interval.
 
-    `pairs` is the number of pairs of launches, `modes` how many modes both arms together have.
+    `pairs` is the number of pairs of launches, `modes` how many modes both arms together have. `least` is the
+    number of pairs that anything can be told from; None where no number would tell, as of folders.
     """
     if not math.isfinite(estimate):
         return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
@@ -62,10 +71,12 @@ def answer(
     if -margin <= low and high <= margin:
         if modes < 2 or pairs >= PAIRS_WITH_MODES:
             return Answer(SAME, *ends, p)
-        return Answer(CANNOT_TELL, *ends, p, PAIRS_WITH_MODES, f"{modes} modes")
-    if half == 0 or not math.isfinite(half):
-        return Answer(CANNOT_TELL, *ends, p)
-    needed = math.ceil(pairs * (half / margin) ** 2)
-    needed = max(needed, pairs + 1, PAIRS_WITH_MODES if modes > 1 else 0)
+        needed = None if least is None else PAIRS_WITH_MODES
+        return Answer(CANNOT_TELL, *ends, p, needed, f"{modes} modes")
     why = f"{modes} modes" if modes > 1 else ""
+    if half == 0 or least is None or not math.isfinite(half):
+        return Answer(CANNOT_TELL, *ends, p, why=why)
+    # what is left of a difference that is a standard error less, or what may be ignored, is to be seen
+    needed = math.ceil(pairs * (half / max(margin, abs(estimate) - half / ERRORS)) ** 2)
+    needed = max(needed, pairs + 1, least, PAIRS_WITH_MODES if modes > 1 else 0)
     return Answer(CANNOT_TELL, *ends, p, needed if needed <= MOST_NEEDED else None, why)

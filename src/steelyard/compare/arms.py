@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,9 @@ from steelyard.compare.conditions import consequences
 from steelyard.records.campaign_file import AROUND
 from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
+from steelyard.show.short_names import short_names
+
+BEST = "best"  # of arms: the one that is fastest in the mean over all test cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Rivals:
 
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
+    `is_best`: the first arm was made so because it was seen to be the fastest.
     """
 
     arms: tuple[str, ...]
@@ -28,6 +33,13 @@ class Rivals:
     missing: int
     by: str | None = None
     may_differ: frozenset[str] = frozenset()
+    is_best: bool = False
+
+    @property
+    def comparisons(self) -> int:
+        """How many of two arms are made, or might have been made where what was seen chose the first."""
+        count = len(self.arms)
+        return count * (count - 1) // 2 if self.is_best else count - 1
 
 
 def value_of(row: Row, factor: str) -> str | None:
@@ -84,6 +96,39 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
     if not found.cases:
         raise InputError(f"the folders have no test case in common{_apart(folders)}")
     return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
+
+
+def against(rivals: Rivals, name: str) -> Rivals:
+    """The rivals with the named arm as the first, which the others are held against; `best`: the fastest.
+
+    A name may be a part that one arm alone has. Raises InputError for the name of none, or of several.
+    """
+    names = short_names(rivals.arms)
+    if name == BEST:
+        first = _best(rivals)
+    else:
+        exact = [arm for arm in rivals.arms if name in (arm, names[arm])]
+        found = exact or [arm for arm in rivals.arms if name in arm]
+        if len(found) != 1:
+            what = "several" if found else "none"
+            known = ", ".join((*names.values(), BEST))
+            raise InputError(f"--against {name} names {what} of the arms; give one of {known}")
+        first = rivals.arms.index(found[0])
+    order = [first, *(k for k in range(len(rivals.arms)) if k != first)]
+    return replace(
+        rivals,
+        arms=tuple(rivals.arms[k] for k in order),
+        cases=tuple(tuple(case[k] for k in order) for case in rivals.cases),
+        is_best=name == BEST,
+    )
+
+
+def _best(rivals: Rivals) -> int:
+    """The arm whose times have the least mean of logarithms, over test cases in which each has a time."""
+    times = [[row.median or 0.0 for row in case] for case in rivals.cases]
+    logs = [[math.log(time) for time in own] for own in times if min(own) > 0]
+    sums = [sum(own[k] for own in logs) for k in range(len(rivals.arms))]
+    return sums.index(min(sums))
 
 
 def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:

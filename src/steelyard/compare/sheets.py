@@ -80,13 +80,15 @@ def verdict_words(verdict: str, margin: float) -> str:
 
 
 def _remark(one: CaseVerdict) -> str:
-    needed = f"about {one.launches_needed} launches would tell" if one.launches_needed else ""
+    needed = f"about {rounded(one.launches_needed)} launches would tell" if one.launches_needed else ""
     return ", ".join(text for text in (one.why, needed) if text)
 
 
 def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = "alternately" if found.by_turns else "at different times"
     notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
+        notes.append("More launches would not tell, for hours are too few; arms by turns would: run --arms.")
     if found.despite:
         notes.append(f"Beside what is compared the arms differ in {'; '.join(found.despite)}.")
     if found.apart:
@@ -150,10 +152,16 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
     return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
 
 
+def rounded(count: int) -> int:
+    """The number with two figures, upwards: 1063 as 1100."""
+    unit = int(10 ** max(0, len(str(count)) - 2))
+    return -(-count // unit) * unit
+
+
 def _needed(those: list[CaseVerdict]) -> str:
     """` (about 25 launches of each would tell)`, where each says how many."""
     needed = [one.launches_needed or 0 for one in those]
-    return f" (about {max(needed)} launches of each would tell)" if all(needed) else ""
+    return f" (about {rounded(max(needed))} launches of each would tell)" if all(needed) else ""
 
 
 def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:

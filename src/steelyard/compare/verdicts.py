@@ -20,7 +20,7 @@ from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels
 from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, Swapped, compare_arms, modes_of
+from steelyard.stats.swaps import GAPS, Swapped, compare_arms, least_pairs, modes_of
 
 
 class OtherConditionsError(InputError):
@@ -105,28 +105,23 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         raise OtherConditionsError(text) if first and first.conditions else InputError(text)
     apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
-    family = (len(usable) + len({case[0].op for case in usable})) * len(others)
+    family = (len(usable) + len({case[0].op for case in usable})) * rivals.comparisons
     points: list[CaseVerdict] = []
     ops: list[CaseVerdict] = []
     pairs = 0
     for k, name in enumerate(others, 1):
         # Bonferroni over the arms: each comparison with the first keeps its share of the false alarms
-        share = Question(asked.false_alarm / len(others), asked.least, asked.margin)
+        share = Question(asked.false_alarm / rivals.comparisons, asked.least, asked.margin)
         found, of_ops, n = _against(usable, k, (base, name), apart if by_turns else None, share, seed)
         points += found
         ops += of_ops
         pairs = max(pairs, n)
-    words = (
-        f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere"
-        if by_turns
-        else "the arms were measured at different times: what an hour adds is assumed, not measured"
-    )
     return Verdicts(
         verdict=overall(points),
         arms=rivals.arms,
         by_turns=by_turns,
         launches=pairs,
-        promise=Promise(asked.false_alarm if by_turns else None, family, words),
+        promise=Promise(asked.false_alarm if by_turns else None, family, _promise(rivals, by_turns, asked)),
         points=tuple(points),
         ops=tuple(ops),
         missing=rivals.missing,
@@ -136,6 +131,13 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
     )
+
+
+def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
+    if not by_turns:
+        return "the arms were measured at different times: what an hour adds is assumed, not measured"
+    words = f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere"
+    return f"{words}, whichever arm is the fastest in the mean" if rivals.is_best else words
 
 
 def overall(points: Sequence[CaseVerdict]) -> str:
@@ -228,7 +230,7 @@ def _against(
         if apart is None
         else compare_arms(*whole, level=level, seed=seed)
     )
-    answers = answers_of(found, whole[0], whole[1], asked)
+    answers = answers_of(found, whole[0], whole[1], asked, by_turns=apart is not None)
     points = [
         _verdict(row, other, names, said, labels.label(j))
         for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))
@@ -241,7 +243,11 @@ def _against(
 
 
 def answers_of(
-    found: Swapped, first: NDArray[np.float64], second: NDArray[np.float64], asked: Question
+    found: Swapped,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    asked: Question,
+    by_turns: bool = True,
 ) -> list[Answer]:
     """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
     return [
@@ -251,11 +257,21 @@ def answers_of(
             float(found.high[j]),
             float(found.p[j]),
             int(found.pairs[j]),
-            modes_of(np.concatenate((first[:, j], second[:, j])), GAPS[-1]),
+            _modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
             asked,
+            least_pairs(asked.false_alarm) if by_turns else None,
         )
         for j in range(first.shape[1])
     ]
+
+
+def _modes(first: NDArray[np.float64], second: NDArray[np.float64], is_apart: bool) -> int:
+    """How many modes both arms together have; of arms that are apart, those that one of them has, too.
+
+    Else the gap between two arms would pass for one between modes.
+    """
+    own = max(modes_of(one, GAPS[-1]) for one in (first, second))
+    return 1 if is_apart and own < 2 else modes_of(np.concatenate((first, second)), GAPS[-1])
 
 
 def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:

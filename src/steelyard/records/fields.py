@@ -8,13 +8,13 @@ from typing import Annotated
 from msgspec import Meta
 
 # Bounds of numbers, 146 years in ns: beyond them sums would leave 64 bits, and products be infinite.
-_MOST, _MOST_REAL = 2**62, 1e18
+MOST, _MOST_REAL = 2**62, 1e18
 
 Number = int | float
 Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
-Whole = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
-Count = Annotated[int, Meta(ge=0, le=_MOST)]
-Several = Annotated[int, Meta(ge=1, le=_MOST)]
+Whole = Annotated[int, Meta(ge=-MOST, le=MOST)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Several = Annotated[int, Meta(ge=1, le=MOST)]
 Real = Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
 Amount = Annotated[float, Meta(ge=0, le=_MOST_REAL)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -11,6 +11,7 @@ Resampling-Based Multiple Testing, 1993; Romano and Wolf, JASA 100, 2005).
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,8 @@ FloatArray = NDArray[np.float64]
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
 MOST_EXACT = 10  # pairs up to which all swaps are counted: 2^(n-1), for a swap of all pairs changes no |t|
-DRAWN = 1999  # swaps that are drawn beyond; with the one seen 2000, so that p = 1 % is 20 of them
+LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn beyond: 2000 for 1 %
+_BLOCK = 2000  # swaps at a time, for memory
 LEAST_IN_MODE = 2  # values of each arm, from which a mode is one of both
 _PRIOR = 4  # how many values the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
 
@@ -149,36 +151,52 @@ def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, s
     known = np.isfinite(differences).all(axis=0)  # (n, P)
     pairs = known.sum(axis=0)
     tested = np.where(known, differences, 0.0)
-    signs = _signs(differences.shape[1], seed)  # (S, n), the first is the pairs as they are
-    largest = np.full((signs.shape[0], differences.shape[2]), -np.inf)
-    seen, scales = [], []
-    for one in tested:
-        t, scale = _statistic(one, pairs, signs)
-        largest = np.fmax(largest, np.abs(t))
-        seen.append(np.abs(t[0]))
-        scales.append(scale[0])
-    family = np.max(np.where(np.isfinite(largest), largest, 0.0), axis=1)  # (S,)
-    p = np.array([np.mean(family >= one * (1 - 1e-12)) for one in largest[0]])
+    signs = _signs(differences.shape[1], level, seed)  # (S, n), the first is the pairs as they are
+    t, scales = (one[:, 0] for one in _statistics(tested, pairs, signs[:1]))  # (G, P) both
+    seen = np.abs(t)
+    parts = np.array_split(signs, math.ceil(len(signs) / _BLOCK))
+    family = np.concatenate([_largest(_statistics(tested, pairs, part)[0]) for part in parts])  # (S,)
+    p = np.array([np.mean(family >= one * (1 - 1e-12)) for one in seen.max(axis=0)])
     usable = pairs >= 2
     bound = float(np.quantile(family, level, method="higher"))
     means = tested.sum(axis=1) / np.maximum(pairs, 1)  # (G, P)
-    narrowest = np.argmin(np.where(shared, np.stack(scales), np.inf), axis=0)
-    chosen = np.where(p <= 1 - level, np.argmax(np.stack(seen), axis=0), narrowest)[None, :]
+    narrowest = np.argmin(np.where(shared, scales, np.inf), axis=0)
+    chosen = np.where(p <= 1 - level, np.argmax(seen, axis=0), narrowest)[None, :]
     estimate = np.take_along_axis(means, chosen, axis=0)[0]
-    half = bound * np.take_along_axis(np.stack(scales), chosen, axis=0)[0]
+    half = bound * np.take_along_axis(scales, chosen, axis=0)[0]
     nan = np.where(usable, 0.0, np.nan)
     return Swapped(
         estimate + nan, estimate - half + nan, estimate + half + nan, np.where(usable, p, 1.0), pairs
     )
 
 
-def _signs(n: int, seed: int) -> FloatArray:
+def least_pairs(false_alarm: float) -> int:
+    """How many pairs there must be for a p of `false_alarm`: the least p is one of 2^(n-1) swaps."""
+    return 1 + math.ceil(math.log2(1 / false_alarm) - 1e-9)
+
+
+def _largest(t: FloatArray) -> FloatArray:
+    """The largest |t| of each swap over (G, S, P), shape (S,); what is infinite tells nothing."""
+    size = np.abs(t).max(axis=0)
+    return np.asarray(np.where(np.isfinite(size), size, 0.0).max(axis=1))
+
+
+def _signs(n: int, level: float, seed: int) -> FloatArray:
     """All 2^(n-1) swaps that are different, or some of them drawn and the one seen."""
     if n <= MOST_EXACT:
         rest = np.array(list(itertools.product((1.0, -1.0), repeat=n - 1))).reshape(-1, n - 1)
         return np.hstack((np.ones((rest.shape[0], 1)), rest))
-    drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(DRAWN, n))
+    count = round(LEAST_BELOW / (1 - level)) - 1
+    drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(count, n))
     return np.vstack((np.ones(n), drawn))
+
+
+def _statistics(
+    differences: FloatArray, pairs: NDArray[np.int64], signs: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """`_statistic` of each of the G ways: (G, S, P) both."""
+    found = [_statistic(one, pairs, signs) for one in differences]
+    return np.stack([t for t, _ in found]), np.stack([error for _, error in found])
 
 
 def _statistic(

@@ -3,8 +3,7 @@
  * FAULT_CALL: its name, as MPI_Put.
  * FAULT_KIND: drop, late (made when the next call is), duplicate, truncate (an element less), shift (a byte
  * further, at the target or in what is sent), corrupt (the first byte), delay (10 ms before it), kill, hang.
- * FAULT_THREAD: only those of one thread of a rank count; threads are numbered, from 0, by when each makes such a
- * call for the first time. -1, or not given, is each.
+ * FAULT_THREAD: only those of one thread of a rank count, from 0, as they first make such a call; -1 is each.
  * FAULT_AT: which of them, from 1; those of all threads of a rank are counted together.
  * FAULT_EVERY: 1 is that one and all after it.
  * FAULT_BYTES: only those that move so many bytes count.

@@ -154,7 +154,12 @@ def _openmpi() -> Mpi:
 
 
 def _spoiled(
-    tmp_path: Path, line: str, call: str, at: int, words: str = f"bytes={_BYTES} method=barrier", kind: str = "corrupt"
+    tmp_path: Path,
+    line: str,
+    call: str,
+    at: int,
+    words: str = f"bytes={_BYTES} method=barrier",
+    kind: str = "corrupt",
 ) -> End:
     """How the test case ends of which rank 0's at-th call is spoiled."""
     engine = engine_of(_openmpi())

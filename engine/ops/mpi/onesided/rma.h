@@ -249,8 +249,8 @@ bool rma_combines(const struct rma *s);
 int rma_refuse_word(const struct rma *s);
 
 /* What so many threads have fetched in a repetition is what they fetch one after another in some order, and
- * what so many repetitions have left is what they leave in any. Swaps that follow others are `later`: all find
- * what the first of them has left. ERR_WRONG. */
+ * what so many repetitions have left is what they leave in any. Swaps that follow others are `later`: all
+ * find what the first of them has left. ERR_WRONG. */
 int rma_check_word(struct rma *threads, int count, bool later, int64_t reps);
 
 /* ---- an op's life (job.c) ---- */

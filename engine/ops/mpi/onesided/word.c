@@ -120,8 +120,7 @@ static int leave(const struct rma *s, const void *found, unsigned char *left, in
     return team_mpi_err(MPI_Reduce_local(sent, left, s->count, s->type, s->op), "MPI_Reduce_local");
 }
 
-/* Later swaps find what the first ones have left: what the first thread has found, so that all have found one.
- */
+/* Later swaps find what the first have left: what the first thread has found, so that all have found one. */
 static int check_place(struct walk *w, bool later)
 {
     const struct rma *first = w->threads;

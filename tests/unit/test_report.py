@@ -157,6 +157,7 @@ def test_rivals_are_answered_first(page: str) -> None:
     """Times of the second MPI are 1.3 times those of the first, but for what differs by chance."""
     _, text = read(page)
     assert re.search(r"mpi\.allreduce: openmpi-4\.1\.4 takes 1\.\d+ to 1\.\d+ times as long as mpich", text)
+    assert re.search(r"; by the intervals it is slower in \d of \d test cases", text)
     assert page.index("openmpi-4.1.4 takes") < page.index("<svg") < page.index("<table")
 
 

@@ -113,14 +113,6 @@ def test_threads_race_nowhere(threads_folder: Path, words: str, monkeypatch: pyt
     assert '"status":"ok"' in done.out
 
 
-@pytest.mark.further
-def test_pools_and_gates_race_nowhere(threads_folder: Path) -> None:
-    """Where threads of a rank wait for each other: a gate has no op without MPI."""
-    done = run(["ctest", "--test-dir", threads_folder, "-R", "^test_pool$"], timeout=_SECONDS)
-    assert done.code == 0, done.out + done.err
-    assert "100% tests passed, 0 tests failed out of 1" in done.out
-
-
 def test_many_points_from_a_file_are_clean(folder: Path, tmp_path: Path) -> None:
     lines = [f"point={i} op=self.empty rule=fixed count={i + 1}" for i in range(20)]
     (tmp_path / "points").write_text("\n".join([*lines, "", "  \t", ""]))

@@ -276,47 +276,35 @@ int MPI_Compare_and_swap(const void *o, const void *c, void *r, MPI_Datatype t, 
             TARGET);
 }
 
+static struct args sent(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm)
+{
+    return (struct args){
+        .origin = o, .count = n, .type = t, .peer = peer, .tag = tag, .comm = comm, .win = MPI_WIN_NULL};
+}
+
 int MPI_Send(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm)
 {
-    return spoil(
-        "MPI_Send",
-        (struct args){
-            .origin = o, .count = n, .type = t, .peer = peer, .tag = tag, .comm = comm, .win = MPI_WIN_NULL},
-        send_, send_);
+    return spoil("MPI_Send", sent(o, n, t, peer, tag, comm), send_, send_);
 }
 
 int MPI_Isend(const void *o, int n, MPI_Datatype t, int peer, int tag, MPI_Comm comm, MPI_Request *q)
 {
-    return spoil("MPI_Isend",
-                 (struct args){.origin = o,
-                               .count = n,
-                               .type = t,
-                               .peer = peer,
-                               .tag = tag,
-                               .comm = comm,
-                               .win = MPI_WIN_NULL,
-                               .request = q},
-                 send_, isend);
+    struct args a = sent(o, n, t, peer, tag, comm);
+    a.request = q;
+    return spoil("MPI_Isend", a, send_, isend);
 }
 
 int MPI_Sendrecv(const void *o, int n, MPI_Datatype t, int peer, int tag, void *r, int rn, MPI_Datatype rt,
                  int from, int other_tag, MPI_Comm comm, MPI_Status *status)
 {
-    return spoil("MPI_Sendrecv",
-                 (struct args){.origin = o,
-                               .count = n,
-                               .type = t,
-                               .peer = peer,
-                               .tag = tag,
-                               .comm = comm,
-                               .win = MPI_WIN_NULL,
-                               .result = r,
-                               .received = rn,
-                               .other_type = rt,
-                               .from = from,
-                               .other_tag = other_tag,
-                               .status = status},
-                 sendrecv, sendrecv);
+    struct args a = sent(o, n, t, peer, tag, comm);
+    a.result = r;
+    a.received = rn;
+    a.other_type = rt;
+    a.from = from;
+    a.other_tag = other_tag;
+    a.status = status;
+    return spoil("MPI_Sendrecv", a, sendrecv, sendrecv);
 }
 
 /* ---- what lies where it is sent from ---- */

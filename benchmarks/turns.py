@@ -83,7 +83,7 @@ def compare_all(
 
 
 def print_mean(ratios: Sequence[float]) -> None:
-    """The geometric mean of the ratios, where there are some; those of what was less than taken off have none."""
+    """The geometric mean of the ratios above 0; a time less what is taken off may be none."""
     told = [ratio for ratio in ratios if ratio > 0]
     if told:
         left_out = f" ({len(ratios) - len(told)} left out)" if len(told) < len(ratios) else ""

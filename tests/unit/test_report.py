@@ -320,6 +320,11 @@ def test_machine_in_words() -> None:
                 "governor": None,
                 "load": [0.5, 0.25, 0.0],
                 "caches": [{"level": 1, "type": "Data", "bytes": 32768, "instances": 2}],
+                "networks": [
+                    {"name": "eth0", "kind": "net", "driver": "virtio_net", "state": "up", "rate": None},
+                    {"name": "ib0", "kind": "infiniband", "driver": "mlx5", "state": None, "rate": "HDR"},
+                    {"name": "ifb0", "kind": "net", "driver": "", "state": "down", "rate": None},
+                ],
                 "cpus": [0, 1],
                 "colour": "blue",
             }
@@ -331,6 +336,7 @@ def test_machine_in_words() -> None:
         "memory": "8 GiB",
         "load": "0.50, 0.25, 0.00 over 1, 5 and 15 minutes",
         "caches": "L1 data 2 × 32 KiB",
+        "networks": "eth0, virtio_net, up; ib0, mlx5, HDR",
         "colour": "blue",
     }
 

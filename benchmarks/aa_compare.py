@@ -36,7 +36,7 @@ from scipy.stats import binomtest
 
 from steelyard.base.files import write_whole
 from steelyard.campaign.folder import open_folder
-from steelyard.campaign.jobs import Setup, setup_for
+from steelyard.campaign.jobs import CampaignSetup, setup_for
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.run import RunOptions, planned
 from steelyard.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
@@ -188,14 +188,16 @@ def library(folder: Path, mpi: str, slow: Slow, per_cent: float) -> str:
     return str(built)
 
 
-def measure(folder: Path, plan: Plan, setup: Setup) -> Kept:
+def measure(folder: Path, plan: Plan, setup: CampaignSetup) -> Kept:
     """Run one campaign, or the rest of it, and compare its arms."""
     rows = _rows(folder, plan, setup)
     (factor,) = plan.arms
     return _compared(rivals_by(rows, factor), True, plan.seed or 0)
 
 
-def measure_folders(folder: Path, plan: Plan, setup: Setup, variable: str, values: Sequence[str]) -> Kept:
+def measure_folders(
+    folder: Path, plan: Plan, setup: CampaignSetup, variable: str, values: Sequence[str]
+) -> Kept:
     """Run a campaign for each value of a variable of the environment, one after the other; compare them."""
     found = {}
     for name, value in zip("ab", values, strict=True):
@@ -207,7 +209,7 @@ def measure_folders(folder: Path, plan: Plan, setup: Setup, variable: str, value
     return _compared(rivals_of(found), False, plan.seed or 0)
 
 
-def _rows(folder: Path, plan: Plan, setup: Setup) -> tuple[Row, ...]:
+def _rows(folder: Path, plan: Plan, setup: CampaignSetup) -> tuple[Row, ...]:
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(setup.machine.cores))
     campaign = open_folder(folder, plan, points, setup.machine)

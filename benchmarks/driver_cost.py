@@ -1,10 +1,10 @@
 """What the driver itself costs: a campaign of many test cases without MPI, and a file of more that are made.
 
-    .venv/bin/python benchmarks/driver_cost.py [--points 1000] [--held 100000]
+    .venv/bin/python benchmarks/driver_cost.py [--points 1000] [--launches 1] [--held 100000]
 
 First what it holds when so many made test cases have ended, and what each took to follow. Then the share of a
-campaign's time that this process, which is the driver, spent: importing, planning, following, showing; and
-at the end reading, judging and printing all.
+campaign's time that this process, which is the driver, spent: while launches ran, and in all, with importing,
+planning, and at the end reading, judging and printing all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+from steelyard.cli import run as cli_run
 from steelyard.cli.main import app
 from steelyard.records.follow import Tail
 
@@ -28,16 +31,26 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def campaign(points: int) -> None:
-    """One launch of test cases of mem.copy, driven by this process."""
+def campaign(points: int, launches: int) -> None:
+    """Launches of test cases of mem.copy, driven by this process."""
+    spent: list[tuple[float, float]] = []  # seconds of CPU time and of the wall clock while launches ran
+    real = cli_run.run_campaign
+
+    def timed(*words: Any, **more: Any) -> None:
+        began, before = time.monotonic(), cpu()
+        real(*words, **more)
+        spent.append((cpu() - before, time.monotonic() - began))
+
     sizes = ",".join(str(8 * (index + 1)) for index in range(points))
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         began, before = time.monotonic(), cpu()
-        with contextlib.suppress(SystemExit):
-            app(["run", "mem.copy", "--bytes", sizes, "--launches", "1", "--out", f"{folder}/out"])
-        whole, used = time.monotonic() - began, cpu() - before
-    print(f"{points} test cases: {whole:.1f} s, of which the driver used {used:.2f} s of CPU time")
-    print(f"  {100 * used / whole:.2f} %")
+        words = ["--bytes", sizes, "--launches", str(launches), "--out", f"{folder}/out"]
+        with contextlib.suppress(SystemExit), mock.patch.object(cli_run, "run_campaign", timed):
+            app(["run", "mem.copy", *words])
+        spent.append((cpu() - before, time.monotonic() - began))
+    print(f"{points} test cases in {launches} launches:")
+    for what, (used, whole) in zip(("while launches ran", "in all"), spent, strict=True):
+        print(f"  {what}: {used:.2f} s of CPU time in {whole:.1f} s, {100 * used / whole:.2f} %")
 
 
 def held(points: int) -> None:
@@ -89,12 +102,13 @@ def main() -> None:
     """Both tables."""
     parser = argparse.ArgumentParser(description="what the driver itself costs")
     parser.add_argument("--points", type=int, default=1000)
+    parser.add_argument("--launches", type=int, default=1)
     parser.add_argument("--held", type=int, default=100_000)
     given = parser.parse_args()
     if given.held:
         held(given.held)
     if given.points:
-        campaign(given.points)
+        campaign(given.points, given.launches)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.campaign.folder import open_folder
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.campaign.run import run_campaign
 from steelyard.checks.interference import neighbour_words
 from steelyard.engines.build import describe, solo_engine
@@ -128,7 +128,7 @@ def measured(
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "r"
         campaign = open_folder(folder, plan, resolve(plan, ops, [], len(machine.cores)), machine)
-        run_campaign(folder, plan, campaign, Setup({None: engine}, ops, machine), lambda _: None)
+        run_campaign(folder, plan, campaign, CampaignSetup({None: engine}, ops, machine), lambda _: None)
         row = results(folder)[0]
         return row, neighbour_words(load(folder).files)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from steelyard.base.units import format_time
 from steelyard.campaign.folder import open_folder
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.campaign.run import run_campaign
 from steelyard.engines.build import describe, solo_engine
 from steelyard.engines.description import ops_of
@@ -49,7 +49,7 @@ def measured(folder: Path, op: str | None, threads: int, launches: int, seconds:
         msgspec.structs.replace(point, point=number, reference=None) for number, point in enumerate(points)
     )
     campaign = open_folder(folder, plan, alone, machine)
-    run_campaign(folder, plan, campaign, Setup({None: engine}, ops, machine), lambda _: None)
+    run_campaign(folder, plan, campaign, CampaignSetup({None: engine}, ops, machine), lambda _: None)
     one, two = results(folder)
     return one, two
 

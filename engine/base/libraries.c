@@ -59,15 +59,28 @@ static bool is_file(const struct dl_phdr_info *loaded)
     return strncmp(loaded->dlpi_name, "linux-vdso", strlen("linux-vdso")) != 0;
 }
 
+struct listing {
+    struct json *j;
+    struct build_id last; /* of what was written last */
+};
+
+static bool is_same(const struct build_id *a, const struct build_id *b)
+{
+    return a->length > 0 && a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+}
+
+/* A simulator loads a copy of the program for each rank, one after the other: the first one is listed. */
 static int write_one(struct dl_phdr_info *loaded, size_t size, void *data)
 {
     static const char digits[] = "0123456789abcdef";
-    struct json *j = data;
+    struct listing *listing = data;
+    struct json *j = listing->j;
     char text[2 * ID_MOST + 1] = "";
     (void)size;
-    if (!is_file(loaded))
-        return 0;
     const struct build_id id = read_id(loaded);
+    if (!is_file(loaded) || is_same(&id, &listing->last))
+        return 0;
+    listing->last = id;
     for (size_t i = 0; i < id.length; ++i) {
         text[2 * i] = digits[id.bytes[i] >> 4];
         text[2 * i + 1] = digits[id.bytes[i] & 15];
@@ -104,7 +117,7 @@ static int add_one(struct dl_phdr_info *loaded, size_t size, void *data)
 void libraries_json(struct json *j, const char *key)
 {
     json_open(j, key, '[');
-    dl_iterate_phdr(write_one, j);
+    dl_iterate_phdr(write_one, &(struct listing){.j = j});
     json_close(j, ']');
 }
 

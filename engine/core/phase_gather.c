@@ -4,18 +4,27 @@
 
 #include <stdlib.h>
 
-int phases_gather(const struct phases *p, const struct team *team, const struct point *point,
+int phases_gather(const struct phases *p, const struct team *team, const struct point *point, bool of_all,
                   struct sink *sink, int64_t first, int64_t count)
 {
     if (!p || !p->count)
         return 0;
     int64_t mine[PHASE_COLUMNS], *all = NULL;
-    const int columns = phases_columns(p, mine), ranks = team->size;
-    if (sink && !(all = calloc((size_t)(ranks * columns), sizeof *all)))
+    const int columns = phases_columns(p, mine);
+    const int ranks = of_all ? team->size : team_chosen_count(team->size);
+    const size_t bytes = (size_t)columns * sizeof *mine;
+    if (sink && !(all = calloc((size_t)ranks, bytes)))
         return err_say(ERR_NOMEM, "no memory for the phases of %d ranks", ranks);
-    int err = team_gather(team, mine, (size_t)columns * sizeof *mine, all);
+    int err = of_all ? team_gather(team, mine, bytes, all) : team_gather_chosen(team, mine, bytes, all);
     if (!err && all && sink->phases)
-        err = sink->phases(sink, point, &(struct phase_chunk){first, count, ranks, p->count, columns, all});
+        err = sink->phases(sink, point,
+                           &(struct phase_chunk){.first = first,
+                                                 .count = count,
+                                                 .ranks = ranks,
+                                                 .of = team->size,
+                                                 .phases = p->count,
+                                                 .columns = columns,
+                                                 .values = all});
     free(all);
     return err;
 }

@@ -8,9 +8,12 @@
 #include "core/sink.h"
 #include "team/team.h"
 
-/* In a chunk of `count` samples from the `first` on; nothing where nobody noted any. */
+#include <stdbool.h>
+
+/* In a chunk of `count` samples from the `first` on; nothing where nobody noted any. All
+ * ranks tell, or chosen ones (team_chosen()). */
 int phases_gather(const struct phases *phases, const struct team *team, const struct point *point,
-                  struct sink *sink, int64_t first, int64_t count);
+                  bool of_all, struct sink *sink, int64_t first, int64_t count);
 
 /* Each thread's own times, of all samples; nothing where threads noted none. */
 int lanes_gather(const struct phases *phases, const struct team *team, const struct point *point,

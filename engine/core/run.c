@@ -161,13 +161,13 @@ static int observe_chunk(struct run *r, int64_t count)
         return err;
     crash_phase("gathering");
     err = r->probing ? probe_take(r->probe, r->keeping.whole, &probed) : 0;
-    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m);
+    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m), whole = r->keeping.whole;
     int64_t kept = -1;
     err = err ? err : keeping_take(&r->keeping, &r->room, r->team, &r->bench, windows, &kept);
-    err = err ? err : phases_gather(r->env.phases, r->team, r->point, r->sink, observed(r), count);
+    err = err ? err : phases_gather(r->env.phases, r->team, r->point, whole, r->sink, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
-    const struct stamps *stamps = r->keeping.whole ? &r->room.all : &r->room.mine;
+    const struct stamps *stamps = whole ? &r->room.all : &r->room.mine;
     return digest(r, &(struct chunk){.first = observed(r),
                                      .keeping = &r->keeping,
                                      .extents = r->room.reduced->samples,

@@ -48,12 +48,12 @@ struct chunk {
     int64_t before_index, after_index; /* -1: not synchronised */
 };
 
-/* What the ranks did in the phases of a chunk of samples: all sums over it. For rank r, column c stands
+/* What ranks did in the phases of a chunk of samples: all sums over it. For the r-th of them, column c stands
  * at [r * columns + c]: ns of each phase, then calls of each, then the counters in the order of
- * phase_counters[]. */
+ * phase_counters[]. They are all `of` ranks, or chosen ones. */
 struct phase_chunk {
     int64_t first, count;
-    int ranks, phases, columns;
+    int ranks, of, phases, columns;
     const int64_t *values;
 };
 

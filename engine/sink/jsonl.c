@@ -205,6 +205,10 @@ static int write_phases(struct sink *sink, const struct point *p, const struct p
     const size_t row = (size_t)c->columns * sizeof *c->values; /* of a rank */
     json_int(j, "first", c->first);
     json_int(j, "count", c->count);
+    if (c->ranks < c->of) {
+        json_int(j, "ranks", c->of);
+        chosen_json("kept", c->of, j);
+    }
     json_open(j, "phases", '[');
     for (int i = 0; i < c->phases; ++i) {
         json_open(j, NULL, '{');

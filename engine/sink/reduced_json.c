@@ -41,16 +41,21 @@ static void write_extents(struct json *j, const char *key, const struct chunk *c
     json_close(j, ']');
 }
 
+void chosen_json(const char *key, int ranks, struct json *j)
+{
+    json_open(j, key, '[');
+    for (int i = 0; i < team_chosen_count(ranks); ++i)
+        json_int(j, NULL, team_chosen(ranks, i));
+    json_close(j, ']');
+}
+
 /* Chosen ranks' starts and stops of one sample, since the first start. */
 static void write_kept(struct json *j, const struct chunk *c)
 {
     static const char *const keys[] = {"start_ns", "stop_ns"};
     json_open(j, "kept", '{');
     json_int(j, "sample", c->kept);
-    json_open(j, "ranks", '[');
-    for (int i = 0; i < team_chosen_count(c->ranks); ++i)
-        json_int(j, NULL, team_chosen(c->ranks, i));
-    json_close(j, ']');
+    chosen_json("ranks", c->ranks, j);
     for (int side = 0; side < 2; ++side) {
         json_open(j, keys[side], '[');
         for (int i = 0; i < team_chosen_count(c->ranks); ++i)
@@ -115,10 +120,7 @@ void standing_json(const struct standing *all, int ranks, struct json *j)
     if (all->worst_spun.ns > 0)
         write_spun_of(j, "worst_spun", &all->worst_spun, all->worst_rank);
     if (all->kept) {
-        json_open(j, "kept", '[');
-        for (int i = 0; i < team_chosen_count(ranks); ++i)
-            json_int(j, NULL, team_chosen(ranks, i));
-        json_close(j, ']');
+        chosen_json("kept", ranks, j);
         json_doubles(j, "medians_ns", &all->kept->median_ns, team_chosen_count(ranks), sizeof *all->kept);
         json_doubles(j, "means_ns", &all->kept->mean_ns, team_chosen_count(ranks), sizeof *all->kept);
     }

@@ -6,6 +6,9 @@ struct chunk;
 struct json;
 struct standing;
 
+/* The ranks that are chosen of so many, under `key`. */
+void chosen_json(const char *key, int ranks, struct json *j);
+
 /* A chunk, but for what is of samples alone. */
 void reduced_json(const struct chunk *chunk, struct json *j);
 

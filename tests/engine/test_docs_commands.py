@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from steelyard.system.machine import Machine, read_machine
 from steelyard.system.topology import Cpu, Topology, read_topology
 
 _COMMANDS = commands("steelyard")
+_IN_ALLOCATIONS = commands("salloc")
 _CORES = 8  # of the machine that the pages are written for
 _POINTS = [FakePoint("mpi.pingpong", steady(1e3), mpi=mpi) for mpi in ("openmpi-4.1.4", "mpich-4.0.2")]
 _SIDES = [FakePoint(op, steady(1e3), mpi="openmpi-4.1.4") for op in ("mpi.gather", "mpi.gatherv")]
@@ -165,6 +167,23 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
     code, words_on_stderr = (0, "") if goes_no_further else ends.get(words[0], (0, ""))
     assert said.code == code, f"{command.text}: {said.err}"
     assert words_on_stderr in said.err
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", _IN_ALLOCATIONS, ids=str)
+def test_a_command_in_an_allocation_is_one(
+    command: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes, *_, words = command.text.partition("--nodes=")[2].partition(" --exclusive steelyard ")
+    hosts = [f"n{number + 1} {_CORES}" for number in range(int(nodes))]
+    monkeypatch.setenv("LSB_MCPU_HOSTS", " ".join(hosts))  # of the batch systems the one that needs no file
+    said = steelyard(*shlex.split(words))
+    assert said.code == 3, f"{command.text}: {said.err}"
+    assert "would measure" in said.err
+
+
+def test_there_are_commands_in_allocations() -> None:
+    assert any("run hosts" in command.text for command in _IN_ALLOCATIONS)
 
 
 @pytest.mark.usefixtures("here")

@@ -77,8 +77,25 @@ static void test_embedding(void)
     minimd_tables_free(&tables);
 }
 
+/* What the original prints after 100 steps of boxes of 8, 16 and 32 cells: seven digits. */
+static void test_the_trace_of_the_original(void)
+{
+    static const struct minimd_known printed[] = {{8, 7.202854e-01, -5.698504e+00, 6.538913e-01},
+                                                  {16, 7.664122e-01, -5.772278e+00, 9.799079e-02},
+                                                  {32, 8.200911e-01, -5.852702e+00, -1.873921e-01}};
+    const double DIGITS = 5e-7;
+    for (size_t i = 0; i < sizeof printed / sizeof printed[0]; ++i) {
+        const struct minimd_known *is = &minimd_lj.known[i], *was = &printed[i];
+        CHECK(is->cells == was->cells);
+        CHECK(near(is->temperature, was->temperature, DIGITS * was->temperature));
+        CHECK(near(is->energy, was->energy, DIGITS * fabs(was->energy)));
+        CHECK(near(is->pressure, was->pressure, DIGITS * fabs(was->pressure)));
+    }
+}
+
 int main(void)
 {
+    test_the_trace_of_the_original();
     test_a_crystal_of_pairs();
     test_embedding();
     return test_result();

@@ -16,7 +16,7 @@ import msgspec
 
 from steelyard.base.errors import SteelyardError
 from steelyard.campaign.folder import finished, open_folder
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.engines.build import Engine, describe
@@ -50,7 +50,7 @@ def main() -> None:
     with locked(folder) as lock:
         print(*lock.notes, sep="\n", file=sys.stderr)
         run_campaign(
-            folder, plan, campaign, Setup({mpi: engine}, ops, machine), lambda _: None, lock=lock,
+            folder, plan, campaign, CampaignSetup({mpi: engine}, ops, machine), lambda _: None, lock=lock,
             retry_failed="RETRY" in os.environ,
         )  # fmt: skip
     sys.exit(3 if any(end.status == "failed" for end in finished(folder).values()) else 0)

@@ -13,7 +13,7 @@ import pytest
 from points import describe
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import open_folder, topology_for
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.campaign.run import Event, PointEnded, run_campaign
 from steelyard.engines.build import Engine, mpi_engine, solo_engine
 from steelyard.engines.description import ops_of
@@ -32,7 +32,7 @@ def bytes_of(folder: Path) -> dict[str, bytes | None]:
     return {name: path.read_bytes() if path.is_file() else None for name, path in found}
 
 
-def setup_of(*mpis: Mpi) -> Setup:
+def setup_of(*mpis: Mpi) -> CampaignSetup:
     """The engines; skips where there is none."""
     try:
         engines: dict[str | None, Engine] = {None: solo_engine()} | {
@@ -41,7 +41,7 @@ def setup_of(*mpis: Mpi) -> Setup:
     except InputError as error:
         pytest.skip(str(error))
     solo, *others = (describe(engine) for engine in engines.values())
-    return Setup(engines, ops_of(solo, others[0] if others else None), read_machine())
+    return CampaignSetup(engines, ops_of(solo, others[0] if others else None), read_machine())
 
 
 def plan_of(*ops: str, **more: Any) -> Plan:
@@ -53,7 +53,7 @@ def plan_of(*ops: str, **more: Any) -> Plan:
     return Plan(measure=(measure,), **usual | more)
 
 
-def run_plan(folder: Path, plan: Plan, setup: Setup) -> list[Event]:
+def run_plan(folder: Path, plan: Plan, setup: CampaignSetup) -> list[Event]:
     events: list[Event] = []
     mpis = [name for name in setup.engines if name is not None]
     topology = topology_for(folder, plan)

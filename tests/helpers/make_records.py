@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.records.answer import Answer
+from made_stamps import COST_NS, TICK_NS, stamps
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.job_file import append_records
@@ -30,7 +31,7 @@ from steelyard.records.schema import (
     WatchedPath,
 )
 
-COST_NS, TICK_NS, CHUNK = 27.4, 10, 500
+CHUNK = 500
 BEGAN_NS = 1_795_000_000_000_000_000
 
 # (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
@@ -85,7 +86,7 @@ class FakePoint:
     placement: Placement | None = None
     ends: dict[int, End] = field(default_factory=dict)
     at_ns: int = 0
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, KernelAnswer] = field(default_factory=dict)
 
 
 def steady(median: float, spread: float = 0.05, count: int = 2000, between: float = 0.02) -> Series:
@@ -384,25 +385,3 @@ def _obs(
         canary_ns=canary,
         noise=noise,
     )
-
-
-def stamps(
-    rng: np.random.Generator,
-    durations: NDArray[np.float64],
-    ranks: int,
-    pace: tuple[float, ...] = (),
-    skew: float = 0.0,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Starts and stops as a clock of 10 ns shows them, shape (ranks, count).
-
-    Rank r takes `pace[r]` of `durations`; without it the last rank takes them, the others a tenth less.
-    """
-    start = np.empty((ranks, durations.size), dtype=np.int64)
-    stop = np.empty_like(start)
-    gaps = durations + 1000 + rng.uniform(0, 1000, durations.size)
-    true = np.concatenate(([0.0], np.cumsum(gaps)[:-1])) + rng.uniform(0, 1e6)
-    for rank in range(ranks):
-        own = pace[rank] if pace else 1.0 if rank == ranks - 1 else 0.9
-        start[rank] = np.floor((true + skew * rank) / TICK_NS) * TICK_NS
-        stop[rank] = np.floor((true + skew * rank + own * durations + COST_NS) / TICK_NS) * TICK_NS
-    return start, stop

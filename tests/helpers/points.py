@@ -68,8 +68,9 @@ def measure(
     points = out.with_suffix(".points")
     points.write_text("".join(f"point={i} {line} warm_up=brief\n" for i, line in enumerate(lines)))
     argv = [*launch.argv_prefix, *before, engine.path, "run", *launch.engine_args]
-    argv += ["--points", str(points), "--out", str(out), *words]
+    argv += ["--points", str(points), "--out", str(out)]
     argv += ["--thread-level", "multiple"] if threads > 1 and engine.mpi else []
+    argv += words
     done = run(argv, env=os.environ | launch.environment, timeout=_SECONDS)
     assert done.code == 0, done.err + done.out
     return read_records(out).records

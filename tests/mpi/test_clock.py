@@ -10,7 +10,7 @@ import pytest
 from commands import FIXED, Steelyard, steelyard_of
 from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.clocks import gauge_clocks
-from steelyard.engines.description import Clock, by_name
+from steelyard.engines.description import DescribedClock, by_name
 from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
@@ -33,7 +33,7 @@ def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     return steelyard_of(capsys, monkeypatch)
 
 
-def _clocks() -> dict[str, Clock]:
+def _clocks() -> dict[str, DescribedClock]:
     return by_name(describe(solo_engine()).clocks)
 
 

@@ -52,17 +52,39 @@ _SPOILED = [
     for app in _APPS
     for place, way in enumerate(_WAYS)
 ]
+_MOVERS = "threads=2 movers=2"
+_BY_THREADS = tuple(  # two threads that move, in one window or communicator or one each
+    (f"{back} {_MOVERS} {'windows' if call == 'MPI_Put' else 'comms'}={whose}", call)
+    for back, call in (*_WAYS[:5], ("persistent", "MPI_Startall"))
+    for whose in ("one", "thread")
+)
+_WHOLE = {"hpccg": _HPCCG, "minife": _MINIFE, "minimd": _MINIMD}
+_SPOILED_BY_THREADS = [
+    (app, *way) if place == 1 else further(app, *way)
+    for app in _WHOLE
+    for place, way in enumerate(_BY_THREADS)
+]
 _TOGETHER = 5  # which call is spoiled where one carries the messages of all neighbours
 
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Engine, Path]:
     """An engine and the library to preload."""
+    return _faulty("openmpi", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def faulty_of_mpi_4(tmp_path_factory: pytest.TempPathFactory) -> tuple[Engine, Path]:
+    """Those of an MPI that has partitioned messages."""
+    return _faulty("embedded", tmp_path_factory)
+
+
+def _faulty(choice: str, folders: pytest.TempPathFactory) -> tuple[Engine, Path]:
     try:
-        engine = engine_of(choose_mpi("openmpi"))
+        engine = engine_of(choose_mpi(choice))
     except InputError as error:
         pytest.skip(str(error))
-    return engine, build_preloaded(engine, _SOURCE, tmp_path_factory.mktemp("faults"))
+    return engine, build_preloaded(engine, _SOURCE, folders.mktemp("faults"))
 
 
 def _before(library: Path, call: str, kind: str, **more: int) -> tuple[str, ...]:
@@ -83,6 +105,31 @@ def test_one_wrong_byte_of_one_message_is_a_wrong_answer(
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank ")
     assert why in (end.why or "")
+
+
+@pytest.mark.parametrize("app", ["hpccg", further("minife"), further("minimd")])
+def test_one_wrong_byte_of_a_partitioned_message_is_a_wrong_answer(
+    faulty_of_mpi_4: tuple[Engine, Path], tmp_path: Path, app: str
+) -> None:
+    engine, library = faulty_of_mpi_4
+    lines = kernel_lines([f"{_WHOLE[app]} backend=partitioned"])
+    before = _before(library, "MPI_Startall", "corrupt", AT=7, BYTE=_FIRST)
+    (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
+    assert end.status == "failed"
+    assert (end.why or "").startswith("wrong: rank ")
+
+
+@pytest.mark.parametrize(("app", "backend", "call"), _SPOILED_BY_THREADS)
+def test_one_wrong_byte_that_a_thread_moves_is_a_wrong_answer(
+    faulty: tuple[Engine, Path], tmp_path: Path, app: str, backend: str, call: str
+) -> None:
+    """Messages are cut, so that each thread has a piece: the 27th piece is spoiled, whoever moves it."""
+    engine, library = faulty
+    lines = kernel_lines([f"{_WHOLE[app]} backend={backend}"])
+    before = _before(library, call, "corrupt", AT=27, BYTE=_FIRST)
+    (end,) = ends_of(measure(engine, 2, 2, lines, tmp_path / "out.jsonl", before))
+    assert end.status == "failed"
+    assert (end.why or "").startswith("wrong: rank ")
 
 
 def test_without_a_fault_they_are_right(faulty: tuple[Engine, Path], tmp_path: Path) -> None:

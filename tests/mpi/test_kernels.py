@@ -143,6 +143,35 @@ def test_what_a_kernel_cannot_take_is_said(tmp_path: Path, one_mpi: Mpi) -> None
         assert why in (end.why or ""), case
 
 
+def test_an_exchange_that_an_mpi_lacks_is_a_row_that_says_so(tmp_path: Path, mpi: Mpi) -> None:
+    cases = [
+        "app.hpccg nx=9 ny=7 nz=5 backend=partitioned",
+        "app.minife nx=9 ny=7 nz=5 iterations=20 backend=partitioned",
+        "app.minimd nx=4 ny=4 nz=4 steps=5 backend=partitioned",
+        "npb.mg class=S backend=partitioned",
+    ]
+    records = measure(engine_of(mpi), 2, 1, kernel_lines(cases), tmp_path / "out.jsonl")
+    if mpi.family != "openmpi" or not mpi.version.startswith("4."):
+        check_kernels(records, cases)
+        return
+    for end in ends_of(records):
+        assert end.status == "skipped"
+        assert "backend=partitioned: needs MPI 4.0, which the MPI that this engine" in (end.why or "")
+
+
+@pytest.mark.parametrize("app", ["hpccg nx=9 ny=7 nz=5", "minife nx=9", "minimd nx=4 ny=4 nz=4 steps=5"])
+def test_threads_beyond_what_an_mpi_provides_move_nothing(tmp_path: Path, one_mpi: Mpi, app: str) -> None:
+    """Two threads that compute are fine; two that call MPI are a row that says why not."""
+    cases = [f"app.{app} threads=2", f"app.{app} threads=2 movers=2"]
+    level = ("--thread-level", "funneled")
+    records = measure(engine_of(one_mpi), 2, 2, kernel_lines(cases), tmp_path / "out.jsonl", words=level)
+    able, unable = ends_of(records)
+    assert (able.status, unable.status) == ("ok", "skipped")
+    assert "calls MPI from 2 threads at once, and this launch was provided MPI_THREAD_FUNNELED" in (
+        unable.why or ""
+    )
+
+
 def test_records_say_what_is_sent_and_how_much_is_done(tmp_path: Path, mpi: Mpi) -> None:
     """CG on 1 x 2 ranks: a product is summed over both, and so are two or three numbers after it."""
     lines = kernel_lines(["npb.cg class=S rows=1"])

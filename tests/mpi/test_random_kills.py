@@ -1,6 +1,7 @@
-"""A short campaign whose processes are killed at random instants, and resumed until it is whole.
+"""A short campaign whose processes are killed or suspended at random instants, and resumed until it is whole.
 
-With STEELYARD_KILLS=200 there are 200 kills instead of a few.
+Where `steelyard` itself was killed, the last line that was written is torn, too, every other time. With
+STEELYARD_KILLS=200 there are 200 such faults instead of a few.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ pytestmark = pytest.mark.xdist_group("waits")
 _KILLS, _LAUNCHES = int(os.environ.get("STEELYARD_KILLS", "7")), 2
 _MOST_RUNS = 20 * _KILLS  # short ones may end before their victim is chosen
 _SAMPLES = "33"  # of a point: it lasts a sixth of a second
+_SUSPENDED = 0.1  # of faults: each waits for the watchdog
+_HANG_AFTER = "15s"
 _LONGEST_WAIT = 1.2  # seconds after which a victim is chosen: of the start, of a launch, of the time between
 
 
@@ -54,38 +57,63 @@ def _start(folder: Path, engine: Engine, **variables: str) -> subprocess.Popen[b
     return subprocess.Popen(argv, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def _victim(rng: random.Random, tool: int) -> int:
-    """The steelyard, its launcher or a rank, each as likely as the others where it is there."""
+def _fault(rng: random.Random, tool: int) -> None:
+    """The steelyard, its launcher or a rank, each as likely as the others where it is there, gets a signal.
+
+    Nobody would go on with a steelyard that is suspended.
+    """
     below: dict[int, list[int]] = {}
     for pid, process in process_stats().items():
         below.setdefault(process.parent, []).append(pid)
     launchers = below.get(tool, [])
     ranks = [rank for launcher in launchers for rank in below.get(launcher, [])]
-    return rng.choice(rng.choice([kind for kind in ([tool], launchers, ranks) if kind]))
+    suspends = rng.random() < _SUSPENDED
+    kinds = [kind for kind in ([] if suspends else [tool], launchers, ranks) if kind]
+    if kinds:
+        signals = [signal.SIGSTOP] if suspends else [signal.SIGKILL, signal.SIGTERM]
+        os.kill(rng.choice(rng.choice(kinds)), rng.choice(signals))
+
+
+def _tear(rng: random.Random, folder: Path) -> None:
+    """Leave a part of the line that was written last."""
+    files = sorted(folder.glob("records/*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+    for file in files[-1:]:
+        text = file.read_bytes()
+        start = text.rstrip(b"\n").rfind(b"\n") + 1
+        if len(text) > start > 0:
+            os.truncate(file, rng.randrange(start, len(text)))
 
 
 def test_nothing_is_lost_or_measured_twice_whoever_is_killed(tmp_path: Path, orphans: Orphans) -> None:
     folder, engine, rng = tmp_path / "out", _engine(), random.Random(5)
     kills = 0
     for _ in range(_MOST_RUNS):
-        tool = _start(folder, engine, RETRY="yes")
+        tool = _start(folder, engine, RETRY="yes", HANG_AFTER=_HANG_AFTER)
         if kills < _KILLS:
             time.sleep(rng.uniform(0.1, _LONGEST_WAIT))
             with contextlib.suppress(ProcessLookupError):
-                os.kill(_victim(rng, tool.pid), rng.choice([signal.SIGKILL, signal.SIGTERM]))
+                _fault(rng, tool.pid)
                 kills += tool.poll() is None
         _, err = tool.communicate(timeout=300)
         assert b"Traceback" not in err, err.decode()
+        if tool.returncode < 0 and rng.random() < 0.5:
+            assert _left(orphans) == []
+            _tear(rng, folder)
         if kills >= _KILLS and tool.returncode == 0:
             break
         if tool.returncode == 0:  # all is measured before all were killed: begin another
             _is_whole(folder)
             folder = folder.with_name(f"{folder.name}.")
     _is_whole(folder)
+    assert _left(orphans) == []
+
+
+def _left(orphans: Orphans) -> list[int]:
+    """The processes that do not end by themselves."""
     deadline = time.monotonic() + 60
     while orphans() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert orphans() == []
+    return orphans()
 
 
 def _is_whole(folder: Path) -> None:

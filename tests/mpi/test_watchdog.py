@@ -18,7 +18,7 @@ import pytest
 from campaigns import Orphans, ended, plan_of, run_plan, setup_of, watch_orphans
 from scripts import script
 from steelyard.base.errors import InputError
-from steelyard.campaign.jobs import Setup, plan_jobs
+from steelyard.campaign.jobs import CampaignSetup, plan_jobs
 from steelyard.campaign.run import CampaignBegins
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
@@ -40,7 +40,7 @@ def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
 _HANG, _CRASH, _WRONG, _EXIT, _UNSUPPORTED = 1, 2, 3, 4, 5
 
 
-def _failing_first(kind: int, setup: Setup, *, rank: int = 0, **more: Any) -> Plan:
+def _failing_first(kind: int, setup: CampaignSetup, *, rank: int = 0, **more: Any) -> Plan:
     """self.fail and then self.empty: with the seed that puts them into this order."""
     plan = plan_of("self.fail", "self.empty", params={"kind": kind, "rank": rank}, **more)
     points = resolve(plan, setup.ops, [name for name in setup.engines if name], 2)
@@ -114,7 +114,7 @@ def test_what_ends_while_it_is_being_stopped_has_not_hung(tmp_path: Path) -> Non
     assert len(list((tmp_path / "out" / "records").iterdir())) == 1
 
 
-def _lone(folder: Path, text: str) -> tuple[Setup, Plan]:
+def _lone(folder: Path, text: str) -> tuple[CampaignSetup, Plan]:
     """An MPI whose mpiexec is a script."""
     mpi = Mpi("fake-1", "mpich", "5.0", None, str(script(folder / "mpiexec", text)), None, True, "given")
     setup = setup_of()

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from kept import ALL, PS, REDUCED, check_alike, without
-from steelyard.records.read import read_job
+from simulated import simulate as simulated
+from steelyard.records.read import read_job, read_records
+from steelyard.records.schema import Phases
 from steelyard.results.durations import read_stamps
 from steelyard.validate.design import Simulation, flat_machine
 from steelyard.validate.simulator import find_simulator, simulate
@@ -61,3 +63,24 @@ def test_chosen_timestamps_are_those_of_the_samples(both: Path) -> None:
             np.testing.assert_allclose(chunk.kept.stop_ns, stamps.stop[:, at] - first[at], atol=PS)
             kept += 1
     assert kept > 0
+
+
+def test_phases_of_chosen_ranks_are_theirs(tmp_path: Path) -> None:
+    """There are more ranks than are kept. Where computing costs no time, each run is the same."""
+    if shutil.which("smpirun") is None:
+        pytest.skip("nothing can be simulated: there is no smpirun")
+    ranks, chosen = 70, 64
+    (tmp_path / "points").write_text("point=0 op=app.hpccg nx=1 ny=1 nz=1 iterations=3 rule=fixed count=2\n")
+    found = []
+    for keep in ("ranks", "sampled"):
+        out = tmp_path / f"{keep}.jsonl"
+        words = ("run", "--points", str(tmp_path / "points"), "--out", str(out), "--ranks", str(ranks))
+        simulated(tmp_path, ranks, *words, "--keep", keep)
+        found.append([one for one in read_records(out).records if isinstance(one, Phases)])
+    assert found[0]
+    for whole, part in zip(*found, strict=True):
+        assert (whole.ranks, whole.kept) == (0, ())
+        assert (part.ranks, len(part.kept), part.kept[0], part.kept[-1]) == (ranks, chosen, 0, 68)
+        assert [whole.messages[rank] for rank in part.kept] == list(part.messages)
+        for one, other in zip(whole.phases, part.phases, strict=True):
+            assert [one.calls[rank] for rank in part.kept] == list(other.calls)

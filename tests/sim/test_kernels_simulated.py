@@ -97,3 +97,25 @@ def test_ranks_that_cannot_each_have_a_box_are_refused(
     (end,) = ends_of(_simulated(tmp_path, ranks, kernel_lines([f"npb.{kernel} class=S"])))
     assert end.status == "skipped"
     assert f"npb.{kernel} class S takes any product of {rule}, not {ranks} ranks" in (end.why or "")
+
+
+def test_problems_that_ranks_cannot_share_are_refused(tmp_path: Path) -> None:
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    refused = {
+        "app.minife nx=2": "3 x 3 x 3 nodes have no layer for each of 11 ranks in a box; choose more",
+        "app.minife nx=9 grid=line": "nodes have no layer for each of 11 ranks in a line along z",
+        "app.minimd nx=4 ny=4 nz=4": "11 ranks cannot share 4 x 4 x 4 cells, for each must have a brick",
+    }
+    ends = ends_of(_simulated(tmp_path, 11, kernel_lines(list(refused))))
+    for end, why in zip(ends, refused.values(), strict=True):
+        assert end.status == "skipped"
+        assert why in (end.why or "")
+
+
+def test_one_rank_has_no_imbalance(tmp_path: Path) -> None:
+    if shutil.which("smpicc") is None:
+        pytest.skip("no SimGrid: there is no smpicc")
+    (end,) = ends_of(_simulated(tmp_path, 1, kernel_lines(["app.minife nx=5 imbalance=20"])))
+    assert end.status == "skipped"
+    assert "app.minife on one rank has no load imbalance; choose imbalance=0 or more ranks" in (end.why or "")

@@ -11,7 +11,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.made import Made
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.results.facets.inside import Answered
 from steelyard.results.rows import results
 
@@ -20,11 +20,13 @@ _LAUNCHES = 3
 
 def _answer(
     bits: str = "00ab", exact: bool = True, alike: float | None = 1e-9, norm: float | None = 2.0
-) -> Answer:
-    return Answer(bits=bits, exact=exact, alike=alike, values={"norm of x": norm})
+) -> KernelAnswer:
+    return KernelAnswer(bits=bits, exact=exact, alike=alike, values={"norm of x": norm})
 
 
-def _point(backend: str, *answers: Answer, threads: int = 1, ranks: int = 2, mpi: str = "a-1") -> FakePoint:
+def _point(
+    backend: str, *answers: KernelAnswer, threads: int = 1, ranks: int = 2, mpi: str = "a-1"
+) -> FakePoint:
     """An application whose launches answered so; the last answer stands for all that follow."""
     told = [answers[min(i, len(answers) - 1)] for i in range(_LAUNCHES)]
     return FakePoint(
@@ -86,8 +88,8 @@ def test_bits_are_compared_where_nothing_else_decides_them(tmp_path: Path, chang
     assert _statuses(tmp_path, [_point("nonblocking", _answer()), other]) == [_ALL, _ALL]
 
 
-def replace_answer(answer: Answer, exact: bool) -> Answer:
-    return Answer(bits=answer.bits, exact=exact, alike=answer.alike, values=answer.values)
+def replace_answer(answer: KernelAnswer, exact: bool) -> KernelAnswer:
+    return KernelAnswer(bits=answer.bits, exact=exact, alike=answer.alike, values=answer.values)
 
 
 @pytest.mark.parametrize(

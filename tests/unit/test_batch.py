@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,11 +15,13 @@ from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
 from steelyard.campaign import batch
 from steelyard.campaign.batch import BatchJob, BatchOptions, batch_job, host_counts, plan_for, read_options
-from steelyard.campaign.jobs import Setup
-from steelyard.cli.batch import is_batch, job_words
+from steelyard.campaign.jobs import CampaignSetup
+from steelyard.cli.batch import is_batch, job_words, submitted
 from steelyard.cli.run_options import RunOptions
 from steelyard.engines.description import ops_of
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, Wanted
+from steelyard.plan.arguments import asked_plan
+from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.system.machine import read_machine
@@ -136,7 +139,7 @@ def _job(out: Path, command: tuple[str, ...] = ("true",), plan: Plan | None = No
     plan = plan or Plan(measure=(Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8),))
     points = resolve(plan, _OPS, ("mpich",), 4)
     machine = msgspec.structs.replace(read_machine(), cores=((0,), (1,), (2,), (3,)))
-    setup = Setup({}, _OPS, machine)
+    setup = CampaignSetup({}, _OPS, machine)
     return batch_job(plan, points, setup, 2, out, command, BatchOptions(**given), {"PATH": "/bin:$(id)'"})  # type: ignore[arg-type]
 
 
@@ -243,6 +246,30 @@ def test_a_job_for_each_number_of_hosts() -> None:
     assert [one.ops[0] for one in plan_for(plan, 2).measure] == ["mpi.barrier", "mpi.pingpong"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "counts"),
+    [
+        ({}, (1, 2, 4)),
+        ({"ranks_per_host": 2}, (1, 2, 4)),  # says nothing of hosts
+        ({"hosts": "2,8"}, (2,)),
+        ({"placement": "0,1"}, (1,)),
+        ({"placement": "hosts-all"}, (2, 4)),
+        ({"placement": "n1,n2;n3,n4"}, (2, 4)),
+        ({"engine": "solo"}, (1,)),
+    ],
+)
+def test_numbers_of_hosts_that_a_measure_is_for(keys: dict[str, Any], counts: tuple[int, ...]) -> None:
+    found = with_hosts(Measure(ops=("mpi.pingpong",), **keys), (1, 2, 4))
+    assert found is not None
+    assert found.hosts == counts
+
+
+def test_the_plan_of_hosts_is_for_any_number_of_them() -> None:
+    axes = {"ranks": None, "hosts": "8", "ranks_per_host": "1"}
+    plan = asked_plan(["hosts"], [], axes, None, [])
+    assert [(one.hosts, one.ranks_per_host) for one in plan.measure] == [((8,), "1")]
+
+
 # ---- watching, with a batch system of two programs and a clock of our own ----------------------------------
 
 
@@ -324,6 +351,23 @@ def test_a_queue_that_rejects(slurm: Path) -> None:
     with pytest.raises(InputError, match=r"sbatch took no job for 2 hosts: .*invalid partition") as raised:
         batch.submit(BATCH_SYSTEMS["slurm"], job)
     assert "\x1b" not in str(raised.value)
+
+
+def test_jobs_that_were_taken_before_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "sbatch"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\ncase "$*" in *--nodes=8*) echo too many >&2; exit 1;; esac\necho 7\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    few = _job(tmp_path / "out")
+    many = msgspec.structs.replace(few, wanted=msgspec.structs.replace(few.wanted, hosts=8))
+    slurm = BATCH_SYSTEMS["slurm"]
+    with pytest.raises(InputError, match=r"for 8 hosts: too many$"):
+        submitted(slurm, [many])
+    with pytest.raises(
+        InputError, match=r"for 8 hosts: too many; 1 job before it will run: 'scancel 7' ends"
+    ):
+        submitted(slurm, [few, many])
 
 
 def test_a_batch_system_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

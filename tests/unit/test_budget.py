@@ -9,7 +9,7 @@ import pytest
 from described import described
 from steelyard.base.units import format_duration
 from steelyard.campaign.budget import Budget, estimate
-from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup
+from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
@@ -34,7 +34,7 @@ def _words(
     planned = resolve(plan, _OPS, (), 1)
     group = LaunchGroup(None, 1, threads, None, (), placement, planned)
     jobs = [PlannedJob(launch, f"l{launch}", group, planned) for launch in range(1, launches + 1)]
-    return estimate(plan, jobs, Setup({}, _OPS, read_machine()))
+    return estimate(plan, jobs, CampaignSetup({}, _OPS, read_machine()))
 
 
 def test_what_is_to_be_done_is_said_before_it_begins() -> None:
@@ -64,7 +64,7 @@ def test_what_will_not_fit_is_said_before_it_begins() -> None:
 
 def test_a_campaign_that_is_finished_takes_no_time() -> None:
     plan = Plan(measure=(Measure(ops=("self.empty",)),), time_budget="1s")
-    assert estimate(plan, [], Setup({}, _OPS, read_machine())) == ()
+    assert estimate(plan, [], CampaignSetup({}, _OPS, read_machine())) == ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from steelyard.base.diagnostic import checks_of
 from steelyard.doctor import Patient, examine, settings
 from steelyard.records.schema import Busy
-from steelyard.system.kernel_settings import Settings, read_settings
+from steelyard.system.kernel_settings import SystemSettings, read_settings
 from steelyard.system.machine import read_machine
 
 _CPU = "sys/devices/system/cpu"
@@ -61,7 +61,7 @@ def _found(root: Path, *busy: Busy, **changes: Any) -> dict[str, str]:
 
 def test_the_settings_are_read(tmp_path: Path) -> None:
     settings = read_settings(_tree(tmp_path, {}))
-    assert replace(settings, shm_bytes=None) == Settings(
+    assert replace(settings, shm_bytes=None) == SystemSettings(
         turbo=False,
         frequencies_khz=(2_000_000, 2_000_000),
         throttles=0,
@@ -85,7 +85,7 @@ def test_a_quiet_system_has_no_diagnostics(tmp_path: Path) -> None:
 
 
 def test_an_empty_tree_raises_none_either(tmp_path: Path) -> None:
-    assert read_settings(tmp_path) == Settings()
+    assert read_settings(tmp_path) == SystemSettings()
     assert _found(tmp_path, shm_bytes=None) == {}
 
 

@@ -10,9 +10,10 @@ import pytest
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
+from steelyard.launch.binding import Start
 from steelyard.launch.choose import choose_launcher
 from steelyard.launch.command import plan_launch
-from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS, Start
+from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import Placement
 from steelyard.system.allocation import AllocatedHost, Allocation

@@ -49,6 +49,7 @@ _STARTS_PROCESSES, _PRINTS_ON, _EXITS_FROM = "system/process.py", "cli/", ("cli/
 _PROCESS_MODULES = ("subprocess", "multiprocessing", "pty")
 _OS_STARTS = re.compile(r"os\.(system|popen|(exec|spawn|posix_spawn)\w*|fork(pty)?)")
 _PRINTS = {"print", "Console()", ".print", "typer", "sys.stdout", "sys.stderr"}
+_IS_TYPE = re.compile("[A-Z]\\w*[a-z]")
 _EXITS = {"exit", "quit", "SystemExit", "sys.exit", "os._exit", "os.abort"}
 
 
@@ -131,6 +132,25 @@ def test_the_package_keeps_its_layers() -> None:
 
 def test_each_folder_of_the_design_is_there() -> None:
     assert {path.partition("/")[0] for path in _package()} - {"__init__.py"} == _MAY_IMPORT.keys()
+
+
+def twins(files: Files) -> list[str]:
+    """Types of one name in two modules that are not the same: one of them should say what it is."""
+    homes: dict[str, dict[str, str]] = {}
+    for path, text in files.items():
+        for node in ast.parse(text).body:
+            match node:
+                case ast.ClassDef(name=name):
+                    homes.setdefault(name, {})[path] = path
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _IS_TYPE.fullmatch(name):
+                    homes.setdefault(name, {})[path] = ast.unparse(value)
+    return [f"{name}: {', '.join(said)}" for name, said in homes.items() if len({*said.values()}) > 1]
+
+
+def test_no_two_types_have_one_name() -> None:
+    assert twins(_package()) == []
+    planted = {"a.py": "class Row: ...\nAt = int", "b.py": "Row = int", "c.py": "ROW = 1\nAt = int\n_Row = 2"}
+    assert twins(planted) == ["Row: a.py, b.py"]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,21 @@ def test_phases_are_summed_up() -> None:
     assert summarise([], 1) is None
 
 
+def test_phases_of_chosen_ranks() -> None:
+    """Those of eight that were kept stand for four each; a launch of which others were kept is left out."""
+
+    def chunk(kept: tuple[int, ...], ns: tuple[int, ...]) -> Phases:
+        each = len(kept)
+        phase = Phase(name="work", communicates=False, ns=ns, calls=(1,) * each, moved=(100,) * each)
+        return Phases(point=0, first=0, count=1, phases=(phase,), ranks=8, kept=kept, messages=(6,) * each)
+
+    found = summarise([chunk((0, 4), (100, 300)), chunk((0, 4), (100, 300)), chunk((0,), (999,))], 1)
+    assert found is not None
+    (work,) = found.phases
+    assert (work.median, work.slowest, work.moved, found.messages) == (200, 300, 800, 6)
+    assert found.imbalance == pytest.approx(0.5)
+
+
 def test_a_phase_whose_work_is_counted_has_a_rate() -> None:
     """4 ms at 1000 Mop/s are 4 million; three quarters of them in 2 ms are 1500 Mop/s."""
     spmv = RowPhase("spmv", False, 2e6, 2e6, 2e6, 2e6, 1.0, 1.0, work_share=0.75)

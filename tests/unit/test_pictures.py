@@ -25,7 +25,7 @@ from steelyard.plots import (
     rank_charts,
     tail_charts,
 )
-from steelyard.plots.chart import Band, Bars, Boxes, Curve, Dots, Shape
+from steelyard.plots.chart import Band, Bars, Boxes, Curve, Dots, Outline
 from steelyard.plots.distributions import BINS, TAIL_POINTS
 from steelyard.plots.panels import MOST_SHAPES
 from steelyard.plots.ranks import MOST_ROWS
@@ -64,7 +64,7 @@ def test_a_histogram_for_each_size_and_its_marks(tmp_path: Path) -> None:
     ]
     group = group_of(tmp_path, made)
     (chart,) = histogram_charts(group)
-    ridges = chart.marks_of(Shape)
+    ridges = chart.marks_of(Outline)
     assert len(ridges) == 2
     assert max(ridge.x.size for ridge in ridges) <= 2 * BINS + 2
     rows = [item.row for item in group.lines[0].items]
@@ -102,7 +102,7 @@ def test_messages_there_stand_and_messages_back_hang(tmp_path: Path) -> None:
     row = group.lines[0].items[0].row
     assert row.get(Messages).ways == pytest.approx((300, 600), rel=0.03)
     (chart,) = histogram_charts(group)
-    there, back, *_ = chart.marks_of(Shape)
+    there, back, *_ = chart.marks_of(Outline)
     assert there.y.min() == back.y.max()  # they share a foot
     middles = [float(np.median(one.x)) * (row.time or 1) for one in (there, back)]
     assert middles == pytest.approx([300, 600], rel=0.1)

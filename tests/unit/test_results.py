@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from made_results import recorded, rows
-from make_records import COST_NS, FakePoint, regimes, steady, write_folder
+from made_stamps import COST_NS
+from make_records import FakePoint, regimes, steady, write_folder
 from record_lines import LINES
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, results_document, write_results

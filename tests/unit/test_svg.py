@@ -36,8 +36,8 @@ from steelyard.plots.chart import (
     Image,
     Key,
     Mark,
+    Outline,
     Shades,
-    Shape,
     Style,
 )
 from steelyard.plots.svg import svg, swatch
@@ -52,7 +52,7 @@ MARKS: tuple[Mark, ...] = (
     Dots([5], [10], BLUE, hollow=[True], tips=["<&>\"'"]),
     Bars([0], [1], [10], [100], "#0a4a86"),
     Boxes([0], [1], [5], [10], ["#0a4a86"], texts=["<b>"], tips=["&"]),
-    Shape(np.array([0.0, 5.0, 10.0]), np.array([1.0, 10.0, 1.0]), "#0a4a86"),
+    Outline(np.array([0.0, 5.0, 10.0]), np.array([1.0, 10.0, 1.0]), "#0a4a86"),
     Image(0, 1, 10, 100, [["#ff0000", None]]),
 )
 

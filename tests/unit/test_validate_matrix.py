@@ -157,6 +157,14 @@ def test_a_flat_machine_is_flat_by_whatever_name() -> None:
     assert not user_machine("topology=torus").flat
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_very_many_ranks_are_simulated_by_named_algorithms_alone(full: bool) -> None:
+    planned = simulations(Wishes(full=full, ranks=(1024, 4096)), _DESCRIPTION)
+    assert {(one.op, one.ranks) for one in planned} >= {("mpi.bcast", 1024), ("mpi.bcast", 4096)}
+    assert {(one.selector, one.barrier, one.machine.name) for one in planned} == {("default", None, "flat")}
+    assert all(one.algorithms for one in planned)
+
+
 def test_machines_whose_paths_are_asymmetric() -> None:
     planned = simulations(Wishes(full=True), _DESCRIPTION)
     uneven = [one for one in planned if one.machine.asymmetric]

@@ -103,6 +103,35 @@ int cg_apply(struct cg *cg)
     return err;
 }
 
+/* ---- the solver ---------------------------------------------------------------------------------------- */
+
+int cg_begin(struct cg *cg, const double *b)
+{
+    cg_add(cg, cg->x, 0, cg->x, cg->p);
+    int err = cg_apply(cg);
+    cg_add(cg, b, -1, cg->q, cg->r);
+    return err;
+}
+
+int cg_iterate(struct cg *cg, int64_t iterations)
+{
+    double rr = 0, before = 0, pq = 0;
+    int err = cg_dot(cg, cg->r, cg->r, &rr);
+    for (int64_t k = 0; k < iterations && rr > 0 && !err; ++k) {
+        cg_add(cg, cg->r, k == 0 ? 0 : rr / before, cg->p, cg->p);
+        err = cg_apply(cg);
+        if (!err)
+            err = cg_dot(cg, cg->p, cg->q, &pq);
+        const double alpha = rr / pq;
+        cg_add(cg, cg->x, alpha, cg->p, cg->x);
+        cg_add(cg, cg->r, -alpha, cg->q, cg->r);
+        before = rr;
+        if (!err)
+            err = cg_dot(cg, cg->r, cg->r, &rr);
+    }
+    return err;
+}
+
 /* ---- the answer ---------------------------------------------------------------------------------------- */
 
 const char *const cg_names[] = {"norm of x", NULL};
@@ -145,34 +174,5 @@ int cg_judge(struct cg *cg, int64_t steps, const struct cg_claim *claims, int co
         if (!(c->is <= c->allowed)) /* and not a number is wrong too */
             return err_say(ERR_WRONG, "%s: after %lld iterations %s by %.2g, allowed are %.2g",
                            cg->env->kernel->name, (long long)steps, c->what, c->is, c->allowed);
-    return err;
-}
-
-/* ---- the solver ---------------------------------------------------------------------------------------- */
-
-int cg_begin(struct cg *cg, const double *b)
-{
-    cg_add(cg, cg->x, 0, cg->x, cg->p);
-    int err = cg_apply(cg);
-    cg_add(cg, b, -1, cg->q, cg->r);
-    return err;
-}
-
-int cg_iterate(struct cg *cg, int64_t iterations)
-{
-    double rr = 0, before = 0, pq = 0;
-    int err = cg_dot(cg, cg->r, cg->r, &rr);
-    for (int64_t k = 0; k < iterations && rr > 0 && !err; ++k) {
-        cg_add(cg, cg->r, k == 0 ? 0 : rr / before, cg->p, cg->p);
-        err = cg_apply(cg);
-        if (!err)
-            err = cg_dot(cg, cg->p, cg->q, &pq);
-        const double alpha = rr / pq;
-        cg_add(cg, cg->x, alpha, cg->p, cg->x);
-        cg_add(cg, cg->r, -alpha, cg->q, cg->r);
-        before = rr;
-        if (!err)
-            err = cg_dot(cg, cg->r, cg->r, &rr);
-    }
     return err;
 }

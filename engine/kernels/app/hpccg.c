@@ -5,9 +5,10 @@
  * touches it; nothing lies beyond the sides. b is such that x is known: another number in each cell, where
  * the original has 1 everywhere, to which it does not matter whose cells a neighbour's are. Each rank has a
  * brick of nx x ny x nz cells, and the matrix as if it were of a mesh that nobody knows: values and columns
- * in memory.
+ * in memory (hpccg_matrix.c).
  *
- * The solver: conjugate gradients (cg.h) from x = 0, a fixed number of steps. */
+ * The solver: conjugate gradients (cg.h) from x = 0, a fixed number of steps. What ranks tell each other is
+ * in brick.h. */
 #include "kernels/app/hpccg.h"
 #include "kernels/app/app.h"
 #include "kernels/app/cg.h"

@@ -5,9 +5,10 @@
  * held at 1, the others at 0.
  *
  * The discretisation, in the order of a text book (Hughes, The Finite Element Method, 1987, chapters 2, 3):
- *     mesh        nx x ny x nz hexahedra with linear shape functions; each rank has a brick of nodes
- *     structure   which nodes share an element: where the matrix has entries            minife_matrix.c
- *     assembly    the operator of each element, by Gauss quadrature, summed             minife_element.c
+ *     mesh        nx x ny x nz hexahedra with linear shape functions, of which     minife_mesh.c
+ *                 each rank has a brick of nodes
+ *     structure   which nodes share an element: where the matrix has entries       minife_matrix.c
+ *     assembly    the operator of each element, by Gauss quadrature, summed        minife_element.c
  *     held        nodes whose temperature is given leave the equations
  *
  * The solver: conjugate gradients (cg.h) from the temperatures that are held. All of it is timed, but for the

@@ -137,7 +137,8 @@ static int reset(void *state)
     return err;
 }
 
-/* What ranks have met on their way says more than what has come of it: where one has, only such ranks speak. */
+/* What ranks have met on their way says more than what has come of it: where one has, only such ranks speak.
+ */
 static int tell_wrong(const struct minimd *s, int judged)
 {
     double met = s->wrong != 0;

@@ -125,7 +125,7 @@ static double momentum_allowed(double atoms, double steps)
     return DBL_EPSILON * (WALK * sqrt(atoms * steps) + SUM * atoms);
 }
 
-/* Energy is kept but for what steps are too long (a 40000th of an atom's first kinetic energy in 100 steps,
+/* Energy is kept but for what steps are too long (a 9000th of an atom's first kinetic energy in 100 steps,
  * more in boxes of few atoms), and for pairs that come nearer than the cut-off before lists are made anew. */
 static int judge_kept(const struct minimd *s, const struct minimd_state *now)
 {

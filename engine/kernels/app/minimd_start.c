@@ -1,12 +1,11 @@
-/* How MiniMD begins: a face-centred cubic crystal, and velocities drawn by the numbers of atoms. */
+/* How MiniMD begins: a face-centred cubic crystal, and velocities drawn by the numbers of atoms. Both are
+ * those of the original, atom by atom: so what it prints after some steps is what atoms must have here. */
 #include "kernels/app/minimd.h"
-
-#include "base/hash.h"
 
 #include <math.h>
 
-/* Sites have whole coordinates in halves of a cell, whose sum is even. Site 2c of a row of cells is its c-th
- * cell's corner. The brick's are those that minimd_brick() says are in it. */
+/* Sites have whole coordinates in halves of a cell, whose sum is even. An atom's number is that of its site
+ * among all with whole coordinates, x fastest. The brick's are those that minimd_brick() says are in it. */
 void minimd_place(const struct minimd_box *box, struct minimd_atoms *atoms)
 {
     const double half = box->cell / 2;
@@ -29,36 +28,44 @@ void minimd_place(const struct minimd_box *box, struct minimd_atoms *atoms)
                 at[Y] = (double)y * half;
                 at[Z] = (double)z * half;
                 at[WIDE - 1] = 0;
-                atoms->number[n++] = (double)((x * 2 * box->cells[Y] + y) * box->cells[Z] + z / 2);
+                atoms->number[n++] = (double)((z * 2 * box->cells[Y] + y) * 2 * box->cells[X] + x);
             }
     atoms->own = n;
     atoms->ghosts = 0;
 }
 
-/* Coordinate d of an atom's velocity before it is scaled: whole, evenly between -2^15 and 2^15. */
+/* Coordinate d of an atom's velocity before it is moved and scaled, below 2^31: a number of the minimal
+ * standard generator (S. Park and K. Miller, Comm. ACM 31, 1988), x = 7^5 x mod 2^31 - 1. It begins with the
+ * atom's number, counted from 1; every sixth is taken. */
 static int64_t draw(double number, int d)
 {
-    enum { BITS = 16 };
-    const uint64_t hash = hash_mix((uint64_t)number * GRID_DIMS + (uint64_t)d);
-    return (int64_t)(hash >> (64 - BITS)) - (INT64_C(1) << (BITS - 1));
+    const int64_t FACTOR = 16807, PRIME = INT32_MAX;
+    enum { EVERY = 6 };
+    int64_t x = ((int64_t)number + 1) % PRIME;
+    for (int i = 0; i < EVERY * (d + 1); ++i)
+        x = FACTOR * x % PRIME;
+    return x;
 }
 
 /* Sums of whole numbers are exact in any order: so all ranks find the same mean and the same scale, to the
- * last bit, however many they are. The mean goes, so that nothing drifts; the scale gives the temperature, of
- * which each atom but one has three halves. */
+ * last bit, however many they are. Squares go in halves, whose sums over 2^31 atoms stay below 2^63. The mean
+ * goes, so that nothing drifts; the scale gives the temperature, of which each atom but one has three halves.
+ */
 int minimd_heat(const struct kernel_env *env, const struct minimd_law *law, const struct minimd_box *box,
                 struct minimd_atoms *atoms)
 {
-    int64_t sums[GRID_DIMS + 1] = {0}; /* of each coordinate, and of squares */
+    enum { LOW = GRID_DIMS, HIGH, SUMS, HALF = 31 };
+    int64_t sums[SUMS] = {0}; /* of each coordinate, and of squares */
     for (int64_t i = 0; i < atoms->own; ++i)
         for (int d = 0; d < GRID_DIMS; ++d) {
             const int64_t drawn = draw(atoms->number[i], d);
             sums[d] += drawn;
-            sums[GRID_DIMS] += drawn * drawn;
+            sums[LOW] += drawn * drawn & INT32_MAX;
+            sums[HIGH] += drawn * drawn >> HALF;
         }
-    int err = comm_sum_ints(&env->comm, sums, GRID_DIMS + 1);
+    int err = comm_sum_ints(&env->comm, sums, SUMS);
     const double count = (double)box->atoms;
-    double mean[GRID_DIMS], squares = (double)sums[GRID_DIMS];
+    double mean[GRID_DIMS], squares = ldexp((double)sums[HIGH], HALF) + (double)sums[LOW];
     for (int d = 0; d < GRID_DIMS; ++d) {
         mean[d] = (double)sums[d] / count;
         squares -= count * mean[d] * mean[d];

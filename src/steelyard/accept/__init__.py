@@ -6,7 +6,7 @@ from steelyard.accept.criterion import (
     NOT_WELL,
     WELL,
     Acceptance,
-    Evidence,
+    Candidate,
     Topic,
     criteria_of,
     judge,
@@ -21,4 +21,4 @@ CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, refer
 
 def accept(weighed: Weighed, reference: Weighed | None = None) -> Acceptance:
     """What the criteria say of a results folder, held against a reference if there is one."""
-    return judge(CRITERIA, Evidence(weighed, reference))
+    return judge(CRITERIA, Candidate(weighed, reference))

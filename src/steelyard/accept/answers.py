@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.base.plural import counted, joined
 from steelyard.models.functionality import BROKEN, outcome_of
 from steelyard.records.kinds import FAULT, KERNEL
@@ -20,13 +20,13 @@ _REMEDY = (
 
 
 @criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
-def answers(seen: Evidence) -> Finding:
+def answers(seen: Candidate) -> Finding:
     """All that is no kernel."""
     return _found([row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
 
 
 @criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
-def kernels(seen: Evidence) -> Finding:
+def kernels(seen: Candidate) -> Finding:
     """NAS kernels and proxy applications, by their own verification."""
     return _found([row for row in seen.weighed.rows if row.role == KERNEL])
 

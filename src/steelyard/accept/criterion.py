@@ -19,7 +19,7 @@ WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Candidate:
     """What criteria look at: the machine that is weighed, and the reference if there is one."""
 
     weighed: Weighed
@@ -59,12 +59,12 @@ class Criterion:
     topic: str
     question: str
     remedy: str
-    find: Callable[[Evidence], Finding | None]
+    find: Callable[[Candidate], Finding | None]
 
 
 def criterion(
     topic: str, question: str, *, remedy: str
-) -> Callable[[Callable[[Evidence], Finding | None]], Criterion]:
+) -> Callable[[Callable[[Candidate], Finding | None]], Criterion]:
     """Makes the function below it a row."""
     return lambda find: Criterion(topic, question, remedy, find)
 
@@ -76,7 +76,7 @@ def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
     )
 
 
-def judge(criteria: Iterable[Criterion], seen: Evidence) -> Acceptance:
+def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
     """What the criteria say, in their order."""
     topics = tuple(
         Topic(

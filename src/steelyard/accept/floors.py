@@ -6,7 +6,7 @@ from steelyard.accept.criterion import (
     CANNOT_TELL,
     NOT_WELL,
     WELL,
-    Evidence,
+    Candidate,
     Finding,
     criterion,
     from_checks,
@@ -28,7 +28,7 @@ _IMPOSSIBLE = ("above-roof", "not-positive", "impossible")  # checks
     remedy="See which transport the library chose (UCX_TLS, FI_PROVIDER, OMPI_MCA_btl, an MPI built without "
     "shared memory), and whether its ranks wait by sleeping. The report draws all layers.",
 )
-def floor(seen: Evidence) -> Finding:
+def floor(seen: Candidate) -> Finding:
     """Each message against the fastest layer that could have brought it; layers are of the default place."""
     rows = [row for row in seen.weighed.rows if row.placed is None]
     known = [one for one in efficiencies(rows) if one.efficiency]
@@ -57,7 +57,7 @@ def floor(seen: Evidence) -> Finding:
     "Is any number too good to be true?",
     remedy="Run the plan: steelyard accept.",
 )
-def roofs(seen: Evidence) -> Finding:
+def roofs(seen: Candidate) -> Finding:
     """What the checks say of numbers that cannot be."""
     rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
     found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]

@@ -8,7 +8,7 @@ from steelyard.accept.criterion import (
     CANNOT_TELL,
     NOT_WELL,
     WELL,
-    Evidence,
+    Candidate,
     Finding,
     criterion,
 )
@@ -29,7 +29,7 @@ _MOST_NAMED = 4  # cores in a sentence
     remedy="See what runs there (steelyard doctor). Keep daemons, interrupts and the timer tick away "
     "from the cores of ranks: a cpuset, irqaffinity, isolcpus, nohz_full; or leave a core to the system.",
 )
-def noise(seen: Evidence) -> Finding:
+def noise(seen: Candidate) -> Finding:
     """The share of time lost by each core over launches, of all ops that measure it."""
     shares: dict[tuple[str, str], list[float]] = {}
     for point in seen.weighed.measured.points:

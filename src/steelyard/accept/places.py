@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.accept.alike import BETWEEN, CORE, HOST, LINK, Alike
-from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.accept.weighed import FALSE_ALARM, Weighed
 from steelyard.base.plural import counted, plural
 from steelyard.stats.sisters import LEAST_LAUNCHES, LEAST_PLACES, Sisters
@@ -53,7 +53,7 @@ class _Odd:
     remedy="Compare how that host is set up (steelyard doctor there): frequencies, memory modules, limits of "
     "power, other jobs. Measure again; if it stays, take it out of use.",
 )
-def hosts(seen: Evidence) -> Finding | None:
+def hosts(seen: Candidate) -> Finding | None:
     """Hosts, by what their ranks do alone; None where there is one."""
     several = any(one.kind == HOST for one in seen.weighed.tests)
     return _judge(seen.weighed, HOST, "") if several else None
@@ -65,7 +65,7 @@ def hosts(seen: Evidence) -> Finding | None:
     remedy="Look for what slows that core: its frequency and temperature, a daemon or interrupts bound to "
     "it, memory of another node. Measure again; if it stays, take it out of use.",
 )
-def cores(seen: Evidence) -> Finding:
+def cores(seen: Candidate) -> Finding:
     """The cores of each host."""
     return _judge(seen.weighed, CORE, "the plan acceptance measures them")
 
@@ -76,7 +76,7 @@ def cores(seen: Evidence) -> Finding:
     remedy="Measure the slow pair alone: steelyard run mpi.pingpong --placement A,B. If it stays, look at "
     "what both ends share: a cable, a port, a core that is slow itself.",
 )
-def links(seen: Evidence) -> Finding:
+def links(seen: Candidate) -> Finding:
     """Pairs of ranks that exchange messages, each class for itself."""
     how = "the plan acceptance measures some, and 'steelyard run mpi.pingpong --placement all' all of them"
     return _judge(seen.weighed, LINK, how)

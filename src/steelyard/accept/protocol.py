@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.accept.weighed import FALSE_ALARM
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor
@@ -42,7 +42,7 @@ class _Step:
     "(OMPI_MCA_btl_vader_eager_limit, MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE, UCX_RNDV_THRESH); see what a sound "
     "folder was set to by steelyard diff.",
 )
-def protocol(seen: Evidence) -> Finding:
+def protocol(seen: Candidate) -> Finding:
     """Each size of a message against the next larger one, in each launch; all verdicts are one family."""
     steps = [one for one in _steps(seen.weighed.rows) if len(one.ratios) > 1]
     if not steps:

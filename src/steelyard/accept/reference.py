@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Evidence, Finding, criterion
+from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.accept.weighed import Weighed
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
@@ -27,7 +27,7 @@ _LONGEST = 40  # letters of a setting that is told
     remedy="see all test cases by 'steelyard compare REFERENCE DIR', and all settings by 'steelyard diff "
     "REFERENCE DIR'. Measure again with the settings of the reference.",
 )
-def reference(seen: Evidence) -> Finding | None:
+def reference(seen: Candidate) -> Finding | None:
     """The verdicts of a comparison of folders; None without a reference."""
     if seen.reference is None:
         return None

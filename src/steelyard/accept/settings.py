@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from steelyard.accept.criterion import CANNOT_TELL, Evidence, Finding, criterion, from_checks
+from steelyard.accept.criterion import CANNOT_TELL, Candidate, Finding, criterion, from_checks
 from steelyard.base.diagnostic import NOTE
 from steelyard.doctor import examine_recorded
 
@@ -25,7 +25,7 @@ _DISTURBED = (
     "Is the system set up to be measured?",
     remedy="Measure it with this version of Steelyard.",
 )
-def settings(seen: Evidence) -> Finding:
+def settings(seen: Candidate) -> Finding:
     """What the doctor says of the machine and settings that the records have; its notes are no faults."""
     measured = seen.weighed.measured
     told = next((file.job.settings for file in measured.files if file.job.settings), {})
@@ -43,7 +43,7 @@ def settings(seen: Evidence) -> Finding:
     "Did the ranks have their cores to themselves?",
     remedy="Run the plan: steelyard accept.",
 )
-def quiet(seen: Evidence) -> Finding:
+def quiet(seen: Candidate) -> Finding:
     """What the checks of interference found."""
     if not seen.weighed.rows:
         return Finding(CANNOT_TELL, "Nothing was measured.")

@@ -27,10 +27,11 @@ from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import expected_seconds
 from steelyard.campaign.folder import finished
-from steelyard.campaign.jobs import Setup, plan_jobs
+from steelyard.campaign.jobs import CampaignSetup, plan_jobs
 from steelyard.launch.batch_systems import BatchSystem, JobState, Wanted
+from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.plan import Plan, budget_seconds
-from steelyard.plan.teams import hosts_of, with_hosts
+from steelyard.plan.teams import hosts_of
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.system.process import run
 
@@ -122,7 +123,7 @@ def folder_of(out: Path, hosts: int) -> Path:
 def batch_job(
     plan: Plan,
     points: Sequence[PlannedPoint],
-    setup: Setup,
+    setup: CampaignSetup,
     hosts: int,
     out: Path,
     command: Sequence[str],
@@ -156,7 +157,12 @@ def batch_job(
 
 
 def _minutes(
-    plan: Plan, points: Sequence[PlannedPoint], setup: Setup, out: Path, hosts: int, options: BatchOptions
+    plan: Plan,
+    points: Sequence[PlannedPoint],
+    setup: CampaignSetup,
+    out: Path,
+    hosts: int,
+    options: BatchOptions,
 ) -> int:
     """The limit of a job's time: what is said, else what its points are expected to take, with a margin."""
     if options.time is not None:

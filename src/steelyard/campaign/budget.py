@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
-from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup
+from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 
 LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
@@ -57,7 +57,7 @@ def budget_of(plan: Plan) -> Budget:
     return Budget(budget_seconds(plan), time.monotonic())
 
 
-def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: Setup) -> tuple[str, ...]:
+def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tuple[str, ...]:
     """What is to be measured, about how long that takes, and what of it does not fit into the budget."""
     if not jobs:
         return ()
@@ -87,18 +87,18 @@ def roughly_words(seconds: float, *, crowded: bool) -> str:
     return f"about {format_duration(seconds)}"
 
 
-def is_crowded(group: LaunchGroup, setup: Setup) -> bool:
+def is_crowded(group: LaunchGroup, setup: CampaignSetup) -> bool:
     """Do ranks and threads wait for cores, which takes as long as the scheduler and the library make it?"""
     placed = group.placement.cpus if group.placement else ()
     return not placed and group.ranks // (group.hosts or 1) * group.threads > len(setup.machine.cores)
 
 
-def expected_seconds(jobs: Sequence[PlannedJob], setup: Setup) -> float:
+def expected_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup) -> float:
     """About how long these jobs take without a time budget."""
     return sum(_launch_seconds(jobs, setup, _USUAL_SECONDS).values())
 
 
-def _launch_seconds(jobs: Sequence[PlannedJob], setup: Setup, each: float) -> dict[int, float]:
+def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, each: float) -> dict[int, float]:
     """About how long each launch takes, by its number."""
     costs: dict[int, float] = {}
     for job in jobs:
@@ -106,7 +106,7 @@ def _launch_seconds(jobs: Sequence[PlannedJob], setup: Setup, each: float) -> di
     return costs
 
 
-def job_seconds(job: PlannedJob | LaunchGroup, setup: Setup, each: float = _USUAL_SECONDS) -> float:
+def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, each: float = _USUAL_SECONDS) -> float:
     """About how long a launch takes whose points take so many seconds `each`."""
     mpi = job.mpi if isinstance(job, LaunchGroup) else job.group.mpi
     lasting = sum(setup.ops.all[point.op].lasts for point in job.points)

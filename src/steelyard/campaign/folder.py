@@ -47,7 +47,7 @@ def default_folder(plan: Plan) -> Path:
 def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
     """What placements are made from: what those of the folder were made from, else this machine, if any are.
 
-    Who takes the interrupts may change from day to day; a campaign that is gone on with has the same points.
+    Who takes the interrupts may change from day to day; a campaign that is resumed has the same points.
     Hosts are those of the allocation; a job that is still to get its `hosts` has others in their stead.
     """
     words = [word for measure in with_arms(plan).measure for word in placement_words(measure)]

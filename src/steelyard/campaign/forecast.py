@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from steelyard.campaign.budget import is_crowded, job_seconds
-from steelyard.campaign.jobs import LaunchGroup, Setup, groups_of
+from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, groups_of
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
 
@@ -15,7 +15,7 @@ _RANK_BYTES = 100_000  # of records of a test case in a launch, for each rank: t
 _SECONDS_OF_HOUR = 3600.0
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class JobForecast(Struct, frozen=True, kw_only=True):
     """A job: test cases that a launch measures together, as many times as there are launches.
 
     `seconds` are about what all its launches take without a time budget, `bytes` what they write. A job whose
@@ -50,10 +50,10 @@ class Forecast(Struct, frozen=True, kw_only=True):
     node_hours: float
     bytes: int
     time_budget: str | None
-    jobs: tuple[Job, ...]
+    jobs: tuple[JobForecast, ...]
 
 
-def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> Forecast:
+def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> Forecast:
     """What these points of a plan come to. Raises InputError for a time budget that is none."""
     jobs = tuple(_job(group, plan.launches, setup) for group in groups_of(points))
     seconds = sum(job.seconds for job in jobs)
@@ -72,9 +72,9 @@ def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> Foreca
     )
 
 
-def _job(group: LaunchGroup, launches: int, setup: Setup) -> Job:
+def _job(group: LaunchGroup, launches: int, setup: CampaignSetup) -> JobForecast:
     cases = len(group.points)
-    return Job(
+    return JobForecast(
         mpi=group.mpi,
         ranks=group.ranks,
         hosts=group.hosts or 1,

@@ -35,7 +35,7 @@ _LONGEST_REST = 100  # letters of all that tells launches of one MPI, ranks and 
 _INNER = "inner"  # parameter of ops: how many threads each of theirs makes
 
 
-class Setup(Struct, frozen=True):
+class CampaignSetup(Struct, frozen=True):
     """What jobs need besides the plan: engines by MPI name (None: solo), what they can do, the machine."""
 
     engines: dict[str | None, Engine]
@@ -83,7 +83,7 @@ class PlannedJob(Struct, frozen=True):
     points: tuple[PlannedPoint, ...]
 
 
-def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Setup:
+def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> CampaignSetup:
     """The engines that a plan needs, and what they can do; `tell` hears of those that are built.
 
     Raises InputError for an MPI, a clock or a synchronisation that there is not.
@@ -117,7 +117,7 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Setu
                 raise InputError(why)
     ops = ops_of(solo_description, descriptions[0] if descriptions else None)
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
-    return Setup(engines, ops, machine, lacks, read_allocation())
+    return CampaignSetup(engines, ops, machine, lacks, read_allocation())
 
 
 def _lacks(description: Description) -> dict[str, str]:
@@ -173,7 +173,7 @@ def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mappin
             check_thread_limit(environ, point.threads * inner, words)
 
 
-def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: Setup) -> None:
+def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
     """Plan each launch of a campaign. Raises InputError for one that cannot be, or that shares cores."""
     _check_memory(points, setup.machine)
     _check_available(points, setup)
@@ -194,7 +194,7 @@ def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:
         )
 
 
-def _check_available(points: Sequence[PlannedPoint], setup: Setup) -> None:
+def _check_available(points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
     """Raises InputError where no point can be measured: with no MPI that takes part."""
     why = {(point.op, point.mpi): setup.lacks.get(point.mpi, {}).get(point.op) for point in points}
     if why and all(why.values()):

@@ -25,7 +25,7 @@ from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
-from steelyard.campaign.jobs import LaunchGroup, PlannedJob, Setup, alike, plan_jobs
+from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
 from steelyard.campaign.where import ask_ranks
@@ -96,7 +96,7 @@ def run_campaign(
     folder: Path,
     plan: Plan,
     campaign: CampaignFile,
-    setup: Setup,
+    setup: CampaignSetup,
     listener: Listener,
     *,
     lock: Lock | None = None,
@@ -167,7 +167,7 @@ class _Job(Struct, frozen=True):
     folder: Path
     plan: Plan
     seed: int
-    setup: Setup
+    setup: CampaignSetup
     planned: PlannedJob
     budget: Budget
     remaining: int  # points, of this job and of later ones

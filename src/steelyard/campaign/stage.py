@@ -1,7 +1,7 @@
 """`--stage`: engines brought to hosts that do not see ours, into a folder of each host's own.
 
 A launcher starts a shell on each host, one after the other, and hands it the file as its input. What is there
-already, by its hash, stays as it is; so a campaign that is gone on with copies nothing.
+already, by its hash, stays as it is; so a campaign that is resumed copies nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
-from steelyard.campaign.jobs import Setup
+from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.build import Engine
 from steelyard.launch.one_process import plan_process
 from steelyard.plan.plan import Plan
@@ -46,8 +46,8 @@ def check_stage(stage: str) -> None:
 
 
 def stage_engines(
-    plan: Plan, points: Sequence[PlannedPoint], setup: Setup, tell: Callable[[str], None]
-) -> Setup:
+    plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup, tell: Callable[[str], None]
+) -> CampaignSetup:
     """The setup with engines that are started from the folder that the plan names, brought to each host.
 
     Without such a folder it stays as it is. `tell` hears what is copied. Raises InputError where a host
@@ -70,7 +70,7 @@ def stage_engines(
     return replace(setup, engines=engines)
 
 
-def hosts_needed(points: Sequence[PlannedPoint], setup: Setup) -> tuple[str, ...]:
+def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[str, ...]:
     """The hosts of the allocation on which ranks of these points are to be; none without an allocation."""
     count = max((point.hosts or 1 for point in points), default=1)
     hosts = list(take_hosts(setup.allocation, count, setup.machine.host))
@@ -79,7 +79,9 @@ def hosts_needed(points: Sequence[PlannedPoint], setup: Setup) -> tuple[str, ...
     return tuple(dict.fromkeys(host.name for host in hosts))
 
 
-def _copy(engine: Engine, plan: Plan, setup: Setup, host: str | None, folder: str, digest: str) -> None:
+def _copy(
+    engine: Engine, plan: Plan, setup: CampaignSetup, host: str | None, folder: str, digest: str
+) -> None:
     start = plan_process(engine, plan.launcher, setup.allocation, host)
     argv = [*start.argv_prefix, "/bin/sh", "-c", _SCRIPT, "steelyard", folder, digest]
     where = f"the host {host}" if host is not None else "this host"

@@ -42,7 +42,8 @@ def _is_oversubscribed(job: Job) -> bool:
     WARNING,
     "Ranks are not bound",
     why="A rank that moves to another core loses its caches, and launches differ for no reason of the MPI's.",
-    remedy="Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher.",
+    remedy="Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher; srun binds where "
+    "Slurm has a TaskPlugin.",
 )
 def unbound(seen: Evidence) -> str | None:
     """Ranks that may move between more cores than they have threads."""

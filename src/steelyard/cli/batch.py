@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -66,7 +66,7 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
     with locked(out):
         todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
-        ended = list(_wait(system, _submitted(system, todo), out))
+        ended = list(_wait(system, submitted(system, todo), out))
     bad = False
     for one in ended:
         log = one.job.file("log")
@@ -126,11 +126,19 @@ def _flag(name: str) -> str:
     return next(names, f"--{name.replace('_', '-')}")
 
 
-def _submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJob]:
-    """The jobs by the names that the batch system gave them."""
+def submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJob]:
+    """The jobs by the names that the batch system gave them. Raises InputError where it takes one not."""
     named: dict[str, BatchJob] = {}
     for job in jobs:
-        name = submit(system, job)
+        try:
+            name = submit(system, job)
+        except InputError as error:
+            if not named:
+                raise
+            raise InputError(
+                f"{error}; {counted(len(named), 'job')} before it will run: '{_cancels(system, named)}' ends "
+                "them, and the same command without that number of hosts waits for them"
+            ) from None
         named[name] = job
         tell(
             f"job {name} of {system.name} for {counted(job.wanted.hosts, 'host')}, at most "
@@ -139,13 +147,18 @@ def _submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, Batch
     return named
 
 
+def _cancels(system: BatchSystem, names: Iterable[str]) -> str:
+    """The command that ends jobs."""
+    return " ".join((*system.cancel, *names))
+
+
 def _wait(system: BatchSystem, jobs: Mapping[str, BatchJob], out: Path) -> Iterator[JobEnded]:
     try:
         yield from watch(system, jobs, tell)
     except KeyboardInterrupt:
         raise MeasurementError(
             f"stopped; jobs go on, and the same command with --out {out} waits for them again; "
-            f"'{' '.join((*system.cancel, *jobs))}' ends them"
+            f"'{_cancels(system, jobs)}' ends them"
         ) from None
 
 

@@ -10,7 +10,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration
 from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
-from steelyard.campaign.forecast import Forecast, Job, forecast
+from steelyard.campaign.forecast import Forecast, JobForecast, forecast
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import print_sheet, say_aside, say_json, tell
@@ -118,7 +118,7 @@ def _named(ops: tuple[str, ...]) -> str:
     return ", ".join(ops[:_FEW]) + more
 
 
-def _facts(job: Job, settings: str) -> Facts:
+def _facts(job: JobForecast, settings: str) -> Facts:
     """`settings` are those in which jobs differ."""
     level, place, arm = job.thread_level or "", job.placement or "default", job.arm or ""
     return {

@@ -18,10 +18,10 @@ from steelyard.records.campaign_file import CampaignFile
 _MOST_ROUNDS = 8  # a gap of 16 MiB around a break is then one byte wide
 _MOST_NAMED = 6  # sizes
 
-Measure = Callable[[Plan, CampaignFile], None]
+MeasureCampaign = Callable[[Plan, CampaignFile], None]
 
 
-def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: Measure) -> None:
+def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign) -> None:
     """Measure a campaign; if the plan says so, then the sizes that its results ask for, until none is left.
 
     The time budget is for all rounds together.

@@ -167,7 +167,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="solo|mpi",
-            help="solo: without MPI, ranks are forks; mpi: under MPI, also what needs none",
+            help="solo: without MPI, ranks are forks; mpi: under an MPI, even ops that call none",
         ),
     ] = None
     arms: Annotated[

@@ -8,7 +8,7 @@ import msgspec
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.doctor import machine, settings
 from steelyard.doctor.patient import Patient
-from steelyard.system.kernel_settings import Settings
+from steelyard.system.kernel_settings import SystemSettings
 from steelyard.system.machine import Machine
 
 __all__ = ["CHECKS", "Patient", "examine", "examine_recorded"]
@@ -28,6 +28,6 @@ def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> t
     Raises msgspec.ValidationError where these are not whole.
     """
     patient = Patient(
-        msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, Settings, strict=False)
+        msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, SystemSettings, strict=False)
     )
     return diagnose((row for row in CHECKS if row.name not in _OF_INSTALLATIONS), patient)

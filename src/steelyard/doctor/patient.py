@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import Busy
-from steelyard.system.kernel_settings import Settings
+from steelyard.system.kernel_settings import SystemSettings
 from steelyard.system.machine import Machine
 
 
@@ -20,5 +20,5 @@ class Patient(Struct, frozen=True):
     mpis: Sequence[Mpi]
     clocks: Sequence[Mapping[str, Any]]
     engine_problem: str | None  # why there is no engine
-    settings: Settings = Settings()
+    settings: SystemSettings = SystemSettings()
     busy: Sequence[Busy] = ()  # processes that ran while somebody looked on

@@ -26,7 +26,7 @@ _SECONDS = 600.0  # for one file: far more than any takes
 _CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "simgrid": 7.0}
 
 
-class Build(msgspec.Struct, frozen=True):
+class BuildRule(msgspec.Struct, frozen=True):
     """engine/build.json: which sources are not in which engine (patterns), the flags of all.
 
     `not_common` is in all engines, which have it each for itself.
@@ -46,9 +46,9 @@ class Commands(msgspec.Struct, frozen=True):
     link: tuple[str, ...]
 
 
-def read_build(folder: Path) -> Build:
+def read_build(folder: Path) -> BuildRule:
     """The rule and the flags by which every engine is built."""
-    return msgspec.json.decode((folder / "build.json").read_bytes(), type=Build)
+    return msgspec.json.decode((folder / "build.json").read_bytes(), type=BuildRule)
 
 
 def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:

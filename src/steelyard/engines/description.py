@@ -112,7 +112,7 @@ class Rule(Struct, frozen=True):
     summary: str = ""
 
 
-class Clock(Struct, frozen=True):
+class DescribedClock(Struct, frozen=True):
     """A timer."""
 
     name: str
@@ -123,7 +123,7 @@ class Clock(Struct, frozen=True):
     doubt: str | None
 
 
-class Sync(Struct, frozen=True):
+class DescribedSync(Struct, frozen=True):
     """How clocks are synchronised."""
 
     name: str
@@ -146,8 +146,8 @@ class Description(Struct, frozen=True):
     ops: tuple[Op, ...]
     methods: tuple[Method, ...]
     stop_rules: tuple[Rule, ...]
-    clocks: tuple[Clock, ...] = ()
-    sync_algorithms: tuple[Sync, ...] = ()
+    clocks: tuple[DescribedClock, ...] = ()
+    sync_algorithms: tuple[DescribedSync, ...] = ()
     build: Build = Build()
 
 

@@ -22,7 +22,7 @@ from steelyard.show.labels import told_params
 if TYPE_CHECKING:
     import polars
 
-Line = Mapping[str, Any]
+TableLine = Mapping[str, Any]
 
 # Columns whose names in results.json leave out the unit.
 _NS = (
@@ -138,7 +138,7 @@ def _params(row: Row, among: Sequence[Row]) -> dict[str, Any]:
     return {f"{_PARAM}{name}": value for name, value in told_params(row, among).items()}
 
 
-def _param_types(lines: Iterable[Line]) -> dict[str, str]:
+def _param_types(lines: Iterable[TableLine]) -> dict[str, str]:
     """Numbers where all values are, else words."""
     types: dict[str, str] = {}
     for line in lines:
@@ -148,7 +148,7 @@ def _param_types(lines: Iterable[Line]) -> dict[str, str]:
     return types
 
 
-def _frame(lines: Sequence[Line], types: Mapping[str, str]) -> polars.DataFrame:
+def _frame(lines: Sequence[TableLine], types: Mapping[str, str]) -> polars.DataFrame:
     """The lines in columns of these types; what is nested is words, as in results.csv."""
     pl = _polars()
     series = []

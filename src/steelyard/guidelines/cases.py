@@ -28,7 +28,7 @@ _LEAST_LAUNCHES = 2  # of each side, from which a case is one
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class GuidelineCase:
     """`left` must not take longer than `times` as long as `right`."""
 
     guideline: Guideline
@@ -61,23 +61,23 @@ class Lacking:
     why: str
 
 
-def find_cases(rows: Sequence[Row]) -> tuple[list[Case], list[Lacking]]:
+def find_cases(rows: Sequence[Row]) -> tuple[list[GuidelineCase], list[Lacking]]:
     """All cases of a folder, in the order of the guidelines, and what lacks a side that was planned."""
     by_op: dict[str, list[Row]] = {}
     for row in rows:
         by_op.setdefault(row.op, []).append(row)
-    cases, lacking = list[Case](), list[Lacking]()
+    cases, lacking = list[GuidelineCase](), list[Lacking]()
     for one in GUIDELINES:
         if one.unless in by_op:
             continue
         for left, right in _sides(one, by_op):
-            _add(Case(one, left, right), cases, lacking)
+            _add(GuidelineCase(one, left, right), cases, lacking)
     for case in (*_by_size(by_op), *_by_ranks(by_op)):
         _add(case, cases, lacking)
     return cases, lacking
 
 
-def _add(case: Case, cases: list[Case], lacking: list[Lacking]) -> None:
+def _add(case: GuidelineCase, cases: list[GuidelineCase], lacking: list[Lacking]) -> None:
     for row in (case.left, case.right):
         if sum(has_time(one) for one in row.launches) < _LEAST_LAUNCHES:
             size = f", {format_bytes(row.bytes)}" if row.sized else ""
@@ -140,22 +140,22 @@ def _series(
         yield from itertools.pairwise(found[value] for value in sorted(found))
 
 
-def _by_size(by_op: dict[str, list[Row]]) -> Iterator[Case]:
+def _by_size(by_op: dict[str, list[Row]]) -> Iterator[GuidelineCase]:
     """Each size against the next larger one that was measured."""
     for op in (op for op in by_op if op in GROW):
         sized = [row for row in by_op[op] if row.bytes > 0]
         for less, more in _series(sized, lambda row: row.bytes, lambda row: row.ranks):
-            yield Case(growth(op, more.bytes), less, more)
+            yield GuidelineCase(growth(op, more.bytes), less, more)
             parts, rest = divmod(more.bytes, less.bytes)
             if op in SPLITTABLE and rest == 0:
-                yield Case(split(op, less.bytes, parts), more, less, parts)
+                yield GuidelineCase(split(op, less.bytes, parts), more, less, parts)
 
 
-def _by_ranks(by_op: dict[str, list[Row]]) -> Iterator[Case]:
+def _by_ranks(by_op: dict[str, list[Row]]) -> Iterator[GuidelineCase]:
     """Each number of ranks against the next larger one; between two, against the next smaller one."""
     for op in (op for op in by_op if op in GROW_WITH_RANKS | BETWEEN_TWO):
         for less, more in _series(by_op[op], lambda row: row.ranks, lambda row: row.bytes):
             if op in BETWEEN_TWO:
-                yield Case(idle_ranks(op, less.ranks), more, less)
+                yield GuidelineCase(idle_ranks(op, less.ranks), more, less)
             else:
-                yield Case(more_ranks(op, more.ranks), less, more)
+                yield GuidelineCase(more_ranks(op, more.ranks), less, more)

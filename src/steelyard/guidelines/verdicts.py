@@ -13,7 +13,7 @@ from msgspec import Struct
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.guidelines.cases import Case, find_cases
+from steelyard.guidelines.cases import GuidelineCase, find_cases
 from steelyard.guidelines.knobs import knob_words
 from steelyard.guidelines.table import GROWTH, MOCK, RANKS, SPLIT
 from steelyard.results.row import Row
@@ -123,7 +123,7 @@ def check_guidelines(rows: Sequence[Row], asked: Asked) -> CheckedGuidelines:
 
 
 def _verdict(
-    case: Case,
+    case: GuidelineCase,
     times: Sequence[tuple[float, float]],
     tail: float,
     family: int,

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Phase = Literal["pending", "running", "over", "unknown"]
+JobPhase = Literal["pending", "running", "over", "unknown"]
 
 
 class Wanted(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Wanted(Struct, frozen=True):
 class JobState(Struct, frozen=True):
     """Where a job is, and what the batch system says of it in its own words."""
 
-    phase: Phase
+    phase: JobPhase
     words: str = ""
 
 

@@ -20,8 +20,9 @@ from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.engines.build import Engine, engine_environment
+from steelyard.launch.binding import CoreCpus, Start
 from steelyard.launch.choose import choose_launcher
-from steelyard.launch.launchers import ENGINE_READS, Cores, Start
+from steelyard.launch.launchers import ENGINE_READS
 from steelyard.launch.libraries import library_of
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import AROUND, MODULES, UNBOUND, UNSET, WRAPPER, Placement
@@ -172,7 +173,7 @@ def _cpu_lists(cpus: Sequence[int], threads: int) -> str:
 
 
 def _openmp(
-    engine: Engine, ranks: int, threads: int, cores: Cores, placement: Placement | None, over: bool
+    engine: Engine, ranks: int, threads: int, cores: CoreCpus, placement: Placement | None, over: bool
 ) -> dict[str, str]:
     """Each OpenMP thread stays on a core of its own, or where the placement wants it.
 

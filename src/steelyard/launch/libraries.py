@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 
-class Library(Struct, frozen=True):
+class MpiLibrary(Struct, frozen=True):
     """`sharing` are the variables for ranks that share cores, with notes for who reads their times."""
 
     own: str
@@ -29,15 +29,15 @@ _MPICH4_NOTE = (
 )
 
 LIBRARIES = {
-    "openmpi4": Library("orte", _OPENMPI_SHARING),
-    "openmpi5": Library("prrte", _OPENMPI_SHARING),
-    "mpich4": Library("hydra", _MPICH_SHARING, (_MPICH4_NOTE,)),
-    "mpich5": Library("hydra", _MPICH_SHARING),
-    "intel": Library("intel"),  # it gives way by itself
+    "openmpi4": MpiLibrary("orte", _OPENMPI_SHARING),
+    "openmpi5": MpiLibrary("prrte", _OPENMPI_SHARING),
+    "mpich4": MpiLibrary("hydra", _MPICH_SHARING, (_MPICH4_NOTE,)),
+    "mpich5": MpiLibrary("hydra", _MPICH_SHARING),
+    "intel": MpiLibrary("intel"),  # it gives way by itself
 }
 
 
-def library_of(family: str, version: str) -> Library:
+def library_of(family: str, version: str) -> MpiLibrary:
     """The row of a family and version: Open MPI's launcher was replaced in 5, MPICH's waiting changed."""
     major = int(version.partition(".")[0] or 0)
     return LIBRARIES[family if family in LIBRARIES else f"{family}{4 if major < 5 else 5}"]

@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.records.job_file import JobFile
 from steelyard.results.transport import transport_of
 
-Settings = Mapping[str, str]  # name, as a sentence has it -> value; what is not known is not there
+KnownSettings = Mapping[str, str]  # name, as a sentence has it -> value; what is not known is not there
 
 # Facts of the machine that campaign.json has, and their names.
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
@@ -30,7 +30,7 @@ _JOB = {
 }
 
 
-def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> Settings:
+def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSettings:
     """The settings of a night on a machine; one in which its launches differ has all its values."""
     told: dict[str, Iterable[object]] = {name: [machine.get(key)] for key, name in _MACHINE.items()}
     told["MPI"] = [file.job.mpi.name for file in files if file.job.mpi]
@@ -52,7 +52,7 @@ def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> Setting
     return {name: text for name, text in found.items() if text}
 
 
-def differences(before: Settings, after: Settings) -> tuple[tuple[str, str, str], ...]:
+def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str, str, str], ...]:
     """What two nights were set differently: name, value before and after; `-` for none.
 
     A kind of setting of which the records of one of them tell nothing at all is no difference.

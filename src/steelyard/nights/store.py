@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.compare.verdicts import launches_without_time
-from steelyard.nights.settings import Settings, settings_of
+from steelyard.nights.settings import KnownSettings, settings_of
 from steelyard.records.job_file import JobFile
 from steelyard.results.key import RowKey as Key
 from steelyard.results.key import key_of, later_params
@@ -32,7 +32,7 @@ class Night:
     folder: Path
     began: int
     rows: tuple[Row, ...]
-    settings: Settings
+    settings: KnownSettings
     ways: Mapping[str, str]
     zeros: tuple[str, ...]
 

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.units import parse_counts, parse_value
+from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
-from steelyard.plan.teams import with_hosts
 from steelyard.system.openmp import read_omp_words
 
 

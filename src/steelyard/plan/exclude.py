@@ -11,27 +11,27 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.plan.axis import Axis, numbers_in, words_in
+from steelyard.plan.axis import PlanAxis, numbers_in, words_in
 from steelyard.records.campaign_file import PlannedPoint
 
-Values = Mapping[str, float | str | tuple[float | str, ...]]
+ExcludedValues = Mapping[str, float | str | tuple[float | str, ...]]
 
 
 class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The test cases of which all that stands here is so; what does not stand here may be anything."""
 
-    ops: Axis | None = None  # names or patterns
-    mpi: Axis | None = None  # names or families
-    bytes: Axis | None = None
-    ranks: Axis | None = None
-    hosts: Axis | None = None
-    threads: Axis | None = None
-    thread_level: Axis | None = None
-    method: Axis | None = None
-    placement: Axis | None = None  # classes of pairs, `same-cpu`
-    params: Values = {}
-    omp: Values = {}
-    env: Values = {}
+    ops: PlanAxis | None = None  # names or patterns
+    mpi: PlanAxis | None = None  # names or families
+    bytes: PlanAxis | None = None
+    ranks: PlanAxis | None = None
+    hosts: PlanAxis | None = None
+    threads: PlanAxis | None = None
+    thread_level: PlanAxis | None = None
+    method: PlanAxis | None = None
+    placement: PlanAxis | None = None  # classes of pairs, `same-cpu`
+    params: ExcludedValues = {}
+    omp: ExcludedValues = {}
+    env: ExcludedValues = {}
 
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
@@ -49,7 +49,7 @@ def is_excluded(point: PlannedPoint, excluded: Exclude) -> bool:
     ) and all(_has(known, wanted) for wanted, known in (*tables, (excluded.params, params)))
 
 
-def _has(known: Mapping[str, Any], wanted: Values) -> bool:
+def _has(known: Mapping[str, Any], wanted: ExcludedValues) -> bool:
     """Is each of the wanted values, or one of several, among those that are known?"""
     return all(
         name in known and known[name] in (values if isinstance(values, tuple) else (values,))
@@ -57,32 +57,32 @@ def _has(known: Mapping[str, Any], wanted: Values) -> bool:
     )
 
 
-def _is_size(point: PlannedPoint, axis: Axis) -> bool:
+def _is_size(point: PlannedPoint, axis: PlanAxis) -> bool:
     return point.bytes in numbers_in(axis, parse_sizes)
 
 
-def _is_number(name: str, point: PlannedPoint, axis: Axis) -> bool:
+def _is_number(name: str, point: PlannedPoint, axis: PlanAxis) -> bool:
     """A test case without a number of hosts is on one."""
     return (getattr(point, name) or 1) in numbers_in(axis, lambda text: parse_counts(text, name))
 
 
-def _is_word(name: str, point: PlannedPoint, axis: Axis) -> bool:
+def _is_word(name: str, point: PlannedPoint, axis: PlanAxis) -> bool:
     return getattr(point, name) in words_in(axis)
 
 
-def _is_op(point: PlannedPoint, axis: Axis) -> bool:
+def _is_op(point: PlannedPoint, axis: PlanAxis) -> bool:
     return any(fnmatch.fnmatchcase(point.op, pattern) for pattern in words_in(axis))
 
 
-def _is_mpi(point: PlannedPoint, axis: Axis) -> bool:
+def _is_mpi(point: PlannedPoint, axis: PlanAxis) -> bool:
     return point.mpi is not None and bool({point.mpi, point.mpi.partition("-")[0]} & set(words_in(axis)))
 
 
-def _is_class(point: PlannedPoint, axis: Axis) -> bool:
+def _is_class(point: PlannedPoint, axis: PlanAxis) -> bool:
     return point.placement is not None and point.placement.kind in words_in(axis)
 
 
-_IS_SO: Mapping[str, Callable[[PlannedPoint, Axis], bool]] = {
+_IS_SO: Mapping[str, Callable[[PlannedPoint, PlanAxis], bool]] = {
     "ops": _is_op,
     "mpi": _is_mpi,
     "bytes": _is_size,

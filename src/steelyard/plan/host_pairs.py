@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
@@ -20,22 +22,22 @@ from steelyard.records.campaign_file import Placement
 from steelyard.system.allocation import AllocatedHost
 from steelyard.system.topology import host_class_of
 
-Pair = tuple[AllocatedHost, AllocatedHost]
+HostPair = tuple[AllocatedHost, AllocatedHost]
 
 
-def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     """The first pair of each class, from near to far."""
-    found: dict[str, Pair] = {}
+    found: dict[str, HostPair] = {}
     for a, b in itertools.combinations_with_replacement(hosts, 2):
         found.setdefault(host_class_of(a, b), (a, b))
     return list(found.values())
 
 
-def _all(hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _all(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     return list(itertools.combinations(hosts, 2))
 
 
-HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[Pair]]] = {
+HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[HostPair]]] = {
     "hosts-each": _of_each_class,
     "hosts-all": _all,
 }
@@ -62,6 +64,23 @@ def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
     names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
     return tuple(AllocatedHost(name) for name in [*names, *made_up][:count])
+
+
+def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
+    """The measure on these numbers of hosts alone: what is for others is left out, None where that is all.
+
+    A measure that names no hosts is for any; placed on CPUs, or without MPI, for one; placed on pairs of
+    hosts, for two and more. Raises InputError.
+    """
+    words = placement_words(measure)
+    known: Sequence[int] = hosts if measure.hosts is None else hosts_of(measure) or ()
+    if measure.hosts is None and words:
+        of_hosts = all(is_of_hosts(word, stand_ins(words, 2 * len(words))) for word in words)
+        known = [count for count in hosts if (count > 1 if of_hosts else count == 1)]
+    if measure.hosts is None and measure.engine == "solo":
+        known = (1,)
+    chosen = tuple(count for count in known if count in hosts)
+    return replace(measure, hosts=chosen) if chosen else None
 
 
 def host_placements(
@@ -110,7 +129,7 @@ def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Itera
         yield hosts[:count]
 
 
-def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[Pair]:
+def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     if word in HOST_WORDS:
         found = HOST_WORDS[word](hosts)
         if not found:

@@ -16,7 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.units import parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
-from steelyard.plan.axis import Axis
+from steelyard.plan.axis import PlanAxis
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
 from steelyard.plan.settings import check_modules, check_variable, check_wrappers, words_of
@@ -38,15 +38,15 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
 
     ops: tuple[str, ...]  # names or patterns
-    bytes: Axis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
-    ranks: Axis | None = None  # None: 2 for point-to-point ops, all cores for collectives, 1 for local ones
-    hosts: Axis | None = None  # as many ranks on each; None: one, without a word of hosts in the results
-    ranks_per_host: Axis | None = None  # in place of ranks
-    threads: Axis = 1
-    thread_level: Axis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
-    method: Axis | None = None  # several: each op under all of them that suit it
+    bytes: PlanAxis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
+    ranks: PlanAxis | None = None  # None: 2 for point-to-point, all cores for collectives, 1 for local ops
+    hosts: PlanAxis | None = None  # as many ranks on each; None: one, without a word of hosts in the results
+    ranks_per_host: PlanAxis | None = None  # in place of ranks
+    threads: PlanAxis = 1
+    thread_level: PlanAxis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
+    method: PlanAxis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
-    placement: Axis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
+    placement: PlanAxis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
     engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
@@ -197,7 +197,7 @@ def budget_seconds(plan: Plan) -> float | None:
     return None if plan.time_budget is None else parse_seconds(plan.time_budget)
 
 
-# What a plan may say differently when its campaign is gone on with: how much is measured, not what or how.
+# What a plan may say differently when its campaign is resumed: how much is measured, not what or how.
 _FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine", "stage")
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 

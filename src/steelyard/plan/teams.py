@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.axis import Axis, numbers_in
+from steelyard.plan.axis import PlanAxis, numbers_in
 from steelyard.plan.plan import Measure
 
 CORES = "cores"  # in place of a number of ranks: one for each core
@@ -27,7 +26,7 @@ class Team(Struct, frozen=True):
         return self.ranks // (self.hosts or 1)
 
 
-def _numbers(ranks: Axis, cores: int) -> tuple[int, ...]:
+def _numbers(ranks: PlanAxis, cores: int) -> tuple[int, ...]:
     """Numbers of ranks; the word `cores` is one for each core. Raises InputError."""
 
     def read(text: str) -> tuple[int, ...]:
@@ -37,7 +36,7 @@ def _numbers(ranks: Axis, cores: int) -> tuple[int, ...]:
     return numbers_in(ranks, read)
 
 
-def is_one(ranks: Axis) -> bool:
+def is_one(ranks: PlanAxis) -> bool:
     """Is it one rank, on any machine?"""
     return max(_numbers(ranks, 2)) == 1
 
@@ -101,15 +100,3 @@ def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, .
     if min(ranks) < op.min_ranks:
         raise InputError(f"{op.name} needs {op.min_ranks} ranks, not {min(ranks)}; give -n {op.min_ranks}")
     return ranks
-
-
-def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
-    """The measure on these hosts alone: what is for others is left out, None where that is all.
-
-    A measure that names no hosts is for any; with a placement, or without MPI, for one. Raises InputError.
-    """
-    known = hosts_of(measure)
-    if known is None and (measure.placement is not None or measure.engine == "solo"):
-        known = (1,)
-    chosen = hosts if known is None else tuple(count for count in known if count in hosts)
-    return replace(measure, hosts=chosen) if chosen else None

@@ -16,7 +16,7 @@ from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, FigureLine
 from steelyard.show.row_words import bandwidth_words, value_words
 from steelyard.show.words import interval_words, time_words
 
-Words = Callable[[float], str]
+TickWords = Callable[[float], str]
 
 # Colours and markers that are told apart by their lightness and their shapes where there is no colour.
 PALETTE = ("#0a4a86", "#e0781e", "#2a8f5b", "#6d2f85", "#a88b00", "#a8123f", "#3fa0bd", "#555555")
@@ -67,7 +67,7 @@ def size_axis(sizes: Sequence[int]) -> Axis:
     return Axis("size", places[0] - 0.5, places[-1] + 0.5, ticks[::step])
 
 
-def log_axis(label: str, values: Iterable[float | None], words: Words, most: int = 8) -> Axis:
+def log_axis(label: str, values: Iterable[float | None], words: TickWords, most: int = 8) -> Axis:
     """A logarithmic axis that fits `values`, with round ticks."""
     low, high = limits([value for value in values if value is not None])
     return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
@@ -87,7 +87,7 @@ def limits(values: Iterable[float]) -> tuple[float, float]:
     return 10 ** (low - margin), 10 ** (high + margin)
 
 
-def log_ticks(low: float, high: float, words: Words, most: int = 8) -> tuple[tuple[float, str], ...]:
+def log_ticks(low: float, high: float, words: TickWords, most: int = 8) -> tuple[tuple[float, str], ...]:
     """Ticks of a logarithmic axis: round numbers first, finer ones where there is room."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     gap = math.log10(high / low) / most
@@ -100,7 +100,7 @@ def log_ticks(low: float, high: float, words: Words, most: int = 8) -> tuple[tup
     return worded(sorted(ticks) or [low], words)
 
 
-def linear_axis(label: str, low: float, high: float, words: Words = "{:g}".format, most: int = 6) -> Axis:
+def linear_axis(label: str, low: float, high: float, words: TickWords = "{:g}".format, most: int = 6) -> Axis:
     """A linear axis with round ticks."""
     high = high if high > low else low + 1.0
     scale = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -118,7 +118,7 @@ def names_axis(label: str, names: Sequence[str], most: int, is_down: bool = Fals
     return Axis(label, *((high, low) if is_down else (low, high)), ticks)
 
 
-def worded(ticks: Iterable[float], words: Words) -> tuple[tuple[float, str], ...]:
+def worded(ticks: Iterable[float], words: TickWords) -> tuple[tuple[float, str], ...]:
     """Ticks with their words; `10.0 us` becomes `10 us`, for a tick is exact."""
     return tuple((tick, _short(words(tick))) for tick in ticks)
 

@@ -117,7 +117,7 @@ class Boxes:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Outline:
     """A filled outline."""
 
     x: FloatArray
@@ -138,8 +138,8 @@ class Image:
     rows: Sequence[Sequence[str | None]]
 
 
-M = TypeVar("M", Curve, Band, Dots, Bars, Boxes, Shape, Image)
-Mark = Curve | Band | Dots | Bars | Boxes | Shape | Image
+M = TypeVar("M", Curve, Band, Dots, Bars, Boxes, Outline, Image)
+Mark = Curve | Band | Dots | Bars | Boxes | Outline | Image
 
 
 @dataclass(frozen=True, slots=True)

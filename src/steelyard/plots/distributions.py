@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.plots.axes import PALETTE, line_style, log_ticks, worded
-from steelyard.plots.chart import FULL, HALF, QUARTER, Axis, Bars, Chart, Curve, Dots, Mark, Shape, Style
+from steelyard.plots.chart import FULL, HALF, QUARTER, Axis, Bars, Chart, Curve, Dots, Mark, Outline, Style
 from steelyard.plots.panels import MOST_PANELS, ShapeCurve, ShapePanel, left_out_words, shapes_of
 from steelyard.plots.points import share_axis
 from steelyard.plots.svg import INK
@@ -37,7 +37,7 @@ def good_cells(item: Shown) -> list[PointLaunch]:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Direction:
     """The values of a point, launch by launch: all, or the messages of one direction."""
 
     name: str
@@ -54,7 +54,7 @@ class Ridge:
 
     line: FigureLine
     item: Shown
-    ways: tuple[Way, ...]
+    ways: tuple[Direction, ...]
     quantiles: tuple[tuple[float, ...], ...]
 
 
@@ -66,15 +66,15 @@ def _ridge(line: FigureLine, item: Shown) -> Ridge:
     return Ridge(line, item, ways, tuple(found))
 
 
-def ways_of(item: Shown) -> tuple[Way, ...]:
+def ways_of(item: Shown) -> tuple[Direction, ...]:
     """There and back where each message is timed, else all values."""
     cells = good_cells(item)
     ticks = tuple(cell.taken.tick for cell in cells)
     if item.row.get(Messages).ways is None:
-        return (Way("", tuple(cell.values for cell in cells), ticks),)
+        return (Direction("", tuple(cell.values for cell in cells), ticks),)
     cells = [cell for cell in cells if cell.values.size > 1]
     there, back = (tuple(cell.values[way::2] for cell in cells) for way in (0, 1))
-    return Way("there", there, ticks[: len(cells)]), Way("back", back, ticks[: len(cells)])
+    return Direction("there", there, ticks[: len(cells)]), Direction("back", back, ticks[: len(cells)])
 
 
 def distribution_charts(group: FigureGroup) -> list[Chart]:
@@ -189,7 +189,7 @@ def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) ->
             if not way.name:  # as the table has them
                 middle, late = typical, item.row.get(Samples).p99 or typical
             tip = f"{name} {way.name}\ntypical {time_words(middle)}, p99 {time_words(late)}"
-            yield Shape(x, foot + sign * y, colour, tip=tip)
+            yield Outline(x, foot + sign * y, colour, tip=tip)
             tip_height = foot + sign * height
             yield Bars([middle / typical], [foot], [middle / typical], [tip_height], INK)
             yield Bars([late / typical], [foot], [late / typical], [tip_height], LATE, dash="3 2")

@@ -25,8 +25,8 @@ from steelyard.plots.chart import (
     FloatArray,
     Image,
     Key,
+    Outline,
     Shades,
-    Shape,
     Style,
 )
 
@@ -186,7 +186,7 @@ def _(mark: Band, frame: _Frame) -> str:
 
 
 @_drawn.register
-def _(mark: Shape, frame: _Frame) -> str:
+def _(mark: Outline, frame: _Frame) -> str:
     path = _path(frame.xs(mark.x), frame.ys(mark.y))
     return _tipped("path", f'd="{path}z" fill="{mark.colour}" fill-opacity="{mark.alpha}"', mark.tip)
 

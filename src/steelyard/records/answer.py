@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class KernelAnswer(Struct, frozen=True, kw_only=True):
     """The first run's answer, which was that of all runs of the launch.
 
     `bits` tells answers apart to the last bit, all ranks' parts together. `exact`: nothing but the data, the

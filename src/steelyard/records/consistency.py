@@ -145,9 +145,12 @@ def _of_told(told: RanksTold, ranks: int) -> Iterator[str | None]:
 
 def _of_phases(phases: Phases, ranks: int) -> Iterator[str | None]:
     yield _unless(phases.count > 0, "it is about no sample")
+    yield _within("kept", phases.kept, ranks)
+    yield _unless(phases.ranks in (0, ranks), f"it is of {phases.ranks} ranks, not of {ranks}")
+    given = len(phases.kept) or ranks
     for phase in phases.phases:
         lengths = {len(phase.ns), len(phase.calls)}
-        yield _unless(lengths == {ranks}, f"the phase {phase.name} is not of {ranks} ranks")
+        yield _unless(lengths == {given}, f"the phase {phase.name} is not of {given} ranks")
 
 
 def _of_lanes(lanes: Lanes, _ranks: int) -> Iterator[str | None]:
@@ -222,7 +225,7 @@ def _latest(stamps: Sequence[int]) -> int:
     if isinstance(stamps, memoryview):
         import numpy as np
 
-        return int(np.asarray(stamps).max(initial=0))
+        return int(np.asarray(stamps).max()) if len(stamps) else 0  # a clock may be below zero
     return max(stamps, default=0)
 
 

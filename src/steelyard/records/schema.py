@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from steelyard.base.foreign import executable_name
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import Amount, Count, Number, Params, Real, Several, Share, Timestamps, Whole
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 
@@ -167,7 +167,7 @@ class Job(_Record, frozen=True, tag="job"):
     launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
     hosts: tuple[str, ...] = ()  # that the launcher was told; none without an allocation
     notes: tuple[str, ...] = ()
-    settings: dict[str, Any] = {}  # of the system, when the job began: see `settings.Settings`
+    settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
 
 
 class Launch(_Record, frozen=True, tag="launch"):
@@ -289,6 +289,7 @@ class Phase(_Part, frozen=True):
 class Phases(_Record, frozen=True, tag="phases", gc=False):
     """Where the time of a chunk of samples went, inside the op; all by rank, summed over the chunk.
 
+    Ranks are all, or the chosen ones that `kept` names of so many `ranks`, in its order.
     A rank sent `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
     `collective_bytes`. The op has allocated `memory` bytes; the process has `resident` bytes in memory.
     """
@@ -297,6 +298,8 @@ class Phases(_Record, frozen=True, tag="phases", gc=False):
     first: Count
     count: Count
     phases: tuple[Phase, ...]
+    ranks: Count = 0  # 0: all are there
+    kept: tuple[Count, ...] = ()
     messages: tuple[Count, ...] = ()
     bytes: tuple[Count, ...] = ()
     collectives: tuple[Count, ...] = ()
@@ -415,7 +418,7 @@ class End(_Record, frozen=True, tag="end"):
     rejected: Count = 0
     verified: bool | None = None
     stop_ns: Whole = 0
-    answer: Answer | None = None
+    answer: KernelAnswer | None = None
     where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # where something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate

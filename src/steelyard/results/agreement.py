@@ -17,13 +17,13 @@ from dataclasses import replace
 from statistics import median
 
 from steelyard.base.plural import counted
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import Params
 from steelyard.results.load import PointLaunch, PointLaunches
 
 # Parameters of how messages go, not of the problem.
 HOW = ("backend", "movers", "windows", "comms", "phases")
-_Answered = Sequence[tuple[PointLaunch, Answer]]
+_Answered = Sequence[tuple[PointLaunch, KernelAnswer]]
 
 
 def problem_of(params: Params) -> Params:
@@ -94,8 +94,8 @@ def _others(count: int, first: PointLaunch) -> str:
     return f"{counted(count, 'other')} (first {how} in launch {first.launch})"
 
 
-def _groups(keyed: Iterator[tuple[Hashable, tuple[PointLaunch, Answer]]]) -> Iterator[_Answered]:
-    groups: dict[Hashable, list[tuple[PointLaunch, Answer]]] = {}
+def _groups(keyed: Iterator[tuple[Hashable, tuple[PointLaunch, KernelAnswer]]]) -> Iterator[_Answered]:
+    groups: dict[Hashable, list[tuple[PointLaunch, KernelAnswer]]] = {}
     for key, one in keyed:
         groups.setdefault(key, []).append(one)
     yield from groups.values()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.records.answer import Answer
+from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
@@ -128,7 +128,7 @@ class PointLaunch:
     by_closure: bool
     phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
     lanes: Lanes | None = None  # each thread's own times
-    answer: Answer | None = None  # of a kernel that tells what it is
+    answer: KernelAnswer | None = None  # of a kernel that tells what it is
     hint: Hint | None = None  # what was promised to the library
     window_model: str | None = None  # what it says of a window's memory
 

@@ -2,7 +2,8 @@
 
 All times are per repetition. The share of communication of a rank is what its communicating phases took of
 all its phases, waiting included. The load imbalance is that of the others: the longest over ranks relative to
-the mean, less 1; so 0.25 means that one rank computes 25 % longer than the ranks do on average.
+the mean, less 1; so 0.25 means that one rank computes 25 % longer than the ranks do on average. Where records
+have chosen ranks only, `ranks` are those.
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ class RowPhases(Struct, frozen=True, kw_only=True):
 def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
     """What the chunks of a point say, of all its launches; `reps` repetitions make a sample.
 
-    Chunks of launches with other ranks or phases than the first cannot be. None without chunks.
+    Chunks of launches with other ranks or phases than the first cannot be; those of which other ranks were
+    kept are left out. None without chunks.
     """
     if not chunks or not chunks[0].phases:
         return None
+    chunks = [chunk for chunk in chunks if chunk.kept == chunks[0].kept]
     counts = np.array([chunk.count * reps for chunk in chunks], dtype=np.float64)
     ns = _cube(chunks, "ns") / counts[:, None, None]
     calls = _cube(chunks, "calls").sum(axis=0) / counts.sum()
@@ -116,9 +119,14 @@ def communication_share(chunks: Sequence[Phases]) -> float | None:
 
 
 def _moved(chunks: Sequence[Phases], phase: int, count: float) -> float | None:
-    """Bytes of a phase over all ranks, per repetition."""
-    bytes_of = [sum(chunk.phases[phase].moved) for chunk in chunks]
+    """Bytes of a phase over all ranks, per repetition; those that were not kept are taken for like others."""
+    bytes_of = [sum(chunk.phases[phase].moved) * _ranks_for_each(chunk) for chunk in chunks]
     return sum(bytes_of) / count if any(bytes_of) else None
+
+
+def _ranks_for_each(chunk: Phases) -> float:
+    """How many ranks one that was kept stands for; 1 where all were."""
+    return chunk.ranks / len(chunk.kept) if chunk.kept else 1.0
 
 
 def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from steelyard.show.words import interval_words, pair_words
 
 MOST_LINES = 16  # placements of a point that a picture of lines can tell apart
 
-Pair = tuple[int, int] | tuple[str, str]  # of CPUs, or of hosts
+PlacePair = tuple[int, int] | tuple[str, str]  # of CPUs, or of hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class PairTable:
     level: str
 
     @property
-    def pairs(self) -> dict[Pair, Row]:
+    def pairs(self) -> dict[PlacePair, Row]:
         """The rows of one machine's pairs, or of hosts, by where rank or thread 0 was and where the other."""
         rows = (row for row in self.rows if (row.time or 0) > 0 and _is_in_matrix(row))
         return {pair: row for row in rows if (pair := _pair(row))}
@@ -57,7 +57,7 @@ class PairTable:
         )
 
 
-def _pair(row: Row) -> Pair | None:
+def _pair(row: Row) -> PlacePair | None:
     if row.placed is None:
         return None
     hosts, cpus = row.placed.hosts, row.placed.cpus

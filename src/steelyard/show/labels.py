@@ -36,7 +36,7 @@ NO_FACT = Fact("", "", "", is_usual=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class VaryingFact:
     """A fact that differs: of each thing in turn, one without a value where a thing has no such fact."""
 
     key: str
@@ -60,7 +60,7 @@ class Labels:
     """`common`: the facts that all things share, by key, the usual ones left out; `varying`: all others."""
 
     common: Mapping[str, str]
-    varying: tuple[Axis, ...]
+    varying: tuple[VaryingFact, ...]
 
     def label(self, i: int) -> str:
         """What tells thing `i` from the others: `mpich-5.0.2, 4 ranks`."""
@@ -77,7 +77,7 @@ def labels_of(things: Sequence[Facts]) -> Labels:
     for key in dict.fromkeys(key for thing in things for key in thing):
         facts = tuple(thing.get(key, NO_FACT) for thing in things)
         if len({fact.value for fact in facts}) > 1:
-            varying.append(Axis(key, facts))
+            varying.append(VaryingFact(key, facts))
         elif facts[0].said and not facts[0].is_usual:
             common[key] = facts[0].said
     return Labels(common, tuple(varying))

@@ -19,7 +19,7 @@ from steelyard.models.micro_macro import (
 )
 from steelyard.models.scaling import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.records.fields import Params
-from steelyard.show.labels import Axis, Fact, Facts, count_fact, differing, labels_of, param_facts
+from steelyard.show.labels import Fact, Facts, VaryingFact, count_fact, differing, labels_of, param_facts
 from steelyard.show.log_sheets import log_sheet, number_interval
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
@@ -111,7 +111,7 @@ def _kernel_facts(kernel: str, params: Params, ranks: int, threads: int) -> Fact
     return {"op": Fact("kernel", kernel, "", is_usual=True), **told, **teams}
 
 
-def kernel_name(varying: Sequence[Axis], i: int, kernel: str) -> str:
+def kernel_name(varying: Sequence[VaryingFact], i: int, kernel: str) -> str:
     """`npb.cg class=S`: a kernel with what tells it apart; a backend only where a kernel has several."""
     told = [axis.facts[i].said for axis in varying if axis.key not in ("op", BACKEND)]
     backends = next((axis for axis in varying if axis.key == BACKEND), None)

@@ -9,9 +9,9 @@ from steelyard.base.units import format_bytes, format_time
 from steelyard.models.ranking import ORIGIN, Ranking, Way
 from steelyard.records.campaign_file import UNSET
 from steelyard.show.labels import (
-    Axis,
     Fact,
     Facts,
+    VaryingFact,
     count_fact,
     differing,
     labels_of,
@@ -133,7 +133,7 @@ class _WayNames:
     def __init__(self, ways: Sequence[Way]) -> None:
         labels = labels_of([self._facts(way) for way in ways])
         self._places = {id(way): i for i, way in enumerate(ways)}
-        self.varying: tuple[Axis, ...] = labels.varying
+        self.varying: tuple[VaryingFact, ...] = labels.varying
         self.common = ", ".join(labels.common.values())
 
     def _facts(self, way: Way) -> Facts:
@@ -155,10 +155,10 @@ class _WayNames:
         ]
         return self._words(some[0], told)
 
-    def _values(self, axis: Axis, ways: Sequence[Way]) -> set[str]:
+    def _values(self, axis: VaryingFact, ways: Sequence[Way]) -> set[str]:
         return {axis.facts[self._places[id(way)]].value for way in ways}
 
-    def _words(self, way: Way, axes: Sequence[Axis]) -> str:
+    def _words(self, way: Way, axes: Sequence[VaryingFact]) -> str:
         facts = (axis.facts[self._places[id(way)]] for axis in axes)
         return " ".join(
             fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
@@ -171,7 +171,7 @@ class _SettingNames(_WayNames):
     def _facts(self, way: Way) -> Facts:
         return set_facts("setting", {name: str(value) for name, value in way.options.items()})
 
-    def _words(self, way: Way, axes: Sequence[Axis]) -> str:
+    def _words(self, way: Way, axes: Sequence[VaryingFact]) -> str:
         facts = (axis.facts[self._places[id(way)]] for axis in axes)
         return " ".join(fact.said for fact in facts if fact.said)
 

@@ -1,4 +1,4 @@
-"""Rivals: rows of a table that differ in one choice, such as the MPI, and so are compared."""
+"""RivalNames: rows of a table that differ in one choice, such as the MPI, and so are compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.base.units import format_factor
 from steelyard.models.ratios import Ratio, ratio_of
 from steelyard.results.row import Row
-from steelyard.show.labels import Axis, Labels
+from steelyard.show.labels import Labels, VaryingFact
 from steelyard.show.sheet import NOTHING, WORDS
 
 MOST = 10  # times: an interval that is wider than so much to a side says as good as nothing
@@ -17,7 +17,7 @@ _CHOICES = ("omp ", "env ", "param ", "placement", "thread level")  # keys, or w
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class RivalNames:
     """`names` in the order in which they come, `of` each row its own, `keys` the facts that make them.
 
     `took_turns`: launch i of one rival was near launch i of the other.
@@ -29,7 +29,7 @@ class Rivals:
     took_turns: bool
 
 
-def rivals_of(labels: Labels) -> Rivals | None:
+def rivals_of(labels: Labels) -> RivalNames | None:
     """Folders, else MPIs, else what is chosen between: two words, where no other choice is made."""
     axes = {axis.key: axis for axis in labels.varying}
     if FOLDER in axes:
@@ -42,17 +42,17 @@ def rivals_of(labels: Labels) -> Rivals | None:
     return None
 
 
-def _is_choice(axis: Axis) -> bool:
+def _is_choice(axis: VaryingFact) -> bool:
     """Words to choose between; a number, or the class of a kernel, is an amount."""
     return axis.column.kind == WORDS and axis.key != "param class"
 
 
-def _rivals(axis: Axis, keys: frozenset[str]) -> Rivals:
+def _rivals(axis: VaryingFact, keys: frozenset[str]) -> RivalNames:
     of = tuple(fact.value or "unset" for fact in axis.facts)
-    return Rivals(tuple(dict.fromkeys(of)), of, keys, took_turns=FOLDER not in keys)
+    return RivalNames(tuple(dict.fromkeys(of)), of, keys, took_turns=FOLDER not in keys)
 
 
-def _folders(folders: Axis, mpis: Axis | None) -> Rivals:
+def _folders(folders: VaryingFact, mpis: VaryingFact | None) -> RivalNames:
     """Folders; where each has an MPI of its own, they are called by it."""
     if mpis is None:
         return _rivals(folders, frozenset({FOLDER}))
@@ -62,7 +62,7 @@ def _folders(folders: Axis, mpis: Axis | None) -> Rivals:
     return _rivals(folders, frozenset({FOLDER}))
 
 
-def ratios_to_first(rows: Mapping[str, Row], rivals: Rivals, is_rate: bool) -> dict[str, Ratio]:
+def ratios_to_first(rows: Mapping[str, Row], rivals: RivalNames, is_rate: bool) -> dict[str, Ratio]:
     """The ratio of each rival of a test case to the first one; `is_rate`: of what is made in the time."""
     base = rows.get(rivals.names[0])
     if base is None:

@@ -19,7 +19,7 @@ from steelyard.show.row_words import (
     time_half_words,
     value_words,
 )
-from steelyard.show.sheet import NOTHING, NUMBER, WORDS, Column, Kind
+from steelyard.show.sheet import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.show.words import cycles_words, half_words, interval_words, mode_words, overhead_words
 
 # What a table is about, see `Row.headline` -> the column that says it.
@@ -39,7 +39,7 @@ class RowColumn:
     name: str
     cell: Callable[[Row], str]
     on: frozenset[str] = REPORT
-    kind: Kind = NUMBER
+    kind: ColumnKind = NUMBER
 
     def column(self, strong: bool = False) -> Column:
         """The column of a sheet."""

@@ -16,9 +16,9 @@ from steelyard.models.ratios import Ratio
 from steelyard.results.facets import Beyond
 from steelyard.results.row import Row
 from steelyard.show.figure_groups import SKIPPED, Shown
-from steelyard.show.labels import Axis, Labels, row_labels
+from steelyard.show.labels import Labels, VaryingFact, row_labels
 from steelyard.show.method_words import shared_nature
-from steelyard.show.rivals import FOLDER, MPI, Rivals, ratio_cells, ratios_to_first, rivals_of
+from steelyard.show.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_to_first, rivals_of
 from steelyard.show.row_columns import RowColumn, columns_of, headline_columns
 from steelyard.show.row_words import failed_words, remarks
 from steelyard.show.shared_remarks import Remarks, told_once
@@ -39,7 +39,7 @@ from steelyard.show.sheet import (
 NOT_BY_TURNS = (
     "The folders were measured at different times: the intervals do not contain changes between them."
 )
-Key = tuple[str, ...]
+CellKey = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RowTable:
         return row_labels(self.rows, [item.folder for item in self.items if item.row.status != SKIPPED])
 
     @cached_property
-    def rivals(self) -> Rivals | None:
+    def rivals(self) -> RivalNames | None:
         """Who is compared; nobody where no two rows are of one test case."""
         found = rivals_of(self.labels)
         if found is None or len({self.key(i, found.keys) for i in range(len(self.rows))}) == len(self.rows):
@@ -96,11 +96,11 @@ class RowTable:
         starts = (cell.start for item in self.items for cell in item.point.cells if cell.start)
         return told_once(self.rows, found, owners, any(start.yield_ != "real" for start in starts))
 
-    def axes(self, without: Collection[str] = ()) -> list[Axis]:
+    def axes(self, without: Collection[str] = ()) -> list[VaryingFact]:
         """What rows differ in beside their sizes."""
         return [axis for axis in self.labels.varying if axis.key not in without]
 
-    def key(self, i: int, without: Collection[str] = ()) -> Key:
+    def key(self, i: int, without: Collection[str] = ()) -> CellKey:
         """The first cells of row `i`: what tells it apart, and its size."""
         size = (format_bytes(self.rows[i].bytes) if self.rows[i].sized else NOTHING,) if self.is_sized else ()
         return (*(axis.facts[i].value or NOTHING for axis in self.axes(without)), *size)
@@ -113,7 +113,7 @@ def row_sheet(table: RowTable, is_wide: bool = False) -> Sheet:
     return _listed(table, table.rivals, is_wide)
 
 
-def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
+def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
     """A line for each row; rivals are adjacent."""
     left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
     columns = columns_of(table.headline, is_wide, left_out)
@@ -143,7 +143,7 @@ def _listed(table: RowTable, rivals: Rivals | None, is_wide: bool) -> Sheet:
     return without_empty(sheet)
 
 
-def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
+def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
     """A line for each test case: both rivals, the ratio of the second to the first, and its interval."""
     headline = headline_columns(table.headline)
     lines = []
@@ -176,12 +176,12 @@ def _side_by_side(table: RowTable, rivals: Rivals) -> Sheet:
     return without_empty(sheet)
 
 
-def _by_key(table: RowTable, keys: Collection[str]) -> dict[Key, list[int]]:
+def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:
     """The rows of each test case, in the order of the first of each line of sizes, the smallest first."""
-    order: dict[Key, int] = {}
+    order: dict[CellKey, int] = {}
     for i in range(len(table.rows)):
         order.setdefault(tuple(axis.facts[i].value for axis in table.axes(keys)), i)
-    found: dict[Key, list[int]] = {}
+    found: dict[CellKey, list[int]] = {}
 
     def place(i: int) -> tuple[int, int]:
         return order[tuple(axis.facts[i].value for axis in table.axes(keys))], table.rows[i].bytes
@@ -191,14 +191,14 @@ def _by_key(table: RowTable, keys: Collection[str]) -> dict[Key, list[int]]:
     return found
 
 
-def _ratios(table: RowTable, rivals: Rivals | None, members: Sequence[int]) -> dict[str, Ratio]:
+def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) -> dict[str, Ratio]:
     if rivals is None:
         return {}
     rows = {rivals.of[i]: table.rows[i] for i in members}
     return ratios_to_first(rows, rivals, is_rate=table.headline != "time")
 
 
-def _line(row: Row, first: Key, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
+def _line(row: Row, first: CellKey, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
     """What tells a row apart, and its numbers; or what went wrong in their place."""
     if row.median is None:
         return Line((*first, failed_words(row)), BAD)
@@ -212,13 +212,13 @@ def _first_columns(table: RowTable, without: Collection[str]) -> Iterator[Column
         yield number("bytes")
 
 
-def _rival_heading(table: RowTable, rivals: Rivals) -> str:
+def _rival_heading(table: RowTable, rivals: RivalNames) -> str:
     if FOLDER in rivals.keys:
         return "MPI" if MPI in rivals.keys else "folder"
     return next(axis.column.name for axis in table.labels.varying if axis.key in rivals.keys)
 
 
-def _ratio_words(table: RowTable, rivals: Rivals) -> str:
+def _ratio_words(table: RowTable, rivals: RivalNames) -> str:
     """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: names, and of what they are values."""
     names = f"{rivals.names[1]} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
@@ -243,7 +243,7 @@ def _explained(table: RowTable) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _notes(table: RowTable, rivals: Rivals | None) -> tuple[str, ...]:
+def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """What the numbers of several methods are, what most rows share; of folders, what their ratio is not."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)

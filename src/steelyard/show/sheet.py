@@ -24,11 +24,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["words", "number", "remark"]
+ColumnKind = Literal["words", "number", "remark"]
 Tone = Literal["", "warn", "bad", "dim"]
-WORDS: Kind = "words"
-NUMBER: Kind = "number"
-REMARK: Kind = "remark"
+WORDS: ColumnKind = "words"
+NUMBER: ColumnKind = "number"
+REMARK: ColumnKind = "remark"
 PLAIN: Tone = ""
 WARN: Tone = "warn"
 BAD: Tone = "bad"
@@ -41,7 +41,7 @@ class Column:
     """A heading and a kind; a `strong` column holds what the table is about."""
 
     name: str
-    kind: Kind = NUMBER
+    kind: ColumnKind = NUMBER
     strong: bool = False
 
 

@@ -14,7 +14,7 @@ from steelyard.system.control_group import cpu_groups
 _CPUS = "sys/devices/system/cpu"
 
 
-class Settings(Struct, frozen=True):
+class SystemSettings(Struct, frozen=True):
     """What the kernel and this process's limits say. None: the system does not tell, or has no such thing."""
 
     turbo: bool | None = None  # cores may run faster than their nominal frequency for a while
@@ -47,7 +47,7 @@ def oom_kills(root: str | os.PathLike[str] = "/") -> int:
     return 0
 
 
-def read_settings(root: str | os.PathLike[str] = "/") -> Settings:
+def read_settings(root: str | os.PathLike[str] = "/") -> SystemSettings:
     """Describe the system whose /proc, /sys and /dev stand under `root` (a recorded tree, in tests)."""
     base = Path(root)
     memory = _fields(base / "proc/meminfo")
@@ -56,7 +56,7 @@ def read_settings(root: str | os.PathLike[str] = "/") -> Settings:
         read_number(base / f"{_CPUS}/cpu0/cpufreq/scaling_{end}_freq") for end in ("min", "max")
     )
     pages, free = memory.get("HugePages_Total"), memory.get("HugePages_Free")
-    return Settings(
+    return SystemSettings(
         turbo=_turbo(base),
         frequencies_khz=None if lowest is None or highest is None else (lowest, highest),
         throttles=_throttles(base),

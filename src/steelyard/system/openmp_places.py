@@ -16,21 +16,21 @@ _INTERVAL = r"(?::(\d+)(?::(-?\d+))?)?"  # how many, and how far from one to the
 _CPU = re.compile(rf"(!?)(\d+){_INTERVAL}", re.ASCII)
 _PLACE = re.compile(rf"(!?)\{{([^{{}}]+)\}}{_INTERVAL}", re.ASCII)
 
-Place = frozenset[int]
+CpuSet = frozenset[int]
 
 
-def parse_places(text: str) -> tuple[Place, ...]:
+def parse_places(text: str) -> tuple[CpuSet, ...]:
     """The CPUs of each place of a list such as `{0},{1}`, in order. Raises ValueError where it is none."""
     return tuple(_parse(LIST_COMMA.split(text), _PLACE, _parse_place))
 
 
-def _parse_place(text: str) -> Place:
+def _parse_place(text: str) -> CpuSet:
     """What is within the braces: `0,1`, `0:4:2`, `0:4,!2`."""
-    return Place().union(*_parse(text.split(","), _CPU, lambda number: Place({int(number)})))
+    return CpuSet().union(*_parse(text.split(","), _CPU, lambda number: CpuSet({int(number)})))
 
 
-def _parse(parts: Sequence[str], pattern: re.Pattern[str], read: Callable[[str], Place]) -> list[Place]:
-    found: list[Place] = []
+def _parse(parts: Sequence[str], pattern: re.Pattern[str], read: Callable[[str], CpuSet]) -> list[CpuSet]:
+    found: list[CpuSet] = []
     for part in parts:
         match = pattern.fullmatch(part)
         if match is None:
@@ -48,10 +48,10 @@ def _parse(parts: Sequence[str], pattern: re.Pattern[str], read: Callable[[str],
     return found
 
 
-def _interval(cpus: Place, length: int, stride: int) -> list[Place]:
+def _interval(cpus: CpuSet, length: int, stride: int) -> list[CpuSet]:
     """These CPUs, and those so far from them, `length` in all."""
     far = (length - 1) * stride
     least, most = min(cpus) + min(far, 0), max(cpus) + max(far, 0)
     if not (0 <= least <= most < MOST and 0 < length * len(cpus) <= MOST):
         raise ValueError(f"{length} times {stride} from {min(cpus)}")
-    return [Place(cpu + stride * number for cpu in cpus) for number in range(length)]
+    return [CpuSet(cpu + stride * number for cpu in cpus) for number in range(length)]

@@ -40,7 +40,7 @@ COLLECTIVES = (
     "barrier",
 )
 # The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms by name.
-_BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
+BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
 _LEAST_RANKS = 2
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
@@ -193,7 +193,7 @@ def simulations(wishes: Wishes, description: Description) -> tuple[Simulation, .
         for name, op in ops.items():
             base = name.rpartition(".")[2]
             slow = wishes.ops is None and base.removeprefix("i") == "scan" and ranks > _SCAN_MOST
-            if slow or (ranks >= _MANY and base not in _BY_NAME) or (barrier and not _uses_barrier(base, op)):
+            if slow or (ranks >= _MANY and base not in BY_NAME) or (barrier and not _uses_barrier(base, op)):
                 continue
             heavy = not wishes.full and wishes.ops is None and ranks > _HEAVY_QUICK and base in _HEAVY
             if heavy and base == "scan":
@@ -216,7 +216,7 @@ def simulations(wishes: Wishes, description: Description) -> tuple[Simulation, .
                     sizes=(sizes[:1] if heavy else sizes) if op.sized else (0,),
                     methods=methods,
                     seed=wishes.seed,
-                    algorithms=(f"smpi/{base}:{_BY_NAME[base]}",) if ranks >= _MANY else (),
+                    algorithms=(f"smpi/{base}:{BY_NAME[base]}",) if ranks >= _MANY else (),
                 )
             )
     found = [one for one in found if one.methods]
@@ -257,17 +257,25 @@ _Cell = tuple[
 ]  # ranks, machine, selector, barrier, sizes
 
 
+def _each(
+    ranks: Sequence[int], selectors: Sequence[str], machine: SimulatedMachine, sizes: tuple[int, ...]
+) -> Iterable[_Cell]:
+    """Each number of ranks under each selector; very many by named algorithms alone."""
+    for count in ranks:
+        for selector in selectors if count < _MANY else ("default",):
+            yield count, machine, selector, None, sizes
+
+
 def _quick(wishes: Wishes) -> Iterable[_Cell]:
     """16 and 60 ranks on a flat network, and 10 with small messages; with noise at 16."""
     ranks = wishes.ranks or (16, 60)
     sizes = wishes.sizes or _SIZES_QUICK
     selectors = wishes.selectors or ("mpich", "ompi")
     machine = wishes.machine or flat_machine()
-    for count, selector in itertools.product(ranks, selectors):
-        yield count, machine, selector, None, sizes
+    yield from _each(ranks, selectors, machine, sizes)
     for count, selector in itertools.product(() if wishes.ranks else _UNEVEN_QUICK, selectors[:1]):
         yield count, machine, selector, None, sizes[:1]
-    if wishes.machine is None:
+    if wishes.machine is None and min(ranks) < _MANY:
         yield min(ranks), flat_machine(wishes.seed), selectors[0], None, sizes[:1]
 
 
@@ -279,14 +287,9 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
     sizes = wishes.sizes or _SIZES_FULL
     two_sizes = wishes.sizes or _SIZES_QUICK
     selectors = wishes.selectors or SELECTORS
-    some = [count for count in ranks if 16 <= count <= 64] or ranks[:1]
+    some = [count for count in ranks if 16 <= count <= 64] or [one for one in ranks[:1] if one < _MANY]
     machine = wishes.machine or flat_machine()
-    for count, selector in itertools.product((*ranks, *(() if wishes.ranks else _UNEVEN_FULL)), selectors):
-        if count < _MANY:
-            yield count, machine, selector, None, sizes
-    for count in ranks:
-        if count >= _MANY:
-            yield count, machine, "default", None, sizes
+    yield from _each((*ranks, *(() if wishes.ranks else _UNEVEN_FULL)), selectors, machine, sizes)
     for count, barrier in itertools.product(some, BARRIERS):
         yield count, machine, selectors[0], barrier, sizes[:1]
     if wishes.machine is not None:

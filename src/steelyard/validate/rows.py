@@ -191,7 +191,7 @@ def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Ki
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _CellValues:
     """What a cell says: an estimate and the clock's tick in it, what the clocks may be off, how far apart the
     ranks started; all in ns.
     """
@@ -203,13 +203,13 @@ class _Seen:
     low: float  # what the operation takes at least: the estimate's own, or that of bounds
 
 
-def _seen(cells: Sequence[PointLaunch]) -> _Seen:
+def _seen(cells: Sequence[PointLaunch]) -> _CellValues:
     """Cells of one method taken together. All that this module knows of a cell's make is here."""
     values = np.concatenate([cell.values for cell in cells])
     estimate = block_interval(values, cells[0].taken.tick, LEVEL).estimate
     low, point = cells[0].taken.low, cells[0].point
     is_bounds = low is not None and point is not None and point.low_reps > 1
-    return _Seen(
+    return _CellValues(
         estimate=estimate,
         low=float(np.median(low)) if is_bounds and low is not None else estimate.low,
         tick=cells[0].taken.tick,

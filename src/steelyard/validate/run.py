@@ -50,11 +50,11 @@ class Finished:
 
 _WAKE_SECONDS = 0.2  # the longest that a Ctrl-C waits
 _Worked = tuple[int, Ran, tuple[Comparison, ...], tuple[NotRun, ...]]
-Listener = Callable[[Finished], None]
+PartListener = Callable[[Finished], None]
 
 
 def validate(
-    wishes: Wishes, limit_seconds: float, out: Path | None, listener: Listener
+    wishes: Wishes, limit_seconds: float, out: Path | None, listener: PartListener
 ) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
     """Simulate what is wished for; the rows, and what was not run. `out` keeps the records.
 
@@ -72,7 +72,7 @@ def _run_all(
     planned: Sequence[Simulation],
     folder: Path,
     limit_seconds: float,
-    listener: Listener,
+    listener: PartListener,
 ) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
     rows: dict[int, tuple[Comparison, ...]] = {}
     missing: dict[int, tuple[NotRun, ...]] = {}

@@ -146,17 +146,18 @@ def simulate(
     limit_seconds: float,
     stop: threading.Event,
     words: Sequence[str] = (),
+    lines: Sequence[str] | None = None,
 ) -> Ran:
     """Run one simulation, its records into the file `records`; ended when it takes too long or at `stop`.
 
-    `words` are further options of the engine.
+    `words` are further options of the engine; `lines` its test cases, where they are not the simulation's.
     """
     names = host_names(simulator, simulation.machine, simulation.hosts)
     hosts, points = records.with_suffix(".hosts"), records.with_suffix(".points")
     hosts.write_text(
         "".join(f"{name}\n" for name in place_ranks(names, simulation.ranks, simulation.per_host))
     )
-    points.write_text("".join(f"{line}\n" for line in point_lines(simulation)))
+    points.write_text("".join(f"{line}\n" for line in lines or point_lines(simulation)))
     seed = str(simulation.seed)
     platform = simulation.machine.file or simulator.platform
     argv = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness, ThreadTimes
-from steelyard.results.facets.inside import Answered, Cores, Inside, Library
+from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
@@ -28,7 +28,7 @@ __all__ = [
     "Cores",
     "Fairness",
     "Inside",
-    "Library",
+    "LibraryHints",
     "Limits",
     "Messages",
     "Modes",
@@ -58,7 +58,7 @@ FACETS = (
     Fairness,
     ThreadTimes,
     Answered,
-    Library,
+    LibraryHints,
     Setup,
     Timer,
     ClockError,

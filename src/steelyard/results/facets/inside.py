@@ -40,7 +40,7 @@ class Answered(Facet, frozen=True, kw_only=True):
         return cls(answer=told[0].values, answer_bits=told[0].bits if len(bits) == 1 else None)
 
 
-class Library(Facet, frozen=True, kw_only=True):
+class LibraryHints(Facet, frozen=True, kw_only=True):
     """What the library said in the first launch: of what it was promised, of a window's memory.
 
     `window_model`: `unified`, where a rank and others see the same memory, or `separate`.
@@ -50,7 +50,7 @@ class Library(Facet, frozen=True, kw_only=True):
     window_model: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Library | None:
+    def of(cls, one: Combined) -> LibraryHints | None:
         """None where it said nothing."""
         first = one.launches[0]
         told = first.hint is not None or first.window_model is not None

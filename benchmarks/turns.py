@@ -83,9 +83,11 @@ def compare_all(
 
 
 def print_mean(ratios: Sequence[float]) -> None:
-    """The geometric mean of all ratios, where there are some."""
-    if ratios:
-        print(f"geometric mean of {len(ratios)} ratios: {math.exp(np.mean(np.log(ratios))):.3f}")
+    """The geometric mean of the ratios above 0; a time less what is taken off may be none."""
+    told = [ratio for ratio in ratios if ratio > 0]
+    if told:
+        left_out = f" ({len(ratios) - len(told)} left out)" if len(told) < len(ratios) else ""
+        print(f"geometric mean of {len(told)} ratios{left_out}: {math.exp(np.mean(np.log(told))):.3f}")
 
 
 def numbers(text: str) -> Sequence[int]:

@@ -3,6 +3,7 @@
  * FAULT_CALL: its name, as MPI_Put.
  * FAULT_KIND: drop, late (made when the next call is), duplicate, truncate (an element less), shift (a byte
  * further, at the target or in what is sent), corrupt (the first byte), delay (10 ms before it), kill, hang.
+ * FAULT_THREAD: only those of one thread of a rank count, from 0, as they first make such a call; -1 is each.
  * FAULT_AT: which of them, from 1; those of all threads of a rank are counted together.
  * FAULT_EVERY: 1 is that one and all after it.
  * FAULT_BYTES: only those that move so many bytes count.
@@ -30,12 +31,13 @@ static const char *const words[KINDS] = {"none",  "drop",    "late",  "duplicate
 static struct {
     const char *call;
     enum kind kind;
-    long bytes, byte, at, rank;
+    long bytes, byte, at, rank, thread;
     bool every;
 } wanted;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_long calls;
+static atomic_long calls, threads;
+static _Thread_local long thread = -1; /* the number of this one */
 
 static long number(const char *name, long absent)
 {
@@ -54,6 +56,7 @@ static void read_wishes(void)
     wanted.byte = number("FAULT_BYTE", 0);
     wanted.at = number("FAULT_AT", 1);
     wanted.rank = number("FAULT_RANK", -1);
+    wanted.thread = number("FAULT_THREAD", -1);
     wanted.every = number("FAULT_EVERY", 0) != 0;
 }
 
@@ -70,6 +73,10 @@ static enum kind meet(const char *call, long bytes)
         return NONE;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (thread < 0)
+        thread = atomic_fetch_add(&threads, 1);
+    if (wanted.thread >= 0 && thread != wanted.thread)
+        return NONE;
     const long which = atomic_fetch_add(&calls, 1) + 1;
     if ((wanted.rank >= 0 && rank != wanted.rank) || which < wanted.at ||
         (which > wanted.at && !wanted.every))

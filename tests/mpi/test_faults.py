@@ -5,10 +5,12 @@ What such faults can be seen by, and by what not, stands in docs/ops/onesided.md
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from campaigns import run_plan, setup_of
 from further import further
@@ -79,6 +81,16 @@ def _measure(library: Path, op: str, call: str, kind: str, at: int) -> Measure:
     )
 
 
+# A call of several threads, which of them alone is spoiled, how, which of its own -> what becomes of it.
+_OF_THREADS: list[tuple[str, str, str, int, str]] = [
+    ("mpi.mt.put", "MPI_Put", "corrupt", 5, WRONG),
+    ("mpi.mt.get", "MPI_Get", "drop", _FIRST, WRONG),
+    ("mpi.mt.accumulate", "MPI_Accumulate", "drop", 50, WRONG),
+    ("mpi.mt.put", "MPI_Put", "kill", 50, SIGNAL),
+    ("mpi.mt.put", "MPI_Put", "hang", 50, HANG),
+]
+
+
 def _plan(measures: Sequence[Measure], hang_after: str) -> Plan:
     return Plan(measure=tuple(measures), launches=1, seed=1, oversubscribe=True, hang_after=hang_after)
 
@@ -106,6 +118,21 @@ def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) ->
             assert outcome_of(row.launches[0]) == outcome, (op, call, kind, at, row.why)
 
 
+def test_a_fault_of_one_thread_is_caught(tmp_path: Path) -> None:
+    """Of two of a rank; where data are wrong the sentence says whose."""
+    mpi = _openmpi()
+    library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
+    measures = [_measure(library, *case[:-1]) for case in _OF_THREADS]
+    measures = [
+        replace(one, ops=one.ops[:1], threads=2, env={**one.env, "FAULT_THREAD": "1"}) for one in measures
+    ]
+    run_plan(tmp_path / "out", _plan(measures, "10s"), setup_of(mpi))
+    for (*case, outcome), row in zip(_OF_THREADS, results(tmp_path / "out"), strict=True):
+        assert outcome_of(row.launches[0]) == outcome, (case, row.why)
+        if outcome == WRONG:
+            assert re.search(r"^wrong: rank [01]: thread [01]: .* should be ", row.why or ""), row.why
+
+
 # A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions
 # there are from one that is timed or warms up to the next: messages are also sent once after each check.
 _TIMED = {
@@ -119,16 +146,28 @@ _TIMED = {
 _BEFORE = 1 + 20  # repetitions: of the check before the first sample, and of the warm-up
 
 
-def _spoiled(tmp_path: Path, line: str, call: str, at: int, method: str = "barrier") -> End:
-    """How the test case ends of which rank 0's at-th call is corrupted."""
+def _openmpi() -> Mpi:
     try:
-        engine = engine_of(choose_mpi("openmpi"))
+        return choose_mpi("openmpi")
     except InputError as error:
         pytest.skip(str(error))
+
+
+def _spoiled(
+    tmp_path: Path,
+    line: str,
+    call: str,
+    at: int,
+    words: str = f"bytes={_BYTES} method=barrier",
+    kind: str = "corrupt",
+) -> End:
+    """How the test case ends of which rank 0's at-th call is spoiled."""
+    engine = engine_of(_openmpi())
     library = build_preloaded(engine, _SOURCE, tmp_path)
-    fault = (f"FAULT_CALL={call}", "FAULT_KIND=corrupt", "FAULT_RANK=0", f"FAULT_AT={at}")
-    before = ("env", *fault, f"FAULT_BYTES={_BYTES}", f"LD_PRELOAD={library}")
-    line = f"{line} bytes={_BYTES} method={method} rule=fixed count=10 check=sample"
+    fault = (f"FAULT_CALL={call}", f"FAULT_KIND={kind}", "FAULT_RANK=0", f"FAULT_AT={at}")
+    sized = [f"FAULT_{word.upper()}" for word in words.split() if word.startswith("bytes=")]
+    before = ("env", *fault, *sized, f"LD_PRELOAD={library}")
+    line = f"{line} {words} rule=fixed count=10 check=sample"
     threads = 2 if "threads=2" in line else 1
     records = measure(engine, 2, threads, [line], tmp_path / f"{at}.jsonl", before)
     (end,) = (record for record in records if isinstance(record, End))
@@ -148,6 +187,27 @@ def test_with_a_check_after_each_sample_every_timed_call_is_checked(tmp_path: Pa
 @pytest.mark.parametrize("at", [2, 4, 7])
 def test_with_a_check_after_each_sample_no_call_is_unchecked(tmp_path: Path, at: int) -> None:
     """In the warm-up, and back to back, where a repetition that is not timed would stand before a sample."""
-    end = _spoiled(tmp_path, "op=mpi.put", "MPI_Put", at, "batch reps=1")
+    end = _spoiled(tmp_path, "op=mpi.put", "MPI_Put", at, f"bytes={_BYTES} method=batch reps=1")
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank 1: ")
+
+
+# At one word of all threads: the op, the call of which one is lost, how the samples are.
+_AT_WORD = [
+    ("mpi.mt.accumulate", "MPI_Accumulate", "bytes=8 method=barrier"),
+    ("mpi.mt.get_accumulate", "MPI_Get_accumulate", "bytes=8 method=batch reps=1"),
+    ("mpi.mt.get", "MPI_Get", "bytes=8 method=batch reps=1"),
+    ("mpi.mt.fetch_and_op", "MPI_Fetch_and_op", "method=batch reps=1"),
+    ("mpi.mt.compare_and_swap window=create", "MPI_Compare_and_swap", "method=batch reps=1"),
+    ("mpi.mt.fetch_and_op windows=one sync=lock complete=close", "MPI_Fetch_and_op", "method=barrier"),
+]
+
+
+@pytest.mark.parametrize(("op", "call", "words"), [_AT_WORD[0], *(further(*case) for case in _AT_WORD[1:])])
+def test_a_timed_call_that_is_lost_at_a_word_of_all_threads_is_seen(
+    tmp_path: Path, op: str, call: str, words: str
+) -> None:
+    at = 12 if "batch" in words else 2 * (_BEFORE + 4)
+    end = _spoiled(tmp_path, f"op={op} target=word threads=2", call, at, words, "drop")
+    assert end.status == "failed"
+    assert (end.why or "").startswith("wrong: rank ")

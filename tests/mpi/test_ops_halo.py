@@ -124,7 +124,7 @@ _REFUSED = {
     "op=mpi.halo.2d5 bytes=8 px=1 py=1": "px=1 x py=1 is no grid of 3 ranks",
     "op=mpi.halo.2d5 bytes=8 px=1.5": "px=1.5 x py=0 is no grid of 3 ranks",
     "op=mpi.halo.2d5 bytes=100Ti": "more than MPI's int count can say",
-    "op=mpi.halo.2d5 bytes=7 back=partitioned partitions=2": "a face of 7 bytes has no 2 equal partitions",
+    "op=mpi.halo.2d5 bytes=7 back=partitioned partitions=2": "no 2 equal partitions; give --bytes 6 or 8",
 }
 
 

@@ -207,7 +207,7 @@ def test_threads_ready_their_shares_and_wait(tmp_path: Path, mpi: Mpi, ranks: in
 # With so many threads: a point -> words of the sentence.
 _REFUSED = {
     1: {
-        "op=mpi.part.send bytes=7": "7 bytes cannot be cut into 4 partitions; give a multiple",
+        "op=mpi.part.send bytes=7": "cannot be cut into 4 partitions; give a multiple of them, as 4 or 8",
         "op=mpi.overlap.isend bytes=8 waiter=thread": "give --thread-level multiple (or serialized)",
         "op=mpi.overlap.iallreduce bytes=7": "takes type=double: 7 bytes are no multiple of 8",
     },

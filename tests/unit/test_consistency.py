@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import warnings
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from steelyard.base.errors import InputError
 from steelyard.cli.show import print_results, read_results, tell_diagnostics
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
+from steelyard.records.consistency import end_contradiction
+from steelyard.records.job_file import PointRun
 from steelyard.records.read import read_folder, read_job
+from steelyard.records.schema import End, Obs, Point
 from steelyard.report import write_report
 
 Lines = list[dict[str, Any]]
@@ -49,6 +53,20 @@ def _first(lines: Lines, record: str, **has: Any) -> dict[str, Any]:
         for line in lines
         if line["record"] == record and all(line.get(key) == value for key, value in has.items())
     )
+
+
+@pytest.mark.parametrize("stamps", [[-9, -7], memoryview(array("q", [-9, -7]))])
+def test_a_clock_below_zero_contradicts_nothing(stamps: Any) -> None:
+    """As those of a simulation whose clocks are off."""
+    usual: dict[str, Any] = {"op": "self.empty", "bytes": 0, "ranks": 1, "threads": 1, "method": "batch"}
+    usual |= {"rule": "fixed", "reps": 1, "parts": 1, "report": "slowest"}
+    point = Point(point=0, start_ns=-10, **usual)
+    obs = Obs(point=0, first=0, count=2, start_ns=[stamps], stop_ns=[stamps])
+    end = End(point=0, status="ok", stop_ns=-5)
+    run = PointRun(0, point, (obs,), end)
+    assert end_contradiction(run, end) is None
+    late = msgspec.structs.replace(end, stop_ns=-8)
+    assert end_contradiction(run, late) == "samples of point 0 end after it"
 
 
 def test_the_records_themselves_are_sound(folder: Path) -> None:

@@ -157,6 +157,7 @@ def test_rivals_are_answered_first(page: str) -> None:
     """Times of the second MPI are 1.3 times those of the first, but for what differs by chance."""
     _, text = read(page)
     assert re.search(r"mpi\.allreduce: openmpi-4\.1\.4 takes 1\.\d+ to 1\.\d+ times as long as mpich", text)
+    assert re.search(r"; by the intervals it is slower in \d of \d test cases", text)
     assert page.index("openmpi-4.1.4 takes") < page.index("<svg") < page.index("<table")
 
 
@@ -319,6 +320,11 @@ def test_machine_in_words() -> None:
                 "governor": None,
                 "load": [0.5, 0.25, 0.0],
                 "caches": [{"level": 1, "type": "Data", "bytes": 32768, "instances": 2}],
+                "networks": [
+                    {"name": "eth0", "kind": "net", "driver": "virtio_net", "state": "up", "rate": None},
+                    {"name": "ib0", "kind": "infiniband", "driver": "mlx5", "state": None, "rate": "HDR"},
+                    {"name": "ifb0", "kind": "net", "driver": "", "state": "down", "rate": None},
+                ],
                 "cpus": [0, 1],
                 "colour": "blue",
             }
@@ -330,6 +336,7 @@ def test_machine_in_words() -> None:
         "memory": "8 GiB",
         "load": "0.50, 0.25, 0.00 over 1, 5 and 15 minutes",
         "caches": "L1 data 2 × 32 KiB",
+        "networks": "eth0, virtio_net, up; ib0, mlx5, HDR",
         "colour": "blue",
     }
 

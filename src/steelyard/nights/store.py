@@ -143,7 +143,7 @@ def pool(
         why = _refusal(tonight, night, any_host, since)
         cases = _by_case(night, single, later)
         if why is None and not mine.keys() & cases.keys():
-            why = "it has no test case of tonight's: other ops, sizes, ranks or methods"
+            why = "it has no test case of tonight's: other ops, sizes, ranks, methods, parameters or --env"
         if why is not None:
             left_out.append((str(night.folder), why))
             continue

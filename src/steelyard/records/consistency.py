@@ -225,7 +225,7 @@ def _latest(stamps: Sequence[int]) -> int:
     if isinstance(stamps, memoryview):
         import numpy as np
 
-        return int(np.asarray(stamps).max(initial=0))
+        return int(np.asarray(stamps).max()) if len(stamps) else 0  # a clock may be below zero
     return max(stamps, default=0)
 
 

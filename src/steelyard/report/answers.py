@@ -108,7 +108,9 @@ def answers(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Itera
 
 
 def _rival_words(ratios: Sequence[Ratio]) -> str:
-    """`b takes 0.9 to 8 times as long as a; the interval is above 1 in 4 of 5 test cases, holds 1 in 1`."""
+    """`b takes 0.9 to 8 times as long as a; by the intervals it is slower in 4 of 5 test cases and cannot be
+    told apart in 1`: an interval above 1, below it, or around it.
+    """
     low, high = (format_factor(end(ratio.value for ratio in ratios)) for end in (min, max))
     span = low if low == high else f"{low} to {high}"
     words = f"{ratios[0].name} takes {span} times as long as {ratios[0].base_name}"
@@ -117,13 +119,13 @@ def _rival_words(ratios: Sequence[Ratio]) -> str:
         return f"{words}; a single launch has no interval"
     above = sum(1 for ratio in told if ratio.low is not None and ratio.low > 1)
     below = sum(1 for ratio in told if ratio.high is not None and ratio.high < 1)
-    counts = ((above, "is above 1"), (below, "is below 1"), (len(told) - above - below, "holds 1"))
-    cases = "test case" if len(told) == 1 else "test cases"
+    counts = ((above, "is slower"), (below, "is faster"), (len(told) - above - below, "cannot be told apart"))
+    parts = [(verdict, count) for count, verdict in counts if count]
     if len(told) == 1:
-        return f"{words}; the interval " + next(verb for count, verb in counts if count)
-    parts = [f"{verb} in {count}" for count, verb in counts if count]
-    parts[0] += f" of {len(told)} {cases}"
-    return f"{words}; the interval " + ", ".join(parts)
+        return f"{words}; by the interval it {parts[0][0]}"
+    said = [f"{verdict} in {count}" for verdict, count in parts]
+    said[0] += f" of {len(told)} test cases"
+    return f"{words}; by the intervals it {joined(said)}"
 
 
 def _span_words(group: FigureGroup) -> str:

@@ -53,6 +53,15 @@ def _caches(caches: list[dict[str, Any]]) -> str:
     )
 
 
+def _networks(devices: list[dict[str, Any]]) -> str:
+    """Those that are hardware; the others are made by software and carry nothing between hosts."""
+    return "; ".join(
+        ", ".join(one[key] for key in ("name", "driver", "state", "rate") if one[key])
+        for one in devices
+        if one["driver"]
+    )
+
+
 def _load(load: list[float]) -> str:
     return ", ".join(f"{one:.2f}" for one in load) + " over 1, 5 and 15 minutes"
 
@@ -88,6 +97,7 @@ _MACHINE: dict[str, tuple[str, Words]] = {
     "thp": ("transparent huge pages", plain),
     "load": ("load", _load),
     "numa_nodes": ("NUMA nodes", plain),
+    "networks": ("networks", _networks),
     "sockets": ("sockets", plain),
     "cpu_quota": ("CPU quota", lambda cpus: f"{cpus:g} CPUs"),
 }

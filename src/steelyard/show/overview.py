@@ -164,7 +164,7 @@ def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> 
     if not counts:
         return ""
     if counts == [1]:
-        return "1 launch (± is inside it and says nothing of the next)"
+        return "1 launch (± is of it alone, not of further ones)"
     words = counted_range(counts, "launch")
     return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
 

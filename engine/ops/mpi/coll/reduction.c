@@ -308,13 +308,14 @@ static struct value combine_times(int which, struct value a, struct value b, int
     return combine(which, combine(which, a, b), b);
 }
 
-int reduction_check_times(const struct reduction *r, const void *data, size_t count, int start, int by,
-                          int64_t times, int block)
+int reduction_check_times(const struct reduction *r, const void *data, size_t count, int last, int64_t times,
+                          int block)
 {
     for (size_t i = 0; i < count; ++i) {
         const char *element = (const char *)data + i * r->size;
-        const struct value expected =
-            combine_times(r->which, value(r, start, block, i), value(r, by, block, i), times);
+        struct value expected = value(r, 0, block, i);
+        for (int rank = 1; rank <= last; ++rank)
+            expected = combine_times(r->which, expected, value(r, rank, block, i), times);
         if (!r->number->same(element, expected))
             return say_wrong(r, element, i, expected);
     }

@@ -46,9 +46,9 @@ void reduction_settle(const struct reduction *r, void *data, size_t count);
 /* Whether the answer is known, exactly, after a number has been combined with another so many times. */
 bool reduction_repeats(const struct reduction *r, int64_t times);
 
-/* The block of rank `start` after that of rank `by` was combined with it so many times. ERR_WRONG. */
-int reduction_check_times(const struct reduction *r, const void *data, size_t count, int start, int by,
-                          int64_t times, int block);
+/* The block of rank 0 after each of ranks 1 to last was combined with it so many times. ERR_WRONG. */
+int reduction_check_times(const struct reduction *r, const void *data, size_t count, int last, int64_t times,
+                          int block);
 
 /* The block against the answer over ranks 0 to last, in this order. ERR_WRONG. */
 int reduction_check(const struct reduction *r, const void *data, size_t count, int last, int block);

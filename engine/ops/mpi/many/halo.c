@@ -139,12 +139,12 @@ static int lay_links(const struct op_env *env, const struct grid *grid, struct h
 
 static int refuse_partitions(const struct op_env *env)
 {
-    size_t partitions = (size_t)env->params[PARTITIONS];
-    if ((enum exchange_back)env->params[BACK] != EXCHANGE_PARTITIONED || env->bytes % partitions == 0)
+    const size_t partitions = (size_t)env->params[PARTITIONS], left = env->bytes % partitions;
+    if ((enum exchange_back)env->params[BACK] != EXCHANGE_PARTITIONED || left == 0)
         return 0;
     return err_say(ERR_INPUT,
-                   "a face of %zu bytes has no %zu equal partitions; choose a divisor or a multiple",
-                   env->bytes, partitions);
+                   "a face of %zu bytes has no %zu equal partitions; give --bytes %zu or %zu, or a divisor",
+                   env->bytes, partitions, env->bytes - left, env->bytes - left + partitions);
 }
 
 static int choose_movers(const struct op_env *env, struct exchange_ask *ask)

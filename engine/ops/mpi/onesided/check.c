@@ -286,31 +286,35 @@ int rma_check(const struct rma *s, bool second)
 
 /* ---- what timed calls leave ---- */
 
-/* Whether the numbers are such that they stay what they are: those of which nobody can say what many
- * repetitions, or threads that share a place, make of them. */
-static bool settles(const struct rma *s)
+bool rma_settles(const struct rma *s)
 {
-    return rma_combines(s) &&
-           (s->layout == RMA_WORD || (!s->replaces && !s->keeps && !reduction_repeats(&s->sum, 1)));
+    return rma_combines(s) && !s->replaces && !s->keeps && !reduction_repeats(&s->sum, 1);
+}
+
+static bool swaps_word(const struct rma *s)
+{
+    return s->row->effect == RMA_SWAP && s->layout == RMA_WORD;
 }
 
 /* A swap finds what its origin has, whether it swaps or not. */
 static void settle_window(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i)
-        if (s->row->effect == RMA_SWAP && s->layout != RMA_WORD)
+        if (s->row->effect == RMA_SWAP && !swaps_word(s))
             data_fill(here(s, i), s->bytes, s->peer, rma_number(s, s->thread, i));
-        else if (settles(s))
+        else if (rma_settles(s))
             reduction_settle(&s->sum, here(s, i), (size_t)s->count);
 }
 
 int rma_refresh(struct rma *s)
 {
-    int err = s->layout == RMA_WORD ? 0 : rma_prepare(s);
-    for (int i = 0; i < s->places && settles(s) && s->send; ++i)
+    int err = swaps_word(s) ? 0 : rma_prepare(s);
+    for (int i = 0; i < s->places && rma_settles(s) && s->send; ++i)
         reduction_settle(&s->sum, s->send + (size_t)i * s->stride, (size_t)s->count);
-    if (s->compare && s->layout == RMA_WORD)
+    if (s->compare && swaps_word(s)) { /* what all threads have found is swapped for itself */
         memcpy(s->send, s->recv, s->bytes);
+        data_poison(s->recv, s->bytes);
+    }
     if (s->compare && s->swaps)
         memcpy(s->compare, s->send, s->bytes);
     if (err || !has_window(s))
@@ -329,7 +333,7 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
     const struct reduction sum = rma_sum_at(s, target);
     const bool stays = s->row->effect == RMA_GET || s->keeps || times == 0;
     if (rma_combines(s) && !s->replaces && !s->keeps)
-        return reduction_check_times(&sum, at, (size_t)s->count, 0, sender(s), times,
+        return reduction_check_times(&sum, at, (size_t)s->count, sender(s), times,
                                      rma_number(s, owner(s), place));
     if (s->row->effect == RMA_SWAP) /* of the origin: nobody swaps both ways */
         return data_check(at, s->bytes, has_window(s) ? s->peer : s->rank, rma_number(s, s->thread, place),
@@ -348,7 +352,7 @@ static int check_timed_window(const struct rma *s, int64_t reps)
 
 int rma_check_timed(const struct rma *s, int64_t reps)
 {
-    if (s->bytes == 0 || reps == 0 || settles(s) ||
+    if (s->bytes == 0 || reps == 0 || rma_settles(s) ||
         (rma_combines(s) && !s->replaces && !s->keeps && !reduction_repeats(&s->sum, reps)))
         return 0;
     int err = 0;

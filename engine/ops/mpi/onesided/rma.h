@@ -233,6 +233,10 @@ int rma_refresh(struct rma *s);
 /* Whether so many repetitions since have left what they should. */
 int rma_check_timed(const struct rma *s, int64_t reps);
 
+/* Whether timed numbers are such that they stay what they are: those of which nobody can say what many
+ * repetitions make of them. They are not checked. */
+bool rma_settles(const struct rma *s);
+
 /* The numbers of this op's calls into the window of a rank: the window's own is the first, and those of the
  * threads that share a place follow. */
 struct reduction rma_sum_at(const struct rma *s, int target);
@@ -244,9 +248,10 @@ bool rma_combines(const struct rma *s);
 /* ERR_INPUT for what they cannot be, which all ranks find alike. */
 int rma_refuse_word(const struct rma *s);
 
-/* After rma_check() of each: what so many threads have fetched and left in a place is what they fetch and
- * leave one after another in some order. `second` of a swap. ERR_WRONG. */
-int rma_check_word(struct rma *threads, int count, bool second);
+/* What so many threads have fetched in a repetition is what they fetch one after another in some order, and
+ * what so many repetitions have left is what they leave in any. Swaps that follow others are `later`: all
+ * find what the first of them has left. ERR_WRONG. */
+int rma_check_word(struct rma *threads, int count, bool later, int64_t reps);
 
 /* ---- an op's life (job.c) ---- */
 

@@ -120,9 +120,8 @@ static int leave(const struct rma *s, const void *found, unsigned char *left, in
     return team_mpi_err(MPI_Reduce_local(sent, left, s->count, s->type, s->op), "MPI_Reduce_local");
 }
 
-/* A second swap finds what the first has left: what the first thread has found, so that all have found one.
- */
-static int check_place(struct walk *w, bool second)
+/* Later swaps find what the first have left: what the first thread has found, so that all have found one. */
+static int check_place(struct walk *w, bool later)
 {
     const struct rma *first = w->threads;
     const size_t place = (size_t)w->place * first->stride;
@@ -133,7 +132,7 @@ static int check_place(struct walk *w, bool second)
             leave(&w->threads[t], w->found + (size_t)t * w->bytes, w->left + (size_t)t * w->bytes, w->place);
     }
     fill(first, w->before, first->peer, 0, w->place);
-    if (second)
+    if (later)
         memcpy(w->before, w->found, w->bytes);
     for (size_t e = 0; e < w->bytes / w->size && !err; ++e) {
         err = check_counts(w, e);
@@ -142,7 +141,7 @@ static int check_place(struct walk *w, bool second)
     return err;
 }
 
-static int check_found(const struct rma *threads, int count, bool second)
+static int check_found(const struct rma *threads, int count, bool later)
 {
     const size_t all = (size_t)count * threads->bytes;
     struct walk w = {.threads = threads,
@@ -158,7 +157,7 @@ static int check_found(const struct rma *threads, int count, bool second)
                   ? 0
                   : err_say(ERR_NOMEM, "no memory to check %d threads", count);
     for (; w.place < threads->places && !err; ++w.place)
-        err = check_place(&w, second);
+        err = check_place(&w, later);
     free(w.before);
     free(w.found);
     free(w.left);
@@ -187,7 +186,7 @@ static int check_any(const struct rma *s, const char *value, int count, int plac
     return 0;
 }
 
-static int check_window(const struct rma *s, int count)
+static int check_window(const struct rma *s, int count, int64_t reps)
 {
     const struct reduction sum = rma_sum_at(s, s->rank);
     const bool one = s->replaces || s->row->effect == RMA_SWAP;
@@ -195,22 +194,30 @@ static int check_window(const struct rma *s, int count)
     for (int i = 0; i < s->places && !err; ++i) {
         const char *value = s->window->memory + s->first + (size_t)i * s->apart;
         err = one ? check_any(s, value, count, i)
-                  : reduction_check(&sum, value, (size_t)s->count, s->keeps ? 0 : count, rma_number(s, 0, i));
+                  : reduction_check_times(&sum, value, (size_t)s->count, s->keeps ? 0 : count, reps,
+                                          rma_number(s, 0, i));
     }
     return err;
 }
 
-int rma_check_word(struct rma *threads, int count, bool second)
+/* Sums of so many repetitions may be more than their type holds exactly. */
+static bool is_known(const struct rma *s, int64_t calls)
+{
+    return !rma_combines(s) || s->replaces || s->keeps || calls == s->threads ||
+           reduction_repeats(&s->sum, calls);
+}
+
+int rma_check_word(struct rma *threads, int count, bool later, int64_t reps)
 {
     struct rma *last = &threads[count - 1];
-    const bool planted = last->planted && second == (last->row->effect == RMA_SWAP);
+    const bool planted = last->planted && later == (last->row->effect == RMA_SWAP);
     const size_t end = (size_t)(last->places - 1);
     int err = 0;
-    if (last->bytes == 0)
+    if (last->bytes == 0 || !is_known(last, reps * count))
         return 0;
-    if (last->recv) {
+    if (last->recv && reps == 1) {
         data_arrived(last->recv + end * last->stride, last->bytes, planted);
-        err = check_found(threads, count, second);
+        err = check_found(threads, count, later);
     }
     if (err || last->role == RMA_ORIGIN)
         return err;
@@ -218,7 +225,7 @@ int rma_check_word(struct rma *threads, int count, bool second)
     if (err)
         return err;
     data_arrived(last->window->memory + last->first + end * last->apart, last->bytes, planted);
-    err = check_window(last, count);
+    err = check_window(last, count, reps);
     const int left = window_leave(last->window, last->locks);
     return err ? err : left;
 }

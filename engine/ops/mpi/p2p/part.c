@@ -161,9 +161,11 @@ static int check_params(const struct op_env *env)
     if (partitions < env->threads)
         return err_say(ERR_INPUT, "%d partitions are fewer than the %d threads; give at least %d", partitions,
                        env->threads, env->threads);
-    if (env->bytes % (size_t)partitions != 0)
-        return err_say(ERR_INPUT, "%zu bytes cannot be cut into %d partitions; give a multiple of them",
-                       env->bytes, partitions);
+    const size_t left = env->bytes % (size_t)partitions;
+    if (left != 0)
+        return err_say(ERR_INPUT,
+                       "%zu bytes cannot be cut into %d partitions; give a multiple of them, as %zu or %zu",
+                       env->bytes, partitions, env->bytes - left, env->bytes - left + (size_t)partitions);
     if (env->params[WORK_US] + env->params[SKEW_US] > 0 && env->work_per_us <= 0)
         return err_say(ERR_UNSUPPORTED, "the clock stands still while a rank computes: work has no duration");
     return 0;

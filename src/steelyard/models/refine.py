@@ -44,7 +44,7 @@ def sizes_to_add(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
 
 
 def most_sizes(rows: Sequence[Row]) -> int:
-    """Of how many sizes the longest series is; 0 where no op has sizes and a time."""
+    """The number of sizes of the longest series; 0 where no op has sizes and a time."""
     return max(map(len, _series(rows)), default=0)
 
 

@@ -23,11 +23,7 @@ from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
 from steelyard.results.row import NOT_YET
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import (
-    FigureGroup,
-    Shown,
-    group_items,
-)
+from steelyard.show.figure_groups import FigureGroup, Shown, group_items
 from steelyard.system.kernel_settings import SystemSettings
 
 HANG = End(point=0, status="failed", why="hang: <b>no</b> observation & for 20 s")
@@ -321,9 +317,9 @@ def test_machine_in_words() -> None:
                 "load": [0.5, 0.25, 0.0],
                 "caches": [{"level": 1, "type": "Data", "bytes": 32768, "instances": 2}],
                 "networks": [
-                    {"name": "eth0", "kind": "net", "driver": "virtio_net", "state": "up", "rate": None},
-                    {"name": "ib0", "kind": "infiniband", "driver": "mlx5", "state": None, "rate": "HDR"},
-                    {"name": "ifb0", "kind": "net", "driver": "", "state": "down", "rate": None},
+                    {"name": "eth0", "driver": "virtio_net", "state": "up", "rate": None},
+                    {"name": "ib0", "driver": "mlx5", "state": None, "rate": "HDR"},
+                    {"name": "ifb0", "driver": "", "state": "down", "rate": None},
                 ],
                 "cpus": [0, 1],
                 "colour": "blue",

@@ -134,7 +134,7 @@ def _sentence(name: str, order: MicroOrder) -> str:
 
 
 def _best_words(best: Sequence[str], all_ways: Sequence[str]) -> str:
-    return "none, all are alike" if len(best) in (0, len(all_ways)) else " or ".join(best)
+    return "none can be told" if len(best) in (0, len(all_ways)) else " or ".join(best)
 
 
 def _interval_words(span: Interval) -> str:

@@ -201,7 +201,7 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
     if not one.tells:
         return "too few launches to tell"
     if one.alike == len(one.ways):
-        return "none: all are alike"
+        return "none can be told"
     shared = names.shared(one.ways[: one.alike], one.ways)
     return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
 

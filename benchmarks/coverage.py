@@ -138,7 +138,7 @@ def inside_row(world: World, truth: float, count: int, rounds: int, p: float = 0
 def seen_row(world: World, count: int, rounds: int) -> tuple[float, float, Held, Held]:
     """Regimes inside one launch of so many samples: how many see both, and how many of these have modes.
 
-    Seen is what has a tenth of the samples. Of launches with modes: the values of fast and slow.
+    Seen is what has a tenth of the samples. The values of fast and slow are of launches with modes.
     """
     both, fast, slow = 0, list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
     for seed in range(rounds):

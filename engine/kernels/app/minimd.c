@@ -137,8 +137,7 @@ static int reset(void *state)
     return err;
 }
 
-/* What ranks have met on their way says more than what has come of it: where one has, only such ranks speak.
- */
+/* What a rank has met on its way says more than what has come of it: if one has, only such ranks speak. */
 static int tell_wrong(const struct minimd *s, int judged)
 {
     double met = s->wrong != 0;

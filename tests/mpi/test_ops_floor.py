@@ -11,10 +11,11 @@ import pytest
 
 import hosts as testbed
 from hosts import hosts
-from points import engine_of, measure
+from points import describe, engine_of, measure
 from steelyard.base.errors import MeasurementError
 from steelyard.engines.build import Engine, mpi_engine, solo_engine
 from steelyard.engines.mpi import Mpi
+from steelyard.records.kinds import NETWORK
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Point, Record
 from steelyard.system.process import run
@@ -198,6 +199,17 @@ def test_memory_that_may_not_be_read_is_a_reason(tmp_path: Path, liar: Path) -> 
 # ---- between hosts -----------------------------------------------------------------------------------------
 
 
+_TAGGED = tuple(
+    (op, f"{param}={word}")
+    for op, param in (("ofi.tagged", "provider"), ("ucx.tagged", "tls"))
+    for word in ("best", "tcp", "shm")
+)
+
+
+def _is_there(mpi: Mpi, op: str) -> bool:
+    return any(one.name == op and one.available for one in describe(mpi_engine(mpi)).ops)
+
+
 @pytest.mark.ours
 def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) -> None:
     """Two hosts of the test bed, which have networks and processes of their own."""
@@ -207,8 +219,10 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
         pytest.skip(f"the test bed has no row for {mpi.family}")
     lines = ["op=sock.tcp bytes=1000", "op=sock.tcp.stream bytes=1000 window=4", "op=sock.udp bytes=1000"]
     local = ["op=sock.unix bytes=8", "op=sock.pipe bytes=8", "op=shm.flag bytes=8", "op=shm.cma bytes=8"]
+    tagged = [f"op={op} {word} bytes=1000" for op, word in _TAGGED if _is_there(mpi, op)]
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
-    points.write_text("".join(f"point={i} {line} {_FIXED}\n" for i, line in enumerate((*lines, *local))))
+    all_lines = (*lines, *local, *tagged)
+    points.write_text("".join(f"point={i} {line} {_FIXED}\n" for i, line in enumerate(all_lines)))
     engine = mpi_engine(mpi)
     with hosts(2) as bed:
         start = bed.mpiexec(mpi)
@@ -220,6 +234,13 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
     assert done.code == 0, done.err + done.out
     ends = _ends(read_records(out).records)
     assert [(end.status, end.why, end.verified) for end in ends[:3]] == [("ok", None, True)] * 3
-    for line, end in zip(local, ends[3:], strict=True):
+    for line, end in zip(local, ends[3 : 3 + len(local)], strict=True):
         assert end.status == "skipped", line
         assert "is for two ranks of one host" in (end.why or ""), line
+    for line, end in zip(tagged, ends[3 + len(local) :], strict=True):
+        if "=shm" in line:
+            assert end.status == "skipped", line
+            continue
+        assert (end.status, end.why, end.verified) == ("ok", None, True), line
+        assert end.transport is not None, line
+        assert (end.transport.name.partition(";")[0], end.transport.layer) == ("tcp", NETWORK), line

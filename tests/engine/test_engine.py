@@ -164,7 +164,6 @@ def test_the_common_part_of_the_installation_is_used_where_it_is_the_same(
     first = run([compiler, "--version"], timeout=60).out.partition("\n")[0]
     name, _, release = first.partition(" ")
     (common,) = own_cache.glob("engines/*/common.o")
-    (tmp_path / "installed").mkdir()
     shutil.move(common, tmp_path / "installed")
     (tmp_path / "installed" / "common.txt").write_text(version.format(name=name, release=release) + "\n")
     (tmp_path / "bin").mkdir()

@@ -46,6 +46,17 @@ def _links() -> Iterator[str]:
     yield "op=shm.flag.stream piece=64 bytes=10001 window=1"
 
 
+def _tagged(mpi: Mpi, size: int) -> list[str]:
+    """Messages through libraries that the engine was built with; under an MPI that has them, its own."""
+    there = {op.name for op in describe(engine_of(mpi)).ops if op.available}
+    return [
+        f"op={op} {param}={word} bytes={size}"
+        for op, param in (("ofi.tagged", "provider"), ("ucx.tagged", "tls"))
+        for word in ("best", "tcp", "shm")
+        if op in there
+    ]
+
+
 def _memory() -> Iterator[str]:
     for size, buffers in itertools.product((0, 1, 63, 64, 65, 100_001), (1, 3)):
         yield f"op=mem.copy bytes={size} buffers={buffers}"
@@ -81,7 +92,7 @@ def test_every_link_delivers_between_forks(tmp_path: Path, ranks: int) -> None:
 
 
 def test_every_link_delivers_between_ranks_of_mpi(tmp_path: Path, mpi: Mpi) -> None:
-    lines = [*itertools.islice(_links(), 0, None, 5)]
+    lines = [*itertools.islice(_links(), 0, None, 5), *_tagged(mpi, 8), *_tagged(mpi, 100_001)]
     _all_right(engine_of(mpi), 2, lines, tmp_path / "out.jsonl")
 
 
@@ -199,17 +210,6 @@ def test_memory_that_may_not_be_read_is_a_reason(tmp_path: Path, liar: Path) -> 
 # ---- between hosts -----------------------------------------------------------------------------------------
 
 
-_TAGGED = tuple(
-    (op, f"{param}={word}")
-    for op, param in (("ofi.tagged", "provider"), ("ucx.tagged", "tls"))
-    for word in ("best", "tcp", "shm")
-)
-
-
-def _is_there(mpi: Mpi, op: str) -> bool:
-    return any(one.name == op and one.available for one in describe(mpi_engine(mpi)).ops)
-
-
 @pytest.mark.ours
 def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) -> None:
     """Two hosts of the test bed, which have networks and processes of their own."""
@@ -219,7 +219,7 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
         pytest.skip(f"the test bed has no row for {mpi.family}")
     lines = ["op=sock.tcp bytes=1000", "op=sock.tcp.stream bytes=1000 window=4", "op=sock.udp bytes=1000"]
     local = ["op=sock.unix bytes=8", "op=sock.pipe bytes=8", "op=shm.flag bytes=8", "op=shm.cma bytes=8"]
-    tagged = [f"op={op} {word} bytes=1000" for op, word in _TAGGED if _is_there(mpi, op)]
+    tagged = _tagged(mpi, 1000)
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
     all_lines = (*lines, *local, *tagged)
     points.write_text("".join(f"point={i} {line} {_FIXED}\n" for i, line in enumerate(all_lines)))

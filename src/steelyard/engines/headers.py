@@ -29,7 +29,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 def headers_found(libraries: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Header]:
-    """Of libraries, by the names that pkg-config knows, and a header of each: those that are there."""
+    """The libraries that are there, of names that pkg-config knows and a header of each."""
     asked = frozenset((name, environment.get(name, "")) for name in _ASKED)
     found = {name: _find(name, header, asked) for name, header in libraries.items()}
     return {name: header for name, header in found.items() if header is not None}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from steelyard.base.plural import plural
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
-from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
 from steelyard.records.schema import Point, Transport
 from steelyard.results.agreement import with_same_answers
 from steelyard.results.combined import Combined, combine, finite
@@ -67,6 +67,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
     good = [cell for cell in cells if cell.status == "ok"]
     seen = next((cell.point for cell in cells if cell.point), None)
     kind = seen or op
+    is_of_mpi = plan.mpi is not None and kind.layer in (None, MPI)  # and not of a layer below it
     carried = [cell.transport for cell in good if cell.transport is not None]
     common: dict[str, Any] = {
         "point": plan.point,
@@ -94,7 +95,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "omp": plan.omp,
         "env": plan.env,
         "reference_point": plan.reference,
-        "transport": _carriers(carried) or (_transport(cells) if plan.mpi else None),
+        "transport": _carriers(carried) or (_transport(cells) if is_of_mpi else None),
         "headline": _headline(seen) if seen else "time",
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),

@@ -128,7 +128,7 @@ def choose_mpi(choice: str | None) -> Mpi:
     if choice is not None and (os.sep in choice or _is_file(Path(choice))):
         return _at_path(Path(choice).expanduser())
     mpis = list[Mpi]()
-    choice = _ALIASES.get(choice, choice)
+    choice = _ALIASES.get(choice, choice) if choice else None
     for mpi in _named_apart(_probe(*candidate) for candidate in _candidates()):  # no more than it takes
         if choice in (None, mpi.name, mpi.family, mpi.origin):
             return mpi

@@ -13,6 +13,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
@@ -202,7 +203,7 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
     if not any(one.suspected for one in found.points):
         return found
     words = ["steelyard", *sys.argv[1:], "--baseline", _former_build(pooled)]
-    return replace(found, confirm=shlex.join(words))
+    return replace(found, confirm=visible(shlex.join(words)))
 
 
 def _former_build(pooled: Pool) -> str:

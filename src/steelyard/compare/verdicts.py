@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
+from steelyard.compare.answer import (
+    CANNOT_TELL,
+    FASTER,
+    LITTLE,
+    SAME,
+    SLOWER,
+    Answer,
+    Evidence,
+    Question,
+    answer,
+)
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
@@ -250,16 +260,16 @@ def answers_of(
     by_turns: bool = True,
 ) -> list[Answer]:
     """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
+    least = least_pairs(asked.false_alarm) if by_turns else None
     return [
         answer(
-            float(found.estimate[j]),
-            float(found.low[j]),
-            float(found.high[j]),
-            float(found.p[j]),
-            int(found.pairs[j]),
-            _modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
+            Evidence(
+                *(float(one[j]) for one in (found.estimate, found.low, found.high, found.p)),
+                pairs=int(found.pairs[j]),
+                least=least,
+                modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
+            ),
             asked,
-            least_pairs(asked.false_alarm) if by_turns else None,
         )
         for j in range(first.shape[1])
     ]

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.imb import IMB_TESTS, imb_text
@@ -31,7 +32,7 @@ def results_document(what: Results) -> dict[str, Any]:
     made = {model.key: msgspec.to_builtins(what.made(model)) for model in MODELS}
     points = [row_document(row) for row in what.rows]
     doubts = msgspec.to_builtins(what.found)
-    return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made, "doubts": doubts}
+    return {"schema": SCHEMA, "out": visible(str(what.folder)), "points": points, **made, "doubts": doubts}
 
 
 def _json(what: Export) -> bytes:
@@ -54,12 +55,12 @@ def _csv(what: Export) -> bytes:
     for one in what.folders:
         for row in one.rows:
             medians = tuple(launch.median for launch in row.launches if launch.median is not None)
-            cells = {"folder": str(one.folder), **flat(row), "launch_medians": medians}
+            cells = {"folder": visible(str(one.folder)), **flat(row), "launch_medians": medians}
             writer.writerow({name: _harmless(cell(value)) for name, value in cells.items()})
     return text.getvalue().encode()
 
 
-_FORMULA, _NUMBERS = re.compile(r"[=+\-@\t\r]"), re.compile(r"[-+0-9.:e ]*")
+_FORMULA, _NUMBERS = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
 
 
 def _harmless(value: Any) -> Any:

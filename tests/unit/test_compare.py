@@ -16,7 +16,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Evidence, Question, answer
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Contrast, Question, answer
 from steelyard.compare.arms import against, rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
 from steelyard.compare.junit import junit_xml
@@ -94,13 +94,13 @@ def test_a_little_is_not_the_same() -> None:
     ],
 )
 def test_the_words(estimate: float, half: float, p: float, pairs: int, modes: int, verdict: str) -> None:
-    seen = Evidence(estimate, estimate - half, estimate + half, p, pairs, modes=modes)
+    seen = Contrast(estimate, estimate - half, estimate + half, p, pairs, modes=modes)
     assert answer(seen, _ASKED).verdict == verdict
 
 
 def test_how_many_launches_would_tell() -> None:
     """The half width falls with the root of the launches: four times as wide wants sixteen times as many."""
-    said = answer(Evidence(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10), _ASKED)
+    said = answer(Contrast(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10), _ASKED)
     assert said.launches_needed == pytest.approx(160, abs=1)
 
 
@@ -116,7 +116,7 @@ def test_how_many_launches_would_tell() -> None:
 def test_how_many_launches_would_tell_a_large_difference(
     estimate: float, half: float, pairs: int, least: int | None, needed: int | None
 ) -> None:
-    said = answer(Evidence(estimate, estimate - half, estimate + half, 0.02, pairs, least), _ASKED)
+    said = answer(Contrast(estimate, estimate - half, estimate + half, 0.02, pairs, least), _ASKED)
     assert said.verdict == CANNOT_TELL
     assert said.launches_needed == needed
 

@@ -46,7 +46,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Contrast:
     """What launches show of one test case: the logarithm of B over A, with its simultaneous interval.
 
     `p` is adjusted for the family. `pairs` is the number of pairs of launches, and `least` that from which
@@ -63,7 +63,7 @@ class Evidence:
     modes: int = 1
 
 
-def answer(seen: Evidence, asked: Question) -> Answer:
+def answer(seen: Contrast, asked: Question) -> Answer:
     """Answer for one test case."""
     if not math.isfinite(seen.estimate):
         return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
@@ -80,7 +80,7 @@ def answer(seen: Evidence, asked: Question) -> Answer:
     return Answer(CANNOT_TELL, *ends, seen.p, _needed(seen, margin, is_inside), why)
 
 
-def _needed(seen: Evidence, margin: float, is_inside: bool) -> int | None:
+def _needed(seen: Contrast, margin: float, is_inside: bool) -> int | None:
     """How many launches would tell, where they do not; None where no number is known to."""
     half = max(seen.high - seen.estimate, seen.estimate - seen.low)
     if seen.least is None:

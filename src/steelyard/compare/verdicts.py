@@ -20,7 +20,7 @@ from steelyard.compare.answer import (
     SAME,
     SLOWER,
     Answer,
-    Evidence,
+    Contrast,
     Question,
     answer,
 )
@@ -263,7 +263,7 @@ def answers_of(
     least = least_pairs(asked.false_alarm) if by_turns else None
     return [
         answer(
-            Evidence(
+            Contrast(
                 *(float(one[j]) for one in (found.estimate, found.low, found.high, found.p)),
                 pairs=int(found.pairs[j]),
                 least=least,

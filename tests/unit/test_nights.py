@@ -124,6 +124,8 @@ def test_equal_nights_alarm_nobody(equal: Path) -> None:
     assert not found.changes
     assert {one.verdict for one in found.points} <= {SAME, CANNOT_TELL}
     check(CheckOptions(history=[equal]))  # exits with 0
+    first, *others = folders_in([equal])
+    check(CheckOptions(history=[first], more=others))  # as a shell makes them of a pattern
 
 
 def test_a_slow_night_is_found_tonight(

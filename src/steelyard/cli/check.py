@@ -30,6 +30,7 @@ _OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that tell its
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
+        "steelyard check --history nights/2026-1*",
         "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
         "steelyard check --tonight results/now --baseline results/before",
@@ -41,6 +42,10 @@ EXAMPLES = {
 class CheckOptions:
     """The options of `steelyard check`."""
 
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR", help="further folders of --history, as a shell makes them of nights/*"),
+    ] = None
     history: Annotated[
         list[Path] | None,
         typer.Option(
@@ -96,13 +101,18 @@ class CheckOptions:
     junit: JunitFile = None
     json: JsonFlag = False
 
+    @property
+    def nights(self) -> list[Path]:
+        """All folders of the history."""
+        return [*(self.history or ()), *(self.more or ())]
+
 
 def check(options: CheckOptions) -> None:
     """Hold tonight against the nights before, and date what changed; or against another build."""
     from steelyard.nights.verdicts import check_tonight
 
     asked = question(options.false_alarm, options.least, options.margin)
-    if not options.history:
+    if not options.nights:
         _check_without_history(options)
         return
     pooled = _pool(options)
@@ -150,7 +160,7 @@ def _pool(options: CheckOptions) -> Pool:
     from steelyard.nights.digest import known_night
     from steelyard.nights.store import folders_in, pool
 
-    folders = {path.resolve(): path for path in folders_in(options.history or [])}
+    folders = {path.resolve(): path for path in folders_in(options.nights)}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
     for real, folder in folders.items():

@@ -348,6 +348,22 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
         compare_command(CompareOptions(folders=[good]))
 
 
+def test_launches_that_failed_are_named() -> None:
+    """Some of one arm beside others; and all of one test case, whose reason is not that launches are few."""
+    good, bad = _folder({8: 1.0})
+    bad = structs.replace(bad, status="failed", why="hang (launch 11 of 11)")
+    lost = [_row("a-1", 16, [5.0] * 10), _row("b-2", 16, [], status="failed", why="wrong: byte 3 is 4")]
+    found = compare(rivals_by([good, bad, *lost], "mpi"), True, _ASKED)
+    assert found.failed == ("mpi.pingpong, 8 bytes, b-2: hang (launch 11 of 11)",)
+    assert found.refused == (
+        "mpi.pingpong, 16 bytes: fewer than two launches went well (b-2: wrong: byte 3 is 4)",
+    )
+    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False)).split())
+    assert "Failed, and left out: mpi.pingpong, 8 bytes, b-2: hang (launch 11 of 11)." in text
+    with pytest.raises(InputError, match=r"wrong: byte 3 is 4\); mend that"):
+        compare(rivals_by(lost, "mpi"), True, _ASKED)
+
+
 def test_launches_without_time_are_named() -> None:
     """Launches 2 and 7 took no time that the timer can tell, one of them less than reading the timer does."""
     times = np.linspace(99, 101, 12)

@@ -152,7 +152,7 @@ def test_a_command_that_is_imported_meanwhile_measures_again_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Modules of commands are imported when they are called: nothing may stay in them for other tests."""
-    monkeypatch.setattr(steelyard_package.cli, "run", None, raising=False)
+    monkeypatch.setattr(importlib.import_module("steelyard.cli"), "run", None, raising=False)
     monkeypatch.delitem(sys.modules, "steelyard.cli.run", raising=False)
     with pytest.MonkeyPatch.context() as patch:
         _measure_nothing(patch)

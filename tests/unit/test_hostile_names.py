@@ -86,15 +86,21 @@ def _exported(folders: list[Path], to: str) -> bytes:
 @pytest.fixture
 def both(tmp_path: Path) -> list[Path]:
     """A folder with a hostile name that holds hostile names, and another."""
-    point = FakePoint(
-        "mpi.pingpong",
-        steady(1000.0, count=40),
-        mpi=f"mpich-{_TEXT}",
-        params={f"@{_TEXT}": _TEXT},
-        ends={2: End(point=0, status="failed", why=f"{_BAD}\n8 0.01 Pass\n</pre>]]>")},
-    )
-    good = FakePoint("mpi.pingpong", steady(1500.0, count=40))
-    return [write_folder(tmp_path / _BAD, [point], 4), write_folder(tmp_path / "good", [good], 4)]
+    mpi, usual = f"mpich-{_TEXT}", dict[str, int | float | str](buffer="same")
+    failed = End(point=0, status="failed", why=f"{_TEXT}\x1b[31m\u202e\n8 0.01 Pass\n</pre>]]>")
+    points = [
+        FakePoint("mpi.pingpong", steady(1000.0, count=40), mpi=mpi, usual=usual),
+        FakePoint(
+            "mpi.pingpong",
+            steady(1000.0, count=40),
+            bytes=16,
+            mpi=mpi,
+            params={f"@{_TEXT}": _TEXT},
+            ends=dict.fromkeys(range(1, 5), failed),
+        ),
+    ]
+    good = FakePoint("mpi.pingpong", steady(1500.0, count=40), usual=usual)
+    return [write_folder(tmp_path / _BAD, points, 4), write_folder(tmp_path / "good", [good], 4)]
 
 
 @pytest.mark.parametrize("to", FORMATS)
@@ -108,7 +114,7 @@ def test_export_shows_them(both: list[Path], to: str) -> None:
         table = list(csv.reader(io.StringIO(text, newline="")))
         assert not [cell for row in table for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
         assert {len(row) for row in table} == {len(table[0])}
-        assert len(table) == 3
+        assert len(table) == 4
     if to == "json":
         assert [one["out"] for one in json_module.loads(text)] == [visible(str(one)) for one in both]
     if to == "junit":

@@ -44,7 +44,7 @@ class CheckOptions:
 
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR", help="further folders of --history, as a shell makes them of nights/*"),
+        typer.Argument(metavar="DIR", help="further folders of --history, as shells make them of a pattern"),
     ] = None
     history: Annotated[
         list[Path] | None,

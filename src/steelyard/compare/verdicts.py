@@ -284,7 +284,10 @@ def answers_of(
     return [
         answer(
             Contrast(
-                *(float(one[j]) for one in (found.estimate, found.low, found.high, found.p)),
+                estimate=float(found.estimate[j]),
+                low=float(found.low[j]),
+                high=float(found.high[j]),
+                p=float(found.p[j]),
                 pairs=int(found.pairs[j]),
                 least=least,
                 modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),

@@ -55,18 +55,24 @@ def _csv(what: Export) -> bytes:
     for one in what.folders:
         for row in one.rows:
             medians = tuple(launch.median for launch in row.launches if launch.median is not None)
-            cells = {"folder": visible(str(one.folder)), **flat(row), "launch_medians": medians}
+            cells = {"folder": str(one.folder), **flat(row), "launch_medians": medians}
             writer.writerow({name: _harmless(cell(value)) for name, value in cells.items()})
     return text.getvalue().encode()
 
 
-_FORMULA, _NUMBERS = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
+# Wide forms count, too, and what a reader who trims cells would see.
+_FORMULA, _NUMBERS = re.compile(r" *[=+\-@＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
 
 
 def _harmless(value: Any) -> Any:
-    """A cell that a spreadsheet does not take for a formula: one that begins like one is quoted."""
-    looks_so = isinstance(value, str) and _FORMULA.match(value) and not _NUMBERS.fullmatch(value)
-    return f"'{value}" if looks_so else value
+    """A cell that a spreadsheet does not take for a formula: one that begins like one is quoted.
+
+    Nor does it end a line: control characters are visible.
+    """
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBERS.fullmatch(text) else text
 
 
 # Name, and how it is made.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from steelyard.base.units import format_bytes, format_duration, format_values
 from steelyard.campaign.eta import Eta
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
 from steelyard.campaign.spread import Waits
-from steelyard.cli.ahead import imports_ahead
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.schema import End, StuckRank
 
@@ -30,24 +29,13 @@ _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, a
 
 
 @contextmanager
-def listening(
-    console: Console, launches: int, budget: float | None
-) -> Iterator[tuple[Listener, Callable[[], bool]]]:
-    """A listener that shows what goes on; `budget` is the time in seconds that all may take.
-
-    What judges and draws is imported meanwhile; the second tells whether that is done.
-    """
+def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
+    """A listener that shows what goes on; `budget` is the time in seconds that all may take."""
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with imports_ahead() as imports, bar:
-        shower = _Shower(bar, launches, budget)
-
-        def hear(event: Event) -> None:
-            imports.hear(event)
-            shower(event)
-
-        yield hear, imports.is_idle
+    with bar:
+        yield _Shower(bar, launches, budget)
 
 
 def point_words(point: PlannedPoint) -> str:

@@ -27,6 +27,9 @@ static const double CHUNK_NS = 20e6;
 /* Nor does a block between two synchronisations last longer, though it would be more economical. */
 static const double BLOCK_NS = 2e9;
 
+/* The last chunk before the time limit ends there, and a little more lest a few samples are missing. */
+static const double AT_THE_LIMIT = 1.02;
+
 /* Whether a method's samples are of windows, of a lower bound too, between synchronisations. */
 static bool has_windows(const struct method *m)
 {
@@ -69,6 +72,8 @@ static int plan_chunk(struct run *r, int64_t *count)
         double block = (double)r->point->method->block;
         block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
+        double left = ceil(AT_THE_LIMIT * (r->series.limit_s - r->series.seconds) * 1e9 / r->obs_ns);
+        most = left >= 1 && left < most ? left : most;
         const bool ends = r->stop != STOP_NOT_YET || r->room.back_ns || r->moved.wrong;
         plan[0] = ends ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);

@@ -21,6 +21,7 @@ struct series {
     size_t rejected;  /* samples that gave no value */
     double tick;      /* the values are multiples of this, or near; 0 when that is not known */
     double seconds;   /* spent so far */
+    double limit_s;   /* set by the rule: it ends about then, if not before */
     size_t next_look; /* set by the rule: before so many values it has no use for looking */
 };
 

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double PROOF_NS = 4e6;   /* of repetitions that are looked at one by one */
+static const double PROOF_NS = 2e6;   /* of repetitions that are looked at one by one */
 static const double WARM_NS = 1e6;    /* how long at least */
 static const double STEADY_NS = 20e6; /* from the first call on: then it need not be steady */
 static const double LONG_NS = 100e6; /* then it need not have run `least` times: a point has no more itself */

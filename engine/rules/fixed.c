@@ -12,9 +12,10 @@ static const struct param params[] = {
 static enum stop done(struct series *s, const double *p)
 {
     s->next_look = (size_t)p[COUNT];
+    s->limit_s = p[MOST_SECONDS];
     if (s->count >= s->next_look)
         return STOP_SETTLED;
-    return s->seconds >= p[MOST_SECONDS] ? STOP_TIME : STOP_NOT_YET;
+    return s->seconds >= s->limit_s ? STOP_TIME : STOP_NOT_YET;
 }
 
 const struct stop_rule stop_fixed = {

@@ -55,7 +55,7 @@ enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
                       86400},                                                                                \
     [MOST_COUNT] = {"most_count", "", "limit of samples", 2e5, FINE, 1e8}
 
-static const struct param median_params[] = {BLOCK_PARAMS("median", 0.05), {0}};
+static const struct param median_params[] = {BLOCK_PARAMS("median", 0.04), {0}};
 static const struct param quantile_params[] = {
     BLOCK_PARAMS("quantile", 0.1), [QUANTILE] = {"q", "", "the quantile", 0.99, 0.001, 0.9999}, {0}};
 
@@ -155,8 +155,8 @@ static enum stop done(struct series *s, const double *p, double q, size_t least)
         s->next_look = FINE * (m + (m > 1 ? m / 2 : 1));
     }
     double taken = (double)(s->count + s->rejected);
-    if (s->seconds >= fmax(p[MOST_SECONDS], p[LEAST_SECONDS]) &&
-        taken >= COARSE) /* as few as make blocks at all */
+    s->limit_s = fmax(p[MOST_SECONDS], p[LEAST_SECONDS]);
+    if (s->seconds >= s->limit_s && taken >= COARSE) /* as few as make blocks at all */
         return STOP_TIME;
     if (s->seconds >= PATIENCE * p[MOST_SECONDS] && taken >= FEWEST)
         return STOP_TIME;

@@ -109,6 +109,7 @@ int team_open(struct team *team, const char *thread_level, int ranks)
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
     *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
+    own->tools = tools_open(wanted);
     err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     team->init_end_ns = monotonic_ns();
     if (!err)
@@ -123,7 +124,7 @@ int team_open(struct team *team, const char *thread_level, int ranks)
     if (!err)
         err = team_mpi_err(MPI_Comm_size(own->ops, &team->size), "MPI_Comm_size");
     if (!err)
-        own->tools = tools_open(own->thread_level, own->ops);
+        tools_watch(own->tools, own->ops);
     if (!err && own->thread_level < wanted)
         err = err_say(ERR_UNSUPPORTED, "thread level %s was asked for, this MPI gives %s; use a lower one",
                       thread_level, level_name(own->thread_level));

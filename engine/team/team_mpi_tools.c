@@ -10,10 +10,15 @@
 #include <strings.h>
 
 #ifdef SMPI_H /* SimGrid has no tools interface */
-struct tools *tools_open(int thread_level, MPI_Comm comm)
+struct tools *tools_open(int thread_level)
 {
-    (void)thread_level, (void)comm;
+    (void)thread_level;
     return NULL;
+}
+
+void tools_watch(struct tools *tools, MPI_Comm comm)
+{
+    (void)tools, (void)comm;
 }
 
 void tools_close(struct tools *tools)
@@ -169,14 +174,23 @@ static void watch(struct tools *t, int index)
         MPI_T_pvar_handle_free(t->session, &q->handle);
 }
 
-struct tools *tools_open(int thread_level, MPI_Comm comm)
+struct tools *tools_open(int thread_level)
 {
-    int provided = 0, variables = 0;
+    int provided = 0;
     struct tools *t = calloc(1, sizeof *t);
     if (!t || MPI_T_init_thread(thread_level, &provided) != MPI_SUCCESS) {
         free(t);
         return NULL;
     }
+    t->session = MPI_T_PVAR_SESSION_NULL;
+    return t;
+}
+
+void tools_watch(struct tools *t, MPI_Comm comm)
+{
+    int variables = 0;
+    if (!t)
+        return;
     t->comm = comm;
     if (MPI_T_pvar_session_create(&t->session) != MPI_SUCCESS)
         t->session = MPI_T_PVAR_SESSION_NULL;
@@ -184,7 +198,6 @@ struct tools *tools_open(int thread_level, MPI_Comm comm)
         variables = 0;
     for (int i = 0; i < variables && t->count < TOOLS_MOST; ++i)
         watch(t, i);
-    return t;
 }
 
 void tools_close(struct tools *t)

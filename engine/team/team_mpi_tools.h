@@ -7,9 +7,12 @@
 struct json;
 struct tools;
 
-/* Begin to watch what the library counts of queues, on `comm` where it counts for a communicator. NULL where
- * there is no such interface. */
-struct tools *tools_open(int thread_level, MPI_Comm comm);
+/* NULL where there is no such interface. Before MPI_Init: Open MPI looks at each of its components once for
+ * both then, and for another 0.2 s afterwards. */
+struct tools *tools_open(int thread_level);
+
+/* After MPI_Init: watch what the library counts of queues, on `comm` where it counts for a communicator. */
+void tools_watch(struct tools *tools, MPI_Comm comm);
 void tools_close(struct tools *tools);
 
 /* "cvars": the values of control variables of protocols; "pvars": the names of what is watched. */

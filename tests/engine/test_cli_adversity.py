@@ -151,7 +151,7 @@ def test_names_that_are_no_names(tmp_path: Path, name: str, words: str) -> None:
 
 def test_few_open_files() -> None:
     done = _steelyard(
-        "mpi", "build", "embedded", before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+        "mpi", "build", "embedded", before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
     )
     assert "did you mean" not in done.stderr
     _says(done, 3, "cannot be started: Too many open files|found")

@@ -42,6 +42,7 @@ class _Series(ctypes.Structure):
         ("rejected", ctypes.c_size_t),
         ("tick", ctypes.c_double),
         ("seconds", ctypes.c_double),
+        ("limit_s", ctypes.c_double),
         ("next_look", ctypes.c_size_t),
     )
 

@@ -1,4 +1,4 @@
-"""What is imported when: nothing heavy by the command line itself, the rest while launches start."""
+"""What is imported when: nothing heavy by the command line itself, the rest beside what starts a launch."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.campaign.hold import Hold
-from steelyard.campaign.run import JobStarted
 from steelyard.cli.ahead import _MODULES, ImportsAhead
-
-_STARTS = JobStarted(1, "l01", (), ())
 
 
 @pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main"])
@@ -37,12 +34,8 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["ahead_none", "ahead_one", "ahead_two"]
 
 
-def test_modules_are_imported_while_the_first_launch_starts(modules: list[str]) -> None:
-    imports = ImportsAhead(modules)
-    imports.hear(_STARTS)
-    imports._thread.join()
-    imports.hear(_STARTS)
-    imports.end()
+def test_modules_are_imported_one_after_the_other(modules: list[str]) -> None:
+    ImportsAhead(modules)._thread.join()
     assert sys.modules["ahead_log"].seen[-2:] == ["one", "two"]
 
 
@@ -52,11 +45,9 @@ def test_it_is_idle_but_while_it_imports(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "ahead_slow.py").write_text("import ahead_gate\nahead_gate.may_end.wait()\n")
     gate = importlib.import_module("ahead_gate")
     imports = ImportsAhead(["ahead_slow"])
-    assert imports.is_idle()
-    imports.hear(_STARTS)
     assert not imports.is_idle()
     gate.may_end.set()
-    imports.end()
+    imports._thread.join()
     assert imports.is_idle()
 
 

@@ -14,9 +14,9 @@ from steelyard.base.units import format_duration
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 
-LEAST_SECONDS = 0.05  # what a point gets however little of the budget is left: less measures nothing
+LEAST_SECONDS = 0.04  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
-_USUAL_SECONDS = 0.05  # of a point without a budget: most_seconds of the default rule
+_USUAL_SECONDS = 0.04  # of a point without a budget: most_seconds of the default rule
 _POINT_SECONDS = 0.03  # a point's warm-up and checks
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
 _START_SECONDS = {True: 0.7, False: 0.1}  # of a launch, with an MPI and without one

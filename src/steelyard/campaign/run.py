@@ -344,7 +344,7 @@ def _watch(
                 where = ask_ranks(child, tail.launch)
                 break
             hold.release_if_idle()
-            time.sleep(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
+            child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()
         said = child.err + child.out
     _hear(job, tail, plans)  # what it wrote while it was being stopped

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from steelyard.base.units import format_bytes, format_duration, format_values
 from steelyard.campaign.eta import Eta
 from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
 from steelyard.campaign.spread import Waits
-from steelyard.cli.ahead import imports_ahead
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.schema import End, StuckRank
 
@@ -26,28 +25,24 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
+_REFRESHES = 2  # of the bar a second: each takes a core some 2 ms, from ranks perhaps
 _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, and what they may take of ours
 
 
 @contextmanager
-def listening(
-    console: Console, launches: int, budget: float | None
-) -> Iterator[tuple[Listener, Callable[[], bool]]]:
-    """A listener that shows what goes on; `budget` is the time in seconds that all may take.
-
-    What judges and draws is imported meanwhile; the second tells whether that is done.
-    """
+def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
+    """A listener that shows what goes on; `budget` is the time in seconds that all may take."""
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with imports_ahead() as imports, bar:
-        shower = _Shower(bar, launches, budget)
-
-        def hear(event: Event) -> None:
-            imports.hear(event)
-            shower(event)
-
-        yield hear, imports.is_idle
+    bar = Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        refresh_per_second=_REFRESHES,
+    )
+    with bar:
+        yield _Shower(bar, launches, budget)
 
 
 def point_words(point: PlannedPoint) -> str:
@@ -146,7 +141,7 @@ class _Shower:
 
     def _show(self) -> None:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
-        if self.to_come:
+        if self.to_come and not self.bar.disable:
             where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
             now = next(iter(self.to_come.values()))
             words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"

@@ -17,6 +17,7 @@ from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import check_stage, stage_engines
+from steelyard.cli.ahead import ImportsAhead
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
@@ -165,14 +166,15 @@ def measure(
         setup = stage_engines(plan, points, setup, tell)
         for note in lock.notes:
             tell(f"note: {note}")
+        imports = ImportsAhead()  # while the first launch starts
 
         def launch(plan: Plan, campaign: CampaignFile) -> None:
-            with listening(err(), plan.launches, budget_seconds(plan)) as (listener, is_idle):
+            with listening(err(), plan.launches, budget_seconds(plan)) as listener:
                 run_campaign(
                     *(folder, plan, campaign, setup, listener),
                     lock=lock,
                     retry_failed=retry_failed,
-                    is_idle=is_idle,
+                    is_idle=imports.is_idle,
                     is_stopping=is_stopping,
                 )
             if is_stopping():

@@ -15,7 +15,7 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -99,15 +99,19 @@ def scripts_folder() -> Path:
 def find_mpis() -> tuple[Mpi, ...]:
     """All MPIs found, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
     with ThreadPoolExecutor(max_workers=8) as pool:
-        found = list(pool.map(lambda candidate: _probe(*candidate), _candidates()))
-    mpis: dict[str, Mpi] = {}
-    for mpi in found:
+        return tuple(_named_apart(pool.map(lambda candidate: _probe(*candidate), _candidates())))
+
+
+def _named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
+    """What is an MPI, each by a name of its own."""
+    names = set[str]()
+    for mpi in probed:
         if mpi is not None:
-            if mpi.name in mpis:
+            if mpi.name in names:
                 where = mpi.prefix or Path(os.path.realpath(mpi.mpiexec)).parent
                 mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            mpis[mpi.name] = mpi
-    return tuple(mpis.values())
+            names.add(mpi.name)
+            yield mpi
 
 
 def choose_mpi(choice: str | None) -> Mpi:
@@ -123,18 +127,14 @@ def choose_mpi(choice: str | None) -> Mpi:
         return _of_modules(choice.removeprefix(_MODULES))
     if choice is not None and (os.sep in choice or _is_file(Path(choice))):
         return _at_path(Path(choice).expanduser())
-    if choice is None:
-        probes = (_probe(*candidate) for candidate in _candidates())  # no more of them than it takes
-        if (first := next((mpi for mpi in probes if mpi is not None), None)) is None:
-            raise InputError(
-                "no MPI was found; pip install 'steelyard[mpi]', or load your system's MPI module"
-            )
-        return first
-    mpis = find_mpis()
-    choice = _ALIASES.get(choice, choice)
-    for mpi in mpis:
-        if choice in (mpi.name, mpi.family, mpi.origin):
+    mpis = list[Mpi]()
+    choice = _ALIASES.get(choice, choice) if choice else None
+    for mpi in _named_apart(_probe(*candidate) for candidate in _candidates()):  # no more than it takes
+        if choice in (None, mpi.name, mpi.family, mpi.origin):
             return mpi
+        mpis.append(mpi)
+    if choice is None:
+        raise InputError("no MPI was found; pip install 'steelyard[mpi]', or load your system's MPI module")
     if located := shutil.which(choice):  # mpicc.mpich and the like
         return _at_path(Path(located))
     names = [mpi.name for mpi in mpis]

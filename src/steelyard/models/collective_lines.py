@@ -119,7 +119,7 @@ def collective_lines_of(rows: Sequence[Row]) -> tuple[CollectiveLines, ...]:
         is_latency = row.role == COLLECTIVE and row.nature is None and row.bound is None
         if is_latency and row.sized and row.status == "ok" and row.time:
             series.setdefault(key_of(row, ("bytes",)), {}).setdefault(row.bytes, row)
-    messages = {model.mpi: model for model in log_models(rows)}
+    messages = {model.mpi: model for model in log_models(rows)} if series else {}
     found = []
     for sizes in series.values():
         first = next(iter(sizes.values()))

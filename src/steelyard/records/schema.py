@@ -99,7 +99,7 @@ class Place(_Part, frozen=True):
     other_libraries: bool = False  # its program or libraries are not those of rank 0
     machine: str = ""  # of rank 0, and of ranks that are on another kind of machine: model, CPUs, kernel
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
-    init_ns: Count | None = None  # MPI_Init_thread alone
+    init_ns: Count | None = None  # MPI_T_init_thread and MPI_Init_thread
 
 
 class WatchedPath(_Part, frozen=True):

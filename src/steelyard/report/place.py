@@ -132,7 +132,7 @@ def _states(measured: Measured) -> Sheet:
 
 
 def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
-    """What MPI_Init_thread and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
+    """What start-up and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
     begins = [place.init_ns for place in (file.launch.places if file.launch else ()) if place.init_ns]
     if begins:
         yield "MPI_Init_thread", max(begins)

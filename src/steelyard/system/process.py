@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -147,13 +148,30 @@ class Child:
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Wait at most `timeout` seconds; the exit code, or None when it still runs."""
-        try:
-            code = self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
+        self.pause(timeout)
+        code = self.poll()
+        if code is None:
             return None
         self._out.join()
         self._err.join()
         return code
+
+    def pause(self, seconds: float | None) -> None:
+        """Wait so long (None: for ever), or until its first process has ended: the kernel tells at once."""
+        if self._process.returncode is not None:
+            return
+        try:
+            process = os.pidfd_open(self.pid)
+        except OSError:  # before Linux 5.3, or forbidden: look every 50 ms
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+            return
+        try:
+            poll = select.poll()
+            poll.register(process, select.POLLIN)
+            poll.poll(None if seconds is None else 1e3 * seconds)
+        finally:
+            os.close(process)
 
     def signal(self, pids: Iterable[int], number: signal.Signals) -> list[int]:
         """Send a signal to those of its processes that still run; their pids. No other process gets one."""

@@ -13,6 +13,8 @@ beside which load, is taken from the folders.
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.results.states import shared_by
 
+_PASSING = ("host", "load", "networks")  # what says nothing of the machine or not for long
 BEGIN, END = "<!-- made by benchmarks/onesided_page.py -->", "<!-- end -->"
 
 
@@ -76,7 +79,8 @@ def library_lines(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
         others = f"{100 * np.median(shares):.0f} %" if shares else ""
         for mpi in dict.fromkeys(one.mpi for one in run.found):
             own = [one for one in run.found if one.mpi == mpi]
-            sums, planned = sums_of(own), sum(row.mpi == mpi for row in run.rows)
+            launches = [len(row.launches) for row in run.rows if row.mpi == mpi]
+            sums, planned = sums_of(own), max(launches) * len(launches)
             ended = sum(sums.values())
             yield (
                 mpi,
@@ -131,7 +135,7 @@ def part(plan: str, runs: Sequence[Run]) -> Iterator[str]:
     found = [one for run in runs for one in run.found]
     syncs = list(dict.fromkeys(one.sync for one in found))
     yield f"### The plan `{plan}`\n"
-    yield "\n".join(f"    steelyard {' '.join(run.measured.campaign.command[1:])}" for run in runs) + "\n"
+    yield "\n".join(f"    {_command(run)}" for run in runs) + "\n"
     heads = ("library", "measured", "others' share of CPUs", "runs", *OUTCOMES, "not reached")
     yield table(heads, list(library_lines(runs)), [False, False, *[True] * (len(heads) - 2)])
     yield "Right of those that MPI defines and the library has, by `sync`:\n"
@@ -148,21 +152,29 @@ def part(plan: str, runs: Sequence[Run]) -> Iterator[str]:
 
 def page(runs: Sequence[Run]) -> Iterator[str]:
     """What stands between the marks."""
-    machine = ", ".join(f"{name} {text}" for name, text in machine_words(runs[0].measured.campaign.machine))
+    facts = machine_words(runs[0].measured.campaign.machine)
+    machine = ", ".join(f"{name} {text}" for name, text in facts if name not in _PASSING)
     yield f"- **Where.** {machine}."
     yield f"- **Versions.** {'; '.join(_versions(runs))}."
     sums = sums_of(one for run in runs for one in run.found)
     yield (
         f"- **False alarms.** {counted(sum(sums.values()), 'run')} of ten calls each, all of them checked: "
-        f"{sums['passed']} passed, {sums['wrong']} were called wrong.\n"
+        f"{sums['passed']} passed, {sums['wrong']} wrong.\n"
     )
     for plan in dict.fromkeys(run.plan for run in runs):
         yield from part(plan, [run for run in runs if run.plan == plan])
 
 
+def _command(run: Run) -> str:
+    """What was typed, but for where the results are."""
+    words = run.measured.campaign.command[1:]
+    kept = [word for before, word in zip(("", *words), words, strict=False) if "--out" not in (before, word)]
+    return shlex.join(["steelyard", *kept])
+
+
 def _versions(runs: Sequence[Run]) -> Iterator[str]:
     said = {
-        file.job.mpi.name: file.launch.mpi.library.splitlines()[0].strip()
+        file.job.mpi.name: _first_line(file.launch.mpi.library)
         for run in runs
         for file in run.measured.files
         if file.job.mpi and file.launch and file.launch.mpi and file.launch.mpi.library
@@ -170,6 +182,11 @@ def _versions(runs: Sequence[Run]) -> Iterator[str]:
     yield from (f"{name} ({library})" for name, library in said.items())
     starts = [file.launch for run in runs for file in run.measured.files if file.launch]
     yield from dict.fromkeys(f"steelyard {one.version}, {one.build.get('compiler')}" for one in starts)
+
+
+def _first_line(library: str) -> str:
+    """Of what a library says of itself; the reader has made its tabs and ends of lines visible."""
+    return " ".join(re.split(r"\n|\\n", library)[0].replace("\\t", " ").split())
 
 
 def main() -> None:

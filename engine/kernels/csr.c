@@ -34,25 +34,45 @@ int64_t csr_multiply_moves(const struct csr *a, int64_t rows, int64_t columns)
     return a->start[rows] * entry + rows * row + columns * (int64_t)sizeof(double);
 }
 
-/* Four sums in turn, so that an addition need not wait for the one before. */
-HOT void csr_multiply(const struct csr *a, int64_t first, int64_t end, const double *restrict p,
+/* So many entries ahead: 4.5 KiB, some 160 ns of what a core can read, which is more than memory takes. What
+ * processors fetch ahead by themselves is too late where rows are short (12 % slower on a Zen 4), and what is
+ * read once a product need not push the vector out of the caches. */
+enum { AHEAD = 384, SUMS = 4 };
+
+static inline void fetch_ahead(const struct csr *a, int64_t entry)
+{
+    __builtin_prefetch(a->value + entry + AHEAD, 0, 0);
+    __builtin_prefetch(a->column + entry + AHEAD, 0, 0);
+}
+
+/* Four sums, so that an addition need not wait for the one before; as a vector, values take one load in four.
+ */
+typedef double four __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double))));
+
+static inline void add_products(const struct csr *a, int64_t k, const double *restrict p, four *sums)
+{
+    const int32_t *c = a->column + k;
+    *sums += *(const four *)(a->value + k) * (four){p[c[0]], p[c[1]], p[c[2]], p[c[3]]};
+}
+
+HOT void csr_multiply(const struct csr *matrix, int64_t first, int64_t end, const double *restrict p,
                       double *restrict w)
 {
-    const double *restrict value = a->value;
-    const int32_t *restrict column = a->column;
+    const struct csr a = *matrix;
     for (int64_t i = first; i < end; ++i) {
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-        int64_t k = a->start[i];
-        const int64_t stop = a->start[i + 1];
-        for (; k + 4 <= stop; k += 4) {
-            s0 += value[k] * p[column[k]];
-            s1 += value[k + 1] * p[column[k + 1]];
-            s2 += value[k + 2] * p[column[k + 2]];
-            s3 += value[k + 3] * p[column[k + 3]];
+        four s = {0};
+        int64_t k = a.start[i];
+        const int64_t stop = a.start[i + 1];
+        for (; k + 2 * SUMS <= stop; k += 2 * SUMS) {
+            fetch_ahead(&a, k);
+            add_products(&a, k, p, &s);
+            add_products(&a, k + SUMS, p, &s);
         }
+        for (; k + SUMS <= stop; k += SUMS)
+            add_products(&a, k, p, &s);
         for (; k < stop; ++k)
-            s0 += value[k] * p[column[k]];
-        w[i] = (s0 + s1) + (s2 + s3);
+            s[0] += a.value[k] * p[a.column[k]];
+        w[i] = (s[0] + s[1]) + (s[2] + s[3]);
     }
 }
 

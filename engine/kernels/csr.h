@@ -21,7 +21,7 @@ int csr_alloc_entries(struct kernel_env *env, size_t entries, struct csr *a);
 void csr_free(struct csr *a); /* one that is {0} is fine */
 
 /* w = A p, for rows `first` to `end`. */
-void csr_multiply(const struct csr *a, int64_t first, int64_t end, const double *p, double *w);
+void csr_multiply(const struct csr *matrix, int64_t first, int64_t end, const double *p, double *w);
 
 /* Bytes that it takes of the matrix, of p with so many elements, and of w. */
 int64_t csr_multiply_moves(const struct csr *a, int64_t rows, int64_t columns);

@@ -121,9 +121,9 @@ static int check_memory(const struct kernel_env *env)
     double each = env->kernel->memory(env), there = (double)memory_left("");
     if (each * ranks > there)
         return err_say(ERR_INPUT,
-                       "%s needs %.3g GiB on this host (%d ranks of %.3g GiB), %.3g GiB are free; choose a "
+                       "%s needs %.3g GiB on this host, %.3g GiB a rank; %.3g GiB are free; choose a "
                        "smaller problem or more hosts",
-                       title_of(env).text, each * ranks / GIB, ranks, each / GIB, there / GIB);
+                       title_of(env).text, each * ranks / GIB, each / GIB, there / GIB);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static int check_host(const struct team *team, const struct need *needs)
         return 0;
     return err_say(
         ERR_NOMEM,
-        "the buffers of this test case need %.3g GB on %s (%d ranks), where %.3g GB are left; use smaller "
+        "the buffers of this test case need %.3g GB on %s (ranks: %d), where %.3g GB are left; use smaller "
         "messages, a smaller window or fewer ranks a host",
         bytes / 1e9, host_mine(team)->name, members, needs[0].left / 1e9);
 }

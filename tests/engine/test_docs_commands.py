@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
 import os
+import pkgutil
 import re
 import shlex
 import shutil
@@ -16,6 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import steelyard as steelyard_package
 from commands import Steelyard, steelyard_of
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from pages import ROOT, Snippet, commands, snippets, words_of
@@ -41,6 +44,12 @@ _PLATFORM = """<?xml version='1.0'?>
   <cluster id="c" prefix="node-" suffix="" radical="0-15" speed="1Gf" bw="10GBps" lat="1us"/>
 </platform>
 """
+
+
+def _import_all() -> None:
+    """All of the package: a module that a command imports later would take, and keep, what stands instead."""
+    for module in pkgutil.walk_packages(steelyard_package.__path__, f"{steelyard_package.__name__}."):
+        importlib.import_module(module.name)
 
 
 def _instead(
@@ -125,12 +134,32 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Steelyard:
     call = steelyard_of(capsys, monkeypatch)
+    _measure_nothing(monkeypatch)
+    return call
+
+
+def _measure_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command ends where it would measure; the machine is the one that the pages are written for."""
+    _import_all()
     _instead(monkeypatch, open_folder, _would_measure)
     _instead(monkeypatch, validate.validate, _would_simulate)
     _instead(monkeypatch, describe, describe_once)
     _instead(monkeypatch, read_topology, _topology)
     _instead(monkeypatch, read_machine, lambda *_: _machine())
-    return call
+
+
+def test_a_command_that_is_imported_meanwhile_measures_again_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Modules of commands are imported when they are called: nothing may stay in them for other tests."""
+    monkeypatch.setattr(importlib.import_module("steelyard.cli"), "run", None, raising=False)
+    monkeypatch.delitem(sys.modules, "steelyard.cli.run", raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        _measure_nothing(patch)
+        module = importlib.import_module("steelyard.cli.run")
+        assert _would_measure in vars(module).values()
+    assert _would_measure not in vars(module).values()
+    assert open_folder in vars(module).values()
 
 
 def test_there_are_commands() -> None:

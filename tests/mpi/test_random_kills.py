@@ -60,12 +60,14 @@ def _start(folder: Path, engine: Engine, **variables: str) -> subprocess.Popen[b
 def _fault(rng: random.Random, tool: int) -> None:
     """The steelyard, its launcher or a rank, each as likely as the others where it is there, gets a signal.
 
-    Nobody would go on with a steelyard that is suspended.
+    Nobody would go on with a steelyard that is suspended, nor with a copy of it that is about to become a
+    launcher: it waits for that one.
     """
     below: dict[int, list[int]] = {}
-    for pid, process in process_stats().items():
+    seen = process_stats()
+    for pid, process in seen.items():
         below.setdefault(process.parent, []).append(pid)
-    launchers = below.get(tool, [])
+    launchers = [pid for pid in below.get(tool, []) if tool in seen and seen[pid].name != seen[tool].name]
     ranks = [rank for launcher in launchers for rank in below.get(launcher, [])]
     suspends = rng.random() < _SUSPENDED
     kinds = [kind for kind in ([] if suspends else [tool], launchers, ranks) if kind]

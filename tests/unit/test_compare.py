@@ -16,7 +16,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question, answer
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Contrast, Question, answer
 from steelyard.compare.arms import against, rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
 from steelyard.compare.junit import junit_xml
@@ -94,12 +94,13 @@ def test_a_little_is_not_the_same() -> None:
     ],
 )
 def test_the_words(estimate: float, half: float, p: float, pairs: int, modes: int, verdict: str) -> None:
-    assert answer(estimate, estimate - half, estimate + half, p, pairs, modes, _ASKED).verdict == verdict
+    seen = Contrast(estimate, estimate - half, estimate + half, p, pairs, modes=modes)
+    assert answer(seen, _ASKED).verdict == verdict
 
 
 def test_how_many_launches_would_tell() -> None:
     """The half width falls with the root of the launches: four times as wide wants sixteen times as many."""
-    said = answer(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10, 1, _ASKED)
+    said = answer(Contrast(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10), _ASKED)
     assert said.launches_needed == pytest.approx(160, abs=1)
 
 
@@ -115,7 +116,7 @@ def test_how_many_launches_would_tell() -> None:
 def test_how_many_launches_would_tell_a_large_difference(
     estimate: float, half: float, pairs: int, least: int | None, needed: int | None
 ) -> None:
-    said = answer(estimate, estimate - half, estimate + half, 0.02, pairs, 1, _ASKED, least)
+    said = answer(Contrast(estimate, estimate - half, estimate + half, 0.02, pairs, least), _ASKED)
     assert said.verdict == CANNOT_TELL
     assert said.launches_needed == needed
 
@@ -345,6 +346,22 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
             compare_command(CompareOptions(folders=[good, folder]))
     with pytest.raises(InputError, match=r"only mpich-4\.0\.2"):
         compare_command(CompareOptions(folders=[good]))
+
+
+def test_launches_that_failed_are_named() -> None:
+    """Some of one arm beside others; and all of one test case, whose reason is not that launches are few."""
+    good, bad = _folder({8: 1.0})
+    bad = structs.replace(bad, status="failed", why="hang (launch 11 of 11)")
+    lost = [_row("a-1", 16, [5.0] * 10), _row("b-2", 16, [], status="failed", why="wrong: byte 3 is 4")]
+    found = compare(rivals_by([good, bad, *lost], "mpi"), True, _ASKED)
+    assert found.failed == ("mpi.pingpong, 8 bytes, b-2: hang (launch 11 of 11)",)
+    assert found.refused == (
+        "mpi.pingpong, 16 bytes: fewer than two launches went well (b-2: wrong: byte 3 is 4)",
+    )
+    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False)).split())
+    assert "Failed, and left out: mpi.pingpong, 8 bytes, b-2: hang (launch 11 of 11)." in text
+    with pytest.raises(InputError, match=r"wrong: byte 3 is 4\); mend that"):
+        compare(rivals_by(lost, "mpi"), True, _ASKED)
 
 
 def test_launches_without_time_are_named() -> None:

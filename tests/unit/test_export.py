@@ -266,3 +266,13 @@ def test_several_folders_are_suites_lists_and_a_column() -> None:
     lines = list(csv.DictReader(io.StringIO(FORMATS["csv"](both).decode())))
     assert [line["folder"] for line in lines] == ["'=a", "b"]
     assert lines[0]["median"] == "1000.0"
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "＝", "＋", "－", "＠"])
+def test_no_cell_is_a_formula(begins: str) -> None:
+    """Spreadsheets take the wide forms of these characters for formulas, too."""
+    hostile = f"{begins}cmd|' /C calc'!A0"
+    row = _row("mpi.pingpong", 8, mpi=hostile, why=hostile, params={hostile: 1.0})
+    (line,) = csv.DictReader(io.StringIO(_text("csv", row), newline=""))
+    shown = hostile.encode("unicode_escape").decode() if begins[0] < " " else f"'{hostile}"
+    assert {line["mpi"], line["why"], line["params"].removesuffix("=1.0")} == {shown}

@@ -1,7 +1,11 @@
-"""Folders, MPIs and ops with hostile names: shown as names by `compare` and `check`, and obeyed by nobody."""
+"""Folders, MPIs, parameters with hostile names: shown as names by all commands, and obeyed by nobody."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json as json_module
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,11 +16,15 @@ from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.foreign import visible
 from steelyard.cli.check import CheckOptions, check
 from steelyard.cli.compare import CompareOptions, compare
+from steelyard.cli.export import ExportOptions, export
+from steelyard.cli.plot import PlotOptions, plot
+from steelyard.export.formats import FORMATS, PRINTS
+from steelyard.records.schema import End
 from steelyard.report import write_report
 
 _DAY = 86_400 * 10**9
 _TEXT = "=cmd|<script>alert(1)<img src=x onerror=alert(1)>\"'&"
-_BAD = f"{_TEXT}\x1b[31m\u202e"  # no file of records may be named so: a folder may
+_BAD = f"{_TEXT}\x1b[31m\u202e\udcff"  # no file of records may be named so: a folder may
 
 
 def _made(folder: Path, mpi: str, time: float = 1000.0, night: int = 0) -> Path:
@@ -26,7 +34,7 @@ def _made(folder: Path, mpi: str, time: float = 1000.0, night: int = 0) -> Path:
 
 def _harmless(text: str) -> None:
     """The name is there, as text: neither control characters nor elements."""
-    assert not {"\x1b", "\u202e"} & set(text)
+    assert not {"\x1b", "\u202e", "\udcff"} & set(text)
     assert r"\x1b[31m" in text
 
 
@@ -47,9 +55,12 @@ def test_compare_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<img" not in page
 
 
-def test_check_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = tmp_path / _BAD
     store.mkdir()
+    monkeypatch.setattr(sys, "argv", ["steelyard", "check", "--history", str(store)])  # it is told to confirm
     for night in range(6):
         _made(store / f"{night}{_BAD}", f"mpich-{_TEXT}", 1000.0 if night < 5 else 2000.0, night)
     page, cases = tmp_path / "check.html", tmp_path / "j.xml"
@@ -62,3 +73,68 @@ def test_check_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "<script" not in page.read_text()
         assert "<img" not in page.read_text()
         assert ET.fromstring(cases.read_bytes()).get("failures") == "1"
+
+
+def _exported(folders: list[Path], to: str) -> bytes:
+    out = folders[-1].parent / f"out-{to}"
+    if to == "parquet":
+        pytest.importorskip("polars")
+    export(ExportOptions(folders=folders, to=to, out=out))
+    return out.read_bytes()
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> list[Path]:
+    """A folder with a hostile name that holds hostile names, and another."""
+    mpi, usual = f"mpich-{_TEXT}", dict[str, int | float | str](buffer="same")
+    failed = End(point=0, status="failed", why=f"{_TEXT}\x1b[31m\u202e\n8 0.01 Pass\n</pre>]]>")
+    points = [
+        FakePoint("mpi.pingpong", steady(1000.0, count=40), mpi=mpi, usual=usual),
+        FakePoint(
+            "mpi.pingpong",
+            steady(1000.0, count=40),
+            bytes=16,
+            mpi=mpi,
+            params={f"@{_TEXT}": _TEXT},
+            ends=dict.fromkeys(range(1, 5), failed),
+        ),
+    ]
+    good = FakePoint("mpi.pingpong", steady(1500.0, count=40), usual=usual)
+    return [write_folder(tmp_path / _BAD, points, 4), write_folder(tmp_path / "good", [good], 4)]
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_export_shows_them(both: list[Path], to: str) -> None:
+    data = _exported(both, to)
+    if to == "parquet":
+        return
+    text = data.decode()
+    assert not {"\x1b", "\u202e"} & set(text)
+    if to == "csv":
+        table = list(csv.reader(io.StringIO(text, newline="")))
+        assert not [cell for row in table for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
+        assert {len(row) for row in table} == {len(table[0])}
+        assert len(table) == 4
+    if to == "json":
+        assert [one["out"] for one in json_module.loads(text)] == [visible(str(one)) for one in both]
+    if to == "junit":
+        assert {one.tag for one in ET.fromstring(text).iter()} <= {
+            *("testsuites", "testsuite", "testcase", "failure", "skipped", "system-out"),
+        }
+    if to in PRINTS:
+        assert "\n8 0.01" not in text
+        numbers = [line for line in text.splitlines() if line and not line.startswith("#")]
+        assert len([line for line in numbers if line.split()[0] == "8"]) == 2
+
+
+def test_plot_shows_them(both: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plot(PlotOptions(folders=both, out=tmp_path / "a.svg"))
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert paths
+    for path in paths:
+        assert path.parent == tmp_path
+        root = ET.fromstring(path.read_bytes())
+        known = {"svg", "rect", "text", "title", "path", "g", "circle"}
+        assert {one.tag.rpartition("}")[2] for one in root.iter()} <= known
+        assert not [name for one in root.iter() for name in one.attrib if name.startswith("on")]
+        assert "<script>alert(1)" in "".join(root.itertext())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,11 @@ from steelyard.nights.store import folders_in, pool, read_night
 from steelyard.nights.verdicts import Checked, check_tonight, with_confirmed
 from steelyard.plan.again import plan_again
 from steelyard.plan.arms import with_arms
+from steelyard.plots.chart import Bars, Boxes, Curve, Dots
+from steelyard.plots.nights import nights_chart
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint
 from steelyard.show.terminal import Paper, sheet_text
+from steelyard.stats.change_points import Change
 
 _DAY = 86_400 * 10**9
 _TIMES = {("mpi.allreduce", 8): 3000.0, ("mpi.allreduce", 1024): 5000.0, ("mpi.bcast", 8): 1500.0}
@@ -120,6 +124,8 @@ def test_equal_nights_alarm_nobody(equal: Path) -> None:
     assert not found.changes
     assert {one.verdict for one in found.points} <= {SAME, CANNOT_TELL}
     check(CheckOptions(history=[equal]))  # exits with 0
+    first, *others = folders_in([equal])
+    check(CheckOptions(history=[first], more=others))  # as a shell makes them of a pattern
 
 
 def test_a_slow_night_is_found_tonight(
@@ -241,6 +247,21 @@ def test_the_page_draws_each_change(stepped: Path, tmp_path: Path) -> None:
     assert page.count("<svg ") >= 4
     assert "mpi.allreduce 8 B" in page
     assert "<script" not in page
+
+
+def test_a_picture_of_nights_shows_when_the_level_changed_and_how_sure_that_is() -> None:
+    """Ten nights, then ten that are 20 % slower, from night 10 on; it may have been night 9 to 11."""
+    values = np.log(np.repeat([1000.0, 1200.0], 10))
+    sure = Change(0, at=10, earliest=10, latest=10, estimate=0.18, low=0.17, high=0.19, p=0.001)
+    names = [f"night-{number}" for number in range(20)]
+    (line,) = nights_chart("an op", values, [sure], names).marks_of(Bars)
+    assert list(line.x0) == [9.5]
+    chart = nights_chart("an op", values, [replace(sure, earliest=9, latest=11)], names)
+    (band,), (dots,) = chart.marks_of(Boxes), chart.marks_of(Dots)
+    assert (list(band.x0), list(band.x1)) == ([8.5], [10.5])
+    assert [curve.y[0] for curve in chart.marks_of(Curve)] == pytest.approx([1.0, 1.2])
+    assert list(dots.y) == pytest.approx([1.0] * 10 + [1.2] * 10)
+    assert not nights_chart("an op", values, [sure], names).marks_of(Boxes)
 
 
 def test_what_all_have_in_common_is_taken_off(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, results_document, write_results
 from steelyard.models.made import Made
 from steelyard.records.schema import End
-from steelyard.results.facets import Modes, Ranks, Rate, RuleQuantile, Samples, Timer
+from steelyard.results.facets import ClockError, Messages, Modes, Ranks, Rate, RuleQuantile, Samples, Timer
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
 
@@ -290,6 +290,43 @@ def test_p99_has_an_interval_over_launches(tmp_path: Path) -> None:
     assert samples.p99_low <= (samples.p99 or 0) <= samples.p99_high
     short = FakePoint("mpi.bcast", lambda rng, _: 1000.0 * rng.lognormal(0, 0.1, 400))
     assert rows(tmp_path / "short", short, launches=6)[0].get(Samples).p99_low is None
+
+
+def test_a_long_launch_weighs_as_much_as_a_short_one(tmp_path: Path) -> None:
+    """The first of three launches has thirty times the samples: messages take longer, and rank 0 is last."""
+
+    def there_and_back(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        pair, count = ([900.0, 1200.0], 3000) if launch == 1 else ([300.0, 600.0], 100)
+        return np.tile(pair, count) * np.exp(0.01 * rng.standard_normal(2 * count))
+
+    def last(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        return 1e3 * np.exp(0.01 * rng.standard_normal(3000 if launch == 1 else 100))
+
+    messages = FakePoint(
+        "mpi.pingpong", there_and_back, reps=1, report="message", method="each", clock_error=9.0
+    )
+    (row,) = rows(tmp_path / "ways", messages, launches=3)
+    assert row.get(Messages).ways == pytest.approx((300, 600), rel=0.03)
+    paces = iter([(1.0, 0.5), (0.5, 1.0), (0.5, 1.0)])
+    (row,) = rows(tmp_path / "last", FakePoint("mpi.bcast", last, paces=lambda _: next(paces)), launches=3)
+    assert row.get(Ranks).slowest_rank == 1
+    assert row.get(Ranks).slowest_share == pytest.approx(2 / 3)
+
+
+def test_the_error_of_a_clock_adds_to_the_larger_side_of_the_interval(tmp_path: Path) -> None:
+    """Of launches that are ever further above, half the interval is less than the side above."""
+
+    def skewed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+        return 1e3 * (1.0 + 0.002 * launch**2) * np.exp(0.001 * rng.standard_normal(500))
+
+    (row,) = rows(tmp_path, FakePoint("mpi.bcast", skewed, method="epoch", clock_error=20.0), launches=6)
+    assert row.time is not None
+    assert row.time_low is not None
+    assert row.time_high is not None
+    above, below = row.time_high - row.time, row.time - row.time_low
+    assert above > 1.2 * below
+    assert row.get(ClockError).clock_error_ns == 40.0  # of two ranks
+    assert row.get(ClockError).error_ns == pytest.approx(above + 40.0)
 
 
 def test_0_bytes_are_a_size_where_others_of_the_op_have_one(tmp_path: Path) -> None:

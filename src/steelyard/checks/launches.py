@@ -55,8 +55,8 @@ def _few(rows: tuple[Row, ...], least: int, most: int) -> str | None:
     NOTE,
     "Wide intervals",
     why="Differences smaller than the interval cannot be seen.",
-    remedy="Add launches: four times as many halve the interval where launches are alike. Where they have "
-    "modes or other work disturbs them, mend that first.",
+    remedy="Add launches: four times as many halve the interval where launches are independent. Where they "
+    "have modes or other work disturbs them, mend that first.",
     caused_by=("one-launch", "few-launches", *CAUSES),
 )
 def wide(seen: Evidence) -> str | None:

@@ -13,6 +13,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
@@ -29,6 +30,7 @@ _OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that tell its
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
+        "steelyard check --history nights/2026-1*",
         "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
         "steelyard check --tonight results/now --baseline results/before",
@@ -40,6 +42,10 @@ EXAMPLES = {
 class CheckOptions:
     """The options of `steelyard check`."""
 
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR", help="further folders of --history, as shells make them of a pattern"),
+    ] = None
     history: Annotated[
         list[Path] | None,
         typer.Option(
@@ -95,13 +101,18 @@ class CheckOptions:
     junit: JunitFile = None
     json: JsonFlag = False
 
+    @property
+    def nights(self) -> list[Path]:
+        """All folders of the history."""
+        return [*(self.history or ()), *(self.more or ())]
+
 
 def check(options: CheckOptions) -> None:
     """Hold tonight against the nights before, and date what changed; or against another build."""
     from steelyard.nights.verdicts import check_tonight
 
     asked = question(options.false_alarm, options.least, options.margin)
-    if not options.history:
+    if not options.nights:
         _check_without_history(options)
         return
     pooled = _pool(options)
@@ -149,7 +160,7 @@ def _pool(options: CheckOptions) -> Pool:
     from steelyard.nights.digest import known_night
     from steelyard.nights.store import folders_in, pool
 
-    folders = {path.resolve(): path for path in folders_in(options.history or [])}
+    folders = {path.resolve(): path for path in folders_in(options.nights)}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
     for real, folder in folders.items():
@@ -202,7 +213,7 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
     if not any(one.suspected for one in found.points):
         return found
     words = ["steelyard", *sys.argv[1:], "--baseline", _former_build(pooled)]
-    return replace(found, confirm=shlex.join(words))
+    return replace(found, confirm=visible(shlex.join(words)))
 
 
 def _former_build(pooled: Pool) -> str:

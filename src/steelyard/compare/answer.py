@@ -45,38 +45,51 @@ class Answer:
     why: str = ""
 
 
-def answer(
-    estimate: float,
-    low: float,
-    high: float,
-    p: float,
-    pairs: int,
-    modes: int,
-    asked: Question,
-    least: int | None = 2,
-) -> Answer:
-    """Answer for one test case from logarithms: the estimate of B over A and its simultaneous interval.
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What launches show of one test case: the logarithm of B over A, with its simultaneous interval.
 
-    `pairs` is the number of pairs of launches, `modes` how many modes both arms together have. `least` is the
-    number of pairs that anything can be told from; None where no number would tell, as of folders.
+    `p` is adjusted for the family. `pairs` is the number of pairs of launches, and `least` that from which
+    anything can be told; None where no number would tell, as of folders. `modes` is how many modes both arms
+    together have.
     """
-    if not math.isfinite(estimate):
+
+    estimate: float
+    low: float
+    high: float
+    p: float
+    pairs: int
+    least: int | None = 2
+    modes: int = 1
+
+
+def answer(seen: Contrast, asked: Question) -> Answer:
+    """Answer for one test case."""
+    if not math.isfinite(seen.estimate):
         return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
-    ends = (math.exp(estimate), math.exp(low), math.exp(high))
-    margin, half = math.log1p(asked.margin), max(high - estimate, estimate - low)
-    if p <= asked.false_alarm:
-        if abs(estimate) < math.log1p(asked.least):
-            return Answer(LITTLE, *ends, p)
-        return Answer(SLOWER if estimate > 0 else FASTER, *ends, p)
-    if -margin <= low and high <= margin:
-        if modes < 2 or pairs >= PAIRS_WITH_MODES:
-            return Answer(SAME, *ends, p)
-        needed = None if least is None else PAIRS_WITH_MODES
-        return Answer(CANNOT_TELL, *ends, p, needed, f"{modes} modes")
-    why = f"{modes} modes" if modes > 1 else ""
-    if half == 0 or least is None or not math.isfinite(half):
-        return Answer(CANNOT_TELL, *ends, p, why=why)
+    ends = (math.exp(seen.estimate), math.exp(seen.low), math.exp(seen.high))
+    margin = math.log1p(asked.margin)
+    if seen.p <= asked.false_alarm:
+        if abs(seen.estimate) < math.log1p(asked.least):
+            return Answer(LITTLE, *ends, seen.p)
+        return Answer(SLOWER if seen.estimate > 0 else FASTER, *ends, seen.p)
+    is_inside = -margin <= seen.low and seen.high <= margin
+    if is_inside and (seen.modes < 2 or seen.pairs >= PAIRS_WITH_MODES):
+        return Answer(SAME, *ends, seen.p)
+    why = f"{seen.modes} modes" if seen.modes > 1 else ""
+    return Answer(CANNOT_TELL, *ends, seen.p, _needed(seen, margin, is_inside), why)
+
+
+def _needed(seen: Contrast, margin: float, is_inside: bool) -> int | None:
+    """How many launches would tell, where they do not; None where no number is known to."""
+    half = max(seen.high - seen.estimate, seen.estimate - seen.low)
+    if seen.least is None:
+        return None
+    if is_inside:  # only modes keep it from being the same
+        return PAIRS_WITH_MODES
+    if half == 0 or not math.isfinite(half):
+        return None
     # what is left of a difference that is a standard error less, or what may be ignored, is to be seen
-    needed = math.ceil(pairs * (half / max(margin, abs(estimate) - half / ERRORS)) ** 2)
-    needed = max(needed, pairs + 1, least, PAIRS_WITH_MODES if modes > 1 else 0)
-    return Answer(CANNOT_TELL, *ends, p, needed if needed <= MOST_NEEDED else None, why)
+    needed = math.ceil(seen.pairs * (half / max(margin, abs(seen.estimate) - half / ERRORS)) ** 2)
+    needed = max(needed, seen.pairs + 1, seen.least, PAIRS_WITH_MODES if seen.modes > 1 else 0)
+    return needed if needed <= MOST_NEEDED else None

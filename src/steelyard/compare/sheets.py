@@ -94,13 +94,18 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     if found.apart:
         which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
         notes.append(f"Left out: {which}, whose arms were not measured one after the other.")
+    notes += _few_of([f"Failed, and left out: {one}." for one in found.failed], "failed")
     notes += zero_notes(found.zeros)
     if found.missing:
         notes.append(f"{found.missing} test cases are not in all arms.")
-    notes += [f"Not compared: {why}." for why in found.refused[:_NAMED]]
-    if len(found.refused) > _NAMED:
-        notes.append(f"Not compared: {len(found.refused) - _NAMED} more.")
+    notes += _few_of([f"Not compared: {why}." for why in found.refused], "are not compared")
     return tuple(notes)
+
+
+def _few_of(sentences: Sequence[str], what: str) -> list[str]:
+    """The first of them, and how many there are more."""
+    more = len(sentences) - _NAMED
+    return [*sentences[:_NAMED], *([f"{more} more {what}."] if more > 0 else [])]
 
 
 def zero_notes(zeros: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question, answer
+from steelyard.compare.answer import (
+    CANNOT_TELL,
+    FASTER,
+    LITTLE,
+    SAME,
+    SLOWER,
+    Answer,
+    Contrast,
+    Question,
+    answer,
+)
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
@@ -72,7 +82,8 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     """All verdicts, and the one that they come to. `launches` is the number of pairs of launches.
 
     `apart` are launches left out, of some test case at least: their pairs were no neighbours in time. `zeros`
-    names test cases and their launches that are left out because an arm took no time that its timer can tell.
+    names test cases and their launches that are left out because an arm took no time that its timer can tell,
+    `failed` those of which launches failed, with the arm and why.
     `despite` are the conditions in which arms differ and are compared nevertheless, with values. `level` is
     the probability that all intervals hold together.
     """
@@ -88,6 +99,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     refused: tuple[str, ...]
     apart: tuple[int, ...] = ()
     zeros: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     despite: tuple[str, ...] = ()
     level: float = 0.99
 
@@ -128,6 +140,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         refused=tuple(one.words for one in refused),
         apart=tuple(sorted(frozenset().union(*apart))),
         zeros=tuple(words for case in usable if (words := launches_without_time(case))),
+        failed=tuple(words for case in usable if (words := _failed(case, rivals.arms))),
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
     )
@@ -160,7 +173,7 @@ def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, 
     usable, refused = [], []
     for case in rivals.cases:
         name = _named(case)
-        if (why := _why_not(case, rivals.may_differ)) is None:
+        if (why := _why_not(case, rivals.arms, rivals.may_differ)) is None:
             usable.append(case)
         else:
             refused.append(replace(why, words=f"{name}: {why.words}"))
@@ -177,9 +190,26 @@ def launches_without_time(case: Sequence[Row]) -> str:
     return f"{_named(case)}, {plural('launch', len(which))} {', '.join(map(str, which))}" if which else ""
 
 
-def _why_not(case: Sequence[Row], may_differ: Collection[str]) -> _Refusal | None:
-    if any(sum(one.median is not None for one in row.launches) < 2 for row in case):
-        return _Refusal("fewer than two launches", "give each arm two launches at least")
+def _told_of(case: Sequence[Row], which: Iterable[int], arms: Sequence[str]) -> str:
+    """`mpich: hang (launch 2 of 5)`: what became of launches that have no number, in some of the arms."""
+    return "; ".join(f"{arms[k]}: {case[k].why}" for k in which if case[k].why)
+
+
+def _failed(case: Sequence[Row], arms: Sequence[str]) -> str:
+    """`mpi.bcast, 8 bytes, mpich: hang (launch 2 of 5)`, of launches that failed beside others."""
+    told = _told_of(case, [k for k, row in enumerate(case) if row.status == "failed"], arms)
+    return f"{_named(case)}, {told}" if told else ""
+
+
+def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[str]) -> _Refusal | None:
+    few = [k for k, row in enumerate(case) if sum(one.median is not None for one in row.launches) < 2]
+    if few:
+        told = _told_of(case, few, arms)
+        return (
+            _Refusal(f"fewer than two launches went well ({told})", "mend that, then use --retry failed")
+            if told
+            else _Refusal("fewer than two launches", "give each arm two launches at least")
+        )
     if any(sum(has_time(one) for one in row.launches) < 2 for row in case):
         return _Refusal(
             f"a median of 0 {case[0].unit}, less than the timer can tell",
@@ -250,16 +280,19 @@ def answers_of(
     by_turns: bool = True,
 ) -> list[Answer]:
     """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
+    least = least_pairs(asked.false_alarm) if by_turns else None
     return [
         answer(
-            float(found.estimate[j]),
-            float(found.low[j]),
-            float(found.high[j]),
-            float(found.p[j]),
-            int(found.pairs[j]),
-            _modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
+            Contrast(
+                estimate=float(found.estimate[j]),
+                low=float(found.low[j]),
+                high=float(found.high[j]),
+                p=float(found.p[j]),
+                pairs=int(found.pairs[j]),
+                least=least,
+                modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
+            ),
             asked,
-            least_pairs(asked.false_alarm) if by_turns else None,
         )
         for j in range(first.shape[1])
     ]

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from steelyard.base.files import write_whole
+from steelyard.base.foreign import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.imb import IMB_TESTS, imb_text
@@ -31,7 +32,7 @@ def results_document(what: Results) -> dict[str, Any]:
     made = {model.key: msgspec.to_builtins(what.made(model)) for model in MODELS}
     points = [row_document(row) for row in what.rows]
     doubts = msgspec.to_builtins(what.found)
-    return {"schema": SCHEMA, "out": str(what.folder), "points": points, **made, "doubts": doubts}
+    return {"schema": SCHEMA, "out": visible(str(what.folder)), "points": points, **made, "doubts": doubts}
 
 
 def _json(what: Export) -> bytes:
@@ -59,13 +60,19 @@ def _csv(what: Export) -> bytes:
     return text.getvalue().encode()
 
 
-_FORMULA, _NUMBERS = re.compile(r"[=+\-@\t\r]"), re.compile(r"[-+0-9.:e ]*")
+# Wide forms count, too, and what a reader who trims cells would see.
+_FORMULA, _NUMBERS = re.compile(r" *[=+\-@＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
 
 
 def _harmless(value: Any) -> Any:
-    """A cell that a spreadsheet does not take for a formula: one that begins like one is quoted."""
-    looks_so = isinstance(value, str) and _FORMULA.match(value) and not _NUMBERS.fullmatch(value)
-    return f"'{value}" if looks_so else value
+    """A cell that a spreadsheet does not take for a formula: one that begins like one is quoted.
+
+    Nor does it end a line: control characters are visible.
+    """
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBERS.fullmatch(text) else text
 
 
 # Name, and how it is made.

@@ -21,7 +21,7 @@ def results_xml(what: Export) -> bytes:
 def _suite(one: Results) -> Suite:
     labels = row_labels(one.rows, sizes=True)
     cases = tuple(_case(row, labels, i) for i, row in enumerate(one.rows))
-    return Suite(f"steelyard {one.folder}", cases)
+    return Suite(f"steelyard {visible(str(one.folder))}", cases)
 
 
 def _case(row: Row, labels: Labels, i: int) -> Case:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat
 from steelyard.models.made import Made
@@ -73,7 +74,7 @@ def case_table(folders: Sequence[Results]) -> polars.DataFrame:
     """A row for each test case and MPI: the columns of results.csv, and one for each parameter that tells."""
     shown = [name for name in columns() if name not in _LEFT_OUT]
     lines = [
-        {"folder": str(one.folder), **_params(row, one.rows)}
+        {"folder": visible(str(one.folder)), **_params(row, one.rows)}
         | {with_unit(name): value for name, value in flat(row).items() if name in shown}
         for one in folders
         for row in one.rows
@@ -131,7 +132,7 @@ def with_unit(name: str) -> str:
 def _keys(folder: Path, row: Row, among: Sequence[Row]) -> dict[str, Any]:
     """What a row is of, for tables that have several of it."""
     own = {name: getattr(row, name) for name in _KEYS}
-    return {"folder": str(folder), "point": row.point, **own, **_params(row, among)}
+    return {"folder": visible(str(folder)), "point": row.point, **own, **_params(row, among)}
 
 
 def _params(row: Row, among: Sequence[Row]) -> dict[str, Any]:

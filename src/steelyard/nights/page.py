@@ -19,7 +19,7 @@ _MOST = 60  # pictures of a kind: beyond that nobody looks
 
 def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
     """The page as text; it loads nothing and runs no script."""
-    changed = [one for one in series if len(one.starts) > 1 or one.verdict not in (SAME, CANNOT_TELL)]
+    changed = [one for one in series if one.changes or one.verdict not in (SAME, CANNOT_TELL)]
     others = [one for one in series if one not in changed]
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"svg": svg}
@@ -37,4 +37,4 @@ def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
 
 def _charts(found: Checked, series: Sequence[Series]) -> list[Chart]:
     nights = [night.name for night in found.nights]
-    return [nights_chart(one.name, one.values, one.starts, nights) for one in series[:_MOST]]
+    return [nights_chart(one.name, one.values, one.changes, nights) for one in series[:_MOST]]

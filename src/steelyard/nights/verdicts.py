@@ -116,13 +116,13 @@ class Checked(Struct, frozen=True, kw_only=True):
 class Series:
     """A column of a check as a picture wants it.
 
-    `values` of nights are logarithms, shape (n,); `starts` are the first nights of levels.
+    `values` of nights are logarithms, shape (n,); `changes` are those of its level.
     """
 
     name: str
     unit: str
     values: NDArray[np.float64]
-    starts: tuple[int, ...]
+    changes: tuple[Change, ...]
     verdict: str
 
 
@@ -143,7 +143,8 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     wide = [op for op in ops if len(members[op]) > 1]
     values = np.column_stack([levels.values, *(levels.values[:, members[op]].mean(axis=1) for op in wide)])
     changes = find_changes(values, false_alarm=asked.false_alarm, seed=seed)
-    starts = [(0, *(one.at for one in changes if one.column == column)) for column in range(values.shape[1])]
+    own = [tuple(one for one in changes if one.column == column) for column in range(values.shape[1])]
+    starts = [(0, *(one.at for one in mine)) for mine in own]
     screened = screen_tonight(values, starts, false_alarm=asked.false_alarm)
     labels = _labels(cases)
     heads: list[tuple[Row, int | None, str]] = [
@@ -152,7 +153,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     heads += [(cases[members[op][0]], None, "") for op in wide]
     names = [night.name for night in pool.nights]
     told = [
-        _verdict(*head, column, screened, _last(changes, column), levels, names, asked)
+        _verdict(*head, column, screened, own[column], levels, names, asked)
         for column, head in enumerate(heads)
     ]
     points, whole = tuple(told[: len(cases)]), tuple(told[len(cases) :])
@@ -172,7 +173,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
         zeros=pool.zeros,
     )
     series = tuple(
-        Series(_name(one), head[0].unit, values[:, column], starts[column], one.verdict)
+        Series(_name(one), head[0].unit, values[:, column], own[column], one.verdict)
         for column, (one, head) in enumerate(zip(told, heads, strict=True))
     )
     return checked, series
@@ -227,10 +228,6 @@ def _name(one: NightVerdict) -> str:
     return ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.label) if part)
 
 
-def _last(changes: Sequence[Change], column: int) -> Change | None:
-    return next((one for one in reversed(changes) if one.column == column), None)
-
-
 def _common(common: NDArray[np.float64]) -> float:
     return math.exp(float(common[-1] - np.median(common[:-1])))
 
@@ -241,12 +238,13 @@ def _verdict(
     label: str,
     column: int,
     screened: Screened,
-    change: Change | None,
+    changes: Sequence[Change],
     levels: Levels,
     names: Sequence[str],
     asked: Question,
 ) -> NightVerdict:
     """The screen's verdict; where tonight is like the last nights, that of the change which led to them."""
+    change = changes[-1] if changes else None
     estimate, low, high = (float(one[column]) for one in (screened.estimate, screened.low, screened.high))
     is_known = math.isfinite(estimate)
     p = float(screened.p[column])

@@ -18,7 +18,7 @@ from steelyard.results.facets import Messages, Samples
 from steelyard.results.load import PointLaunch
 from steelyard.show.figure_groups import FigureGroup, FigureLine, Shown
 from steelyard.show.words import time_words
-from steelyard.stats import binned, cumulated, exceeded, quantile
+from steelyard.stats import binned, cumulated, exceeded, pooled_quantile
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Direction:
 class Ridge:
     """A row of histograms: its line and item, the ways of the item, and their quantiles over all launches.
 
-    `quantiles` are those of 1, 50 and 99 %, a triple for each of `ways`.
+    `quantiles` are those of 1, 50 and 99 %, a triple for each of `ways`; launches weigh alike.
     """
 
     line: FigureLine
@@ -60,9 +60,7 @@ class Ridge:
 
 def _ridge(line: FigureLine, item: Shown) -> Ridge:
     ways = ways_of(item)
-    found = (
-        quantile(np.concatenate(way.series), (0.01, 0.5, 0.99), float(np.median(way.ticks))) for way in ways
-    )
+    found = (pooled_quantile(way.series, (0.01, 0.5, 0.99), float(np.median(way.ticks))) for way in ways)
     return Ridge(line, item, ways, tuple(found))
 
 

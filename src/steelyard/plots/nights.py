@@ -9,33 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.plots.axes import PALETTE, linear_axis, log_axis
-from steelyard.plots.chart import FULL, HALF, Axis, Bars, Chart, Curve, Dots, Mark, Style
+from steelyard.plots.chart import FULL, HALF, Axis, Bars, Boxes, Chart, Curve, Dots, Mark, Style
 from steelyard.show.words import time_words
+from steelyard.stats.change_points import Change
 
-_CHANGED, _LEVEL = "#a3161b", "#8a8a8a"
+_CHANGED, _DATED, _LEVEL = "#a3161b", "#f7e4e4", "#8a8a8a"
 _MOST_NAMES = {HALF: 3, FULL: 7}  # of nights below a picture
 _MOST_LINEAR = 1.5  # ratio of the ends of an axis up to which it is linear
 _NEAR_ONE = (0.97, 1.03)  # ends of an axis at least: nights that are nearly equal must look so
 
 
 def nights_chart(
-    title: str, values: NDArray[np.float64], starts: Sequence[int], nights: Sequence[str], width: int = HALF
+    title: str,
+    values: NDArray[np.float64],
+    changes: Sequence[Change],
+    nights: Sequence[str],
+    width: int = HALF,
 ) -> Chart:
     """A dot for each night over the first level, tonight's filled; a dashed line where the level changed.
 
-    values: (n,), logarithms of ns, nan for none; starts: the first nights of levels, from 0.
+    values: (n,), logarithms of ns, nan for none. A band is where a change may have been, by its range.
     """
     n = values.size
-    ends = (*starts, n)
+    ends = (0, *(one.at for one in changes), n)
     levels = [float(np.nanmedian(values[a:b])) for a, b in pairwise(ends)]
     known = np.flatnonzero(np.isfinite(values)).tolist()
     ratios = np.exp(values[known] - levels[0])
-    marks: list[Mark] = []
+    axis = _ratio_axis(f"time / {time_words(float(np.exp(levels[0])))}", [*_NEAR_ONE, *ratios])
+    marks: list[Mark] = [
+        Boxes([one.earliest - 0.5], [axis.low], [one.latest - 0.5], [axis.high], [_DATED])
+        for one in changes
+        if one.earliest < one.latest
+    ]
     for level, (first, after) in zip(levels, pairwise(ends), strict=True):
         height = float(np.exp(level - levels[0]))
         marks.append(Curve([first - 0.5, after - 0.5], [height, height], Style(_LEVEL), width=1.5))
-    axis = _ratio_axis(f"time / {time_words(float(np.exp(levels[0])))}", [*_NEAR_ONE, *ratios])
-    changed = [start - 0.5 for start in starts[1:]]
+    changed = [one.at - 0.5 for one in changes]
     marks.append(
         Bars(changed, [axis.low] * len(changed), changed, [axis.high] * len(changed), _CHANGED, dash="4 3")
     )

@@ -140,7 +140,7 @@ def read_campaign(folder: Path) -> CampaignFile:
     """campaign.json of a results folder, an empty one where it is missing. Raises InputError."""
     path = folder / "campaign.json"
     if not path.exists():
-        return CampaignFile(name=folder.name)
+        return CampaignFile(name=visible(folder.name))
     try:
         document = all_visible(msgspec.json.decode(read_regular(path)))
         campaign = msgspec.convert(document, CampaignFile)

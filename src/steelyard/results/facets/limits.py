@@ -8,9 +8,16 @@ from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 
+# How variables begin that are of messages between two ranks, by library; and words of those that are not.
+_OF_MESSAGES = (
+    *("btl_", "mtl_", "pml_"),
+    *("MPIR_CVAR_CH3_", "MPIR_CVAR_CH4_", "MPIR_CVAR_NEMESIS_", "MPIR_CVAR_INTEL_SHM_"),
+)
+_OF_OTHERS = ("_RMA_", "_GPU_")
+
 
 class Limits(Facet, frozen=True, kw_only=True):
-    """`limits` are the control variables of protocols that are numbers, as MPI_T said in the first launch."""
+    """`limits` are control variables of messages that are numbers, as MPI_T said in the first launch."""
 
     limits: dict[str, float] = msgspec.field(default_factory=dict)
 
@@ -22,5 +29,11 @@ class Limits(Facet, frozen=True, kw_only=True):
         if not is_pingpong or first.start is None or first.start.mpi is None:
             return None
         told = first.start.mpi.cvars.items()
-        found = {name: float(value) for name, value in told if not isinstance(value, str)}
+        found = {
+            name: float(value)
+            for name, value in told
+            if not isinstance(value, str)
+            and name.startswith(_OF_MESSAGES)
+            and not any(word in name for word in _OF_OTHERS)
+        }
         return cls(limits=found) if found else None

@@ -23,7 +23,7 @@ class RowPair(Struct, frozen=True):
 
 
 class Messages(Facet, frozen=True, kw_only=True):
-    """Medians in ns: `ways` from rank 0 to rank 1 and back, `pairs` of pairs that exchange at once."""
+    """Medians over launches, in ns: `ways` from rank 0 to rank 1 and back, `pairs` of pairs at once."""
 
     ways: tuple[float, float] | None = None
     pairs: tuple[RowPair, ...] = ()
@@ -71,5 +71,8 @@ def _ways(launches: Sequence[PointLaunch]) -> tuple[float, float] | None:
     point = launches[0].point
     if point is None or point.report != "message" or point.partners is not None:
         return None
-    there, back = (np.concatenate([launch.values[way::2] for launch in launches]) for way in (0, 1))
-    return (float(np.median(there)), float(np.median(back))) if back.size else None
+    each = [[np.median(one.values[way::2]) for way in (0, 1)] for one in launches if one.values.size > 1]
+    if not each:
+        return None
+    there, back = np.median(each, axis=0).tolist()
+    return there, back

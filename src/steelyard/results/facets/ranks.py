@@ -79,14 +79,18 @@ def _own(launches: Sequence[PointLaunch]) -> _Own:
 
 
 def _slowest(launches: Sequence[PointLaunch]) -> tuple[int | None, float | None]:
-    """The rank that took longest most often and its share; nothing where only rank 0 is reported."""
+    """The rank that took longest most often and its share; nothing where only rank 0 is reported.
+
+    Launches weigh alike, however many samples they have.
+    """
     if any(
         launch.point is None or launch.point.report == "root" or launch.taken.slowest.size < 2
         for launch in launches
     ):
         return None, None
-    counts = np.sum([launch.taken.slowest for launch in launches], axis=0)
-    return int(np.argmax(counts)), float(counts.max() / counts.sum())
+    counts = [launch.taken.slowest for launch in launches]
+    shares = np.mean([one / one.sum() for one in counts], axis=0)
+    return int(np.argmax(shares)), float(shares.max())
 
 
 def _yields(launches: Sequence[PointLaunch]) -> float | None:

@@ -28,7 +28,7 @@ from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
-from steelyard.show.labels import row_labels
+from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, Swapped, compare_arms, least_pairs, modes_of
 
@@ -249,7 +249,8 @@ def _against(
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
     """`apart`: of arms by turns, the launches of each case that are left out; else None."""
     rows = [(case[0], case[k]) for case in cases]
-    labels = row_labels([row for row, _ in rows], without=("op",))
+    firsts = [row for row, _ in rows]
+    labels = row_labels(firsts, without=told_by_op(firsts))
     first, second = _table(rows, 0, apart), _table(rows, 1, apart)
     level = 1 - asked.false_alarm
     ops = list(dict.fromkeys(case[0].op for case in cases))

@@ -27,11 +27,15 @@ _IFF_TAP_NO_PI = 0x1002
 _LONGEST_FRAME = 1 << 16
 _AT_ONCE = 64  # frames taken from one host before the others have their turn
 
-# A host's name, the names of all, network devices (/sys), shared memory, temporary files; then it waits.
+# A host's name, the names of all, network devices (/sys) beside the machine's control groups, shared memory,
+# temporary files; then it waits.
 _HOST = """set -e
 echo "$1" > /proc/sys/kernel/hostname
 mount --bind "$2/hosts" /etc/hosts
+mkdir "$2/cgroup.$1"
+mount --rbind /sys/fs/cgroup "$2/cgroup.$1"
 mount -t sysfs sysfs /sys
+mount --rbind "$2/cgroup.$1" /sys/fs/cgroup
 mount -t tmpfs tmpfs /dev/shm
 mount -t tmpfs tmpfs "$2/tmp"
 ip link set lo up

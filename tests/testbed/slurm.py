@@ -1,13 +1,15 @@
 """Slurm on this machine: munged, slurmctld and several slurmd with files, ports and a socket of their own.
 
 All are children of the test and end with it, by their pids; the kernel ends them if it is killed. Nodes have
-names of their own and share the machine: a job on two nodes has two slurmd, and its ranks see one host.
+names of their own and share the machine: a job on two nodes has two slurmd, and its ranks see one host. Or
+they are the hosts of a bed, with a network and a clock for each.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -15,7 +17,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from hosts import Host, Hosts
 
 _PROGRAMS = {
     "munged": "munge",
@@ -30,7 +35,7 @@ _UP_SECONDS = 30.0
 _END_SECONDS = 10.0
 
 _CONF = """ClusterName=steelyard{ports[0]}
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -70,23 +75,48 @@ def why_not() -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where daemons run: on this machine, or each in its host of a bed, the controller in the first."""
+
+    bed: Hosts | None = None
+
+    def words(self, node: int, *argv: str) -> list[str]:
+        """The command that runs `argv` where this node is, from 0."""
+        return [*argv] if self.bed is None else [*self.bed.on(self._host(node)), shlex.join(argv)]
+
+    def name(self, node: int) -> str:
+        """By which the others find it."""
+        return socket.gethostname().partition(".")[0] if self.bed is None else self._host(node).name
+
+    def address(self, node: int) -> str:
+        """Likewise, on the network."""
+        return "127.0.0.1" if self.bed is None else self._host(node).name
+
+    def _host(self, node: int) -> Host:
+        assert self.bed is not None
+        return self.bed.hosts[node]
+
+
 @contextlib.contextmanager
-def slurm(nodes: int, cpus: int, switches: int = 0) -> Iterator[Mapping[str, str]]:
+def slurm(nodes: int, cpus: int, switches: int = 0, bed: Hosts | None = None) -> Iterator[Mapping[str, str]]:
     """Slurm with so many nodes of so many CPUs: the variables by which its commands find it.
 
     Nodes hang from `switches`, the first ones from the first, below one that joins them; 0: nobody knows.
+    With a `bed` node i is its host i, and commands find Slurm in its hosts alone.
     Raises RuntimeError, with the last lines of its logs, where it does not come up.
     """
+    place = _Place(bed)
     folder = Path(tempfile.mkdtemp(prefix="steelyard-slurm-"))
     folder.chmod(0o755)
     daemons: list[subprocess.Popen[bytes]] = []
     environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
     try:
-        _start(folder, nodes, cpus, switches, environment, daemons)
+        _start(folder, nodes, cpus, switches, place, environment, daemons)
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
     finally:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            _cancel(environment)
+            _cancel(place, environment)
         for daemon in reversed(daemons):
             daemon.send_signal(signal.SIGTERM)
             try:
@@ -102,25 +132,30 @@ def _start(
     nodes: int,
     cpus: int,
     switches: int,
+    place: _Place,
     environment: Mapping[str, str],
     daemons: list[subprocess.Popen[bytes]],
 ) -> None:
-    def start(name: str, *argv: str) -> None:
+    def start(name: str, node: int, *argv: str) -> None:
         log = (folder / f"{name}.log").open("wb")
         with log:
             daemons.append(
                 subprocess.Popen(
-                    [*_DIES_WITH_US, *argv], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                    [*_DIES_WITH_US, *place.words(node, *argv)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
                 )
             )
 
     ports = _free_ports(nodes + 1)
     names = [f"n{i + 1}" for i in range(nodes)]
-    host = socket.gethostname().partition(".")[0]
     lines = [
-        f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Boards=1 "
-        f"SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 State=UNKNOWN"
-        for name, port in zip(names, ports[1:], strict=True)
+        f"NodeName={name} NodeHostname={place.name(i)} NodeAddr={place.address(i)} Port={ports[i + 1]} "
+        f"CPUs={cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 "
+        "State=UNKNOWN"
+        for i, name in enumerate(names)
     ]
     munge = folder / "munge"
     for made in (
@@ -135,18 +170,23 @@ def _start(
         lines.append("TopologyPlugin=topology/tree")
         (folder / "topology.conf").write_text(_topology(names, switches))
     (folder / "slurm.conf").write_text(
-        _CONF.format(ports=ports, folder=folder, host=host, nodes="\n".join(lines))
+        _CONF.format(
+            ports=ports,
+            folder=folder,
+            host=f"{place.name(0)}({place.address(0)})",
+            nodes="\n".join(lines),
+        )
     )
     files = [f"--{name}-file={munge / name}" for name in ("key", "pid", "seed")]
-    start("munged", "munged", "--foreground", "--force", f"--socket={munge / 'socket'}", *files)
+    start("munged", 0, "munged", "--foreground", "--force", f"--socket={munge / 'socket'}", *files)
     _await(folder, (munge / "socket").exists)
-    start("slurmctld", "slurmctld", "-D", "-c", "-i")
-    for name in names:
-        start(name, "slurmd", "-D", "-N", name)
+    start("slurmctld", 0, "slurmctld", "-D", "-c", "-i")
+    for i, name in enumerate(names):
+        start(name, i, "slurmd", "-D", "-N", name)
 
     def idle() -> bool:
         done = subprocess.run(
-            ["sinfo", "-h", "-t", "idle", "-o", "%D"],
+            place.words(0, "sinfo", "-h", "-t", "idle", "-o", "%D"),
             env=environment,
             capture_output=True,
             text=True,
@@ -184,12 +224,13 @@ def _free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def _cancel(environment: Mapping[str, str]) -> None:
+def _cancel(place: _Place, environment: Mapping[str, str]) -> None:
     """End all jobs and wait until none is left, for their steps are nobody's children."""
 
     def ask(*argv: str) -> str:
+        command = place.words(0, *argv)
         done = subprocess.run(
-            argv, env=environment, capture_output=True, text=True, timeout=_END_SECONDS, check=False
+            command, env=environment, capture_output=True, text=True, timeout=_END_SECONDS, check=False
         )
         return done.stdout.strip()
 

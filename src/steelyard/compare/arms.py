@@ -88,7 +88,6 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
 
 def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
     """The rows of several folders; where each has one MPI, it may be another in each. Raises InputError."""
-    _refuse_copies(folders)
     mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
     one_each = all(len(names) <= 1 for names in mpis)
     others = one_each and len(set().union(*mpis)) > 1
@@ -97,21 +96,6 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
     if not found.cases:
         raise InputError(f"the folders have no test case in common{_apart(folders)}")
     return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
-
-
-def _refuse_copies(folders: Mapping[str, Sequence[Row]]) -> None:
-    """Raises InputError for a folder that has the launches of another: it is the same measurement."""
-    known: dict[frozenset[tuple[int, int, float]], str] = {}
-    for name, rows in folders.items():
-        launches = frozenset(
-            (row.point, one.began_unix_ns, one.median)
-            for row in rows
-            for one in row.launches
-            if one.began_unix_ns and one.median is not None
-        )
-        other = known.setdefault(launches, name)
-        if launches and other != name:
-            raise InputError(f"'{name}' holds the launches of '{other}', as a copy does; give another folder")
 
 
 def against(rivals: Rivals, name: str) -> Rivals:

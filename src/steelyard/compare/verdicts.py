@@ -115,6 +115,8 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         first = next(iter(refused), None)
         text = f"no test case can be compared{f': {first.words}; {first.remedy}' if first else ''}"
         raise OtherConditionsError(text) if first and first.conditions else InputError(text)
+    if not by_turns:
+        _refuse_copies(usable, rivals.arms)
     apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * rivals.comparisons
@@ -144,6 +146,21 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
     )
+
+
+def _refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
+    """Raises InputError for a folder whose launches are those of the first: it is the same measurement."""
+    first, *others = ([_launches_of(case[k]) for case in cases] for k in range(len(arms)))
+    for name, launches in zip(arms[1:], others, strict=True):
+        if launches == first and all(launches):
+            raise InputError(
+                f"'{name}' holds the launches of '{arms[0]}', as a copy does; give another folder"
+            )
+
+
+def _launches_of(row: Row) -> list[tuple[int, float | None]]:
+    """When each launch began and what it took; nothing of records that do not say when."""
+    return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]
 
 
 def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:

@@ -67,7 +67,7 @@ def _lines(library: Library, *words: str) -> Iterator[str]:
         window = " window=5" if form else ""
         yield f"op={library.op}{form} {library.param}={word} bytes={size}{window}"
     for word in words:
-        yield f"op={library.op}.stream {library.param}={word} bytes=8 window=1000"
+        yield f"op={library.op}.stream {library.param}={word} bytes=8 window=5000"
         yield f"op={library.op} {library.param}={word} bytes=9 method=each"
 
 
@@ -127,6 +127,19 @@ def test_what_is_not_here_is_a_row_that_says_what_is(library: Library, tmp_path:
     assert f" {library.unknown} here, " in (refused.why or "")
     assert "tcp" in (refused.why or "").partition(" has ")[2]
     assert (good.status, good.why) == ("ok", None)
+
+
+def test_the_last_message_leaves_though_nobody_calls_the_library_again(tmp_path: Path) -> None:
+    """The provider `sockets` keeps short ones until then, such as the answer to a window."""
+    words = (
+        "ofi.tagged.stream provider=sockets bytes=10001 window=64",
+        "ofi.tagged provider=sockets bytes=8",
+    )
+    lines = [f"op={text}" for text in words]
+    for line, end in zip(lines, _ends(lines, tmp_path / "out.jsonl"), strict=True):
+        if end.status == "skipped":
+            pytest.skip(end.why or "")
+        assert (end.status, end.why, end.verified) == ("ok", None, True), line
 
 
 # ---- a system that lacks or lies ---------------------------------------------------------------------------

@@ -82,10 +82,15 @@ static int nothing(struct link *f, int64_t reps)
     return 0;
 }
 
+static int settle(struct link *f, int err)
+{
+    return err || !f->settle || f->rank > 1 ? err : f->settle(f);
+}
+
 static int run(void *state, int64_t reps)
 {
     struct link *f = state;
-    return f->half(f, reps);
+    return settle(f, f->half(f, reps));
 }
 
 static int turn(void *state, int64_t message)
@@ -93,7 +98,7 @@ static int turn(void *state, int64_t message)
     struct link *f = state;
     if (f->rank > 1)
         return 0;
-    return message % 2 == f->rank ? f->put(f, f->send, f->bytes) : f->get(f, f->recv, f->bytes);
+    return message % 2 == f->rank ? settle(f, f->put(f, f->send, f->bytes)) : f->get(f, f->recv, f->bytes);
 }
 
 /* ---- buffers and their check ------------------------------------------------------------------------- */
@@ -146,6 +151,7 @@ static int verify_window(struct link *f)
     }
     if (!err)
         err = f->rank == 0 ? f->get(f, f->recv, f->answer_bytes) : f->put(f, f->send, f->answer_bytes);
+    err = settle(f, err);
     return err ? err : wrong;
 }
 
@@ -158,7 +164,7 @@ static int verify(void *state)
     if (f->window > 0)
         return verify_window(f);
     data_poison(f->recv, f->bytes);
-    int err = f->half(f, 1);
+    int err = settle(f, f->half(f, 1));
     return err ? err : check(f);
 }
 

@@ -26,6 +26,9 @@ struct link {
      */
     int (*put_all)(struct link *f, int count);
     int (*get_all)(struct link *f, int count);
+    /* Make sure that what was sent leaves although nothing else is called; NULL: it has left. Set by a link.
+     */
+    int (*settle)(struct link *f);
     int (*half)(struct link *f, int64_t reps); /* this rank's */
 };
 

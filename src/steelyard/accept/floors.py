@@ -62,8 +62,8 @@ def roofs(seen: Candidate) -> Finding:
     rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
     found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]
     if not rows and not found:
-        return Finding(CANNOT_TELL, "Nothing was measured beside what it is made of.")
-    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than what it is made of.")
+        return Finding(CANNOT_TELL, "Nothing was measured beside its roof.")
+    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than its roof.")
 
 
 def _words(one: Efficiency) -> str:

@@ -44,7 +44,7 @@ class CheckOptions:
 
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR", help="further folders of --history, as shells make them of a pattern"),
+        typer.Argument(metavar="DIR", help="further folders of --history, as a shell expands a pattern"),
     ] = None
     history: Annotated[
         list[Path] | None,
@@ -92,7 +92,7 @@ class CheckOptions:
     margin: MarginPercent = 5.0
     false_alarm: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="equal nights that may say slower or faster, in per cent"),
+        typer.Option(metavar="PERCENT", help="at most so many of 100 equal nights say slower or faster"),
     ] = 1.0
     strict: StrictFlag = False
     report: Annotated[
@@ -314,7 +314,7 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
         if build is None:
             mpi = before.settings.get("MPI", "no MPI")
             why = (
-                f"was measured with {mpi}, which is not where it was"
+                f"was measured with {mpi}, which is no longer there"
                 if any(before.settings.get(name) != night.settings.get(name) for name in _OF_MPI)
                 else "was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, as its records say"
             )

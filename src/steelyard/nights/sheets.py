@@ -86,7 +86,7 @@ def _notes(found: Checked) -> Iterator[str]:
     yield f"{found.promise.words[0].upper()}{found.promise.words[1:]}."
     if found.common is not None:
         yield (
-            f"What has no MPI in it takes {found.common:.3f} times as long as in the nights before; all "
+            f"Test cases without MPI take {found.common:.3f} times as long as in the nights before; all "
             "other ratios are divided by that."
         )
     if found.missing:

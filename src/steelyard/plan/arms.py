@@ -63,7 +63,7 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
         try:
             return replace(measure, **{factor: words})
         except ValueError as error:
-            raise InputError(f"the arms are none: {error}") from None
+            raise InputError(f"the arms cannot be used: {error}") from None
     if not name or kind not in ("param", "omp", "env"):
         raise InputError(f"there are no arms by '{factor}'; give {FACTORS}")
     key = {"param": "params"}.get(kind, kind)

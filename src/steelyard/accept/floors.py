@@ -42,7 +42,7 @@ def floor(seen: Candidate) -> Finding:
     worst = min(bad or known, key=lambda one: one.efficiency or 0.0)
     count = counted(len(known), "test case")
     if bad:
-        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times may be.")
+        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times are allowed.")
     if any(one.low is None or one.low < 1 / MOST_TIMES for one in known):
         return Finding(
             CANNOT_TELL,

@@ -239,9 +239,9 @@ def _check_without_history(options: CheckOptions) -> None:
     from steelyard.results.load import load
 
     if options.baseline is None or options.tonight is None:
-        raise InputError("check wants --history DIR, or --tonight DIR and --baseline; give one of these")
+        raise InputError("check needs --history DIR, or --tonight DIR and --baseline; give one of these")
     if options.report is not None or options.since is not None:
-        raise InputError("--report and --since are of a history; give --history, or leave them out")
+        raise InputError("--report and --since need a history; give --history, or leave them out")
     night = _night(options.tonight)
     folder, _, factor = _measure_by_turns(options, night, load(night.folder).campaign.points)
     compare(
@@ -335,6 +335,6 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     launcher = night.settings.get("mpiexec")
     if launcher is None or " and " in launcher:
         raise InputError(
-            "--baseline wants tonight to have one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
+            "--baseline needs a night of one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
         )
     return {"mpi": (baseline, launcher)}

@@ -141,7 +141,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
     what = options.what or []
     if any(Path(word).is_dir() for word in what):
         if len(what) > 1:
-            raise InputError(f"one results folder is checked at a time, or ops; leave {what[1]} out")
+            raise InputError(f"give one results folder, or ops; leave {what[1]} out")
         from steelyard.results.rows import results
 
         given = [

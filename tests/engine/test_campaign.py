@@ -215,9 +215,8 @@ def test_a_campaign_tells_what_it_does(tmp_path: Path, orphans: Orphans) -> None
     for event in events:
         if isinstance(event, PointEnded):
             (run,) = event.file.points
-            assert run.point is not None
-            assert (run.index, run.point.op) == (event.plan.point, event.plan.op)
-            assert sum(chunk.count for chunk in run.obs) == 2
+            assert run.end is not None
+            assert (run.index, run.end.count) == (event.plan.point, 2)
     rows = results(tmp_path)
     assert [(row.op, row.status, row.launch_count, row.count, row.verified) for row in rows] == [
         ("self.empty", "ok", 2, 4, True),

@@ -74,7 +74,7 @@ def only(rows: list[Row]) -> Growth:
 def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
     one = only([bcast(p, TRUE["log2(p)"](p)) for p in reversed(RANKS)])
     assert [point.ranks for point in one.points] == list(RANKS)
-    assert (one.bytes, one.terms[0].words, one.rivals) == (8, "log2(p)", 0)
+    assert (one.bytes, one.terms[0].words, one.rivals) == (8, "log2(p)", 1)  # steps and bytes
     assert [(ahead.ranks, round(ahead.time.value)) for ahead in one.ahead] == [(128, 3100), (256, 3400)]
     assert model_words(one) == "1.00 us + 300 ns log2(p)"
     (sheet,) = growth_sheets([one])
@@ -89,3 +89,16 @@ def test_three_numbers_of_ranks_and_other_ops_make_none() -> None:
     assert growths_of([bcast(p, 1e3) for p in RANKS[:3]]) == ()
     assert growths_of([row("mpi.pingpong", "a", [1e3], ranks=p) for p in RANKS]) == ()
     assert growth_sheets(()) == ()
+
+
+def test_steps_and_bytes_are_told_from_five_numbers_of_ranks() -> None:
+    """Whether they fit best, or another model fits as well: then they widen what is said of more ranks."""
+    both = fit_normal_form(RANKS, [1000 + 1300 * np.log2(p) + 90 * p for p in RANKS])
+    assert both is not None
+    assert [shape.words for shape in both.shapes] == ["log2(p)", "p"]
+    steps = fit_normal_form(RANKS, [1300 * np.log2(p) + 3 * p for p in RANKS])
+    assert steps is not None
+    span = predict(steps, 256)
+    assert span.low is not None
+    assert span.high is not None
+    assert span.low < 1300 * 8 + 3 * 256 < span.high

@@ -1,4 +1,4 @@
-"""Groups records by point as they come, from a whole file or from a growing one."""
+"""Groups the records of a file by point, as they come."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Collector:
-    """Groups the records of one file by point, as they come from a whole file or from a growing one.
+    """Groups the records of one file by point, as they come.
 
     Samples are held from a point's record to its end and then handed over.
     """
@@ -112,11 +112,6 @@ class Collector:
         while self._open:
             index = next(iter(self._open))
             yield self._run(index, None)
-
-    def forget(self) -> None:
-        """Let go of all that only `whole` and the points of other files need: it grows with points."""
-        for kept in (self.states, self.watches, self.closes, self.kinds):
-            kept.clear()
 
     def head(self) -> JobFile:
         """The file without points, states and the like: what a point needs to be read."""

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
 
-from steelyard.records.collector import Collector
-from steelyard.records.job_file import JobFile
+from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import decode_record
-from steelyard.records.schema import Launch
+from steelyard.records.schema import End, Job, Launch
+
+# All else, samples above all, is for who reads the whole file: reading them takes a driver 1 % of a core.
+_HEARD = re.compile(rb'\{"record": ?"(?:job|launch|end)"')
 
 
 class Tail:
-    """What has been read of a growing file. Only the point in flight is kept."""
+    """What has been heard of a growing file: the launch, and each point that has ended."""
 
     def __init__(self, path: Path) -> None:
         """Nothing is read yet."""
         self.path = path
-        self._collector = Collector(path)
+        self.launch: Launch | None = None  # the start of the engine; None before it has begun to measure
+        self._job: Job | None = None
         self._offset = 0
-
-    @property
-    def launch(self) -> Launch | None:
-        """The start of the engine; None before it has begun to measure."""
-        return self._collector.launch
 
     def advance(self) -> tuple[list[JobFile], bool]:
         """Read the whole lines that were added.
 
-        Returns each point that has ended, as a file that holds nothing else, and whether anything was added.
-        Raises InputError.
+        Returns each point that has ended, as a file that holds its end and nothing else, and whether anything
+        was added. Raises InputError.
         """
         with self.path.open("rb") as file:
             file.seek(self._offset)
@@ -39,11 +38,18 @@ class Tail:
         self._offset += len(whole) + 1 if whole else 0
         ended: list[JobFile] = []
         for line in whole.splitlines():
+            if not _HEARD.match(line):
+                continue
             try:
                 record = decode_record(line)
             except msgspec.DecodeError:
                 continue  # the cut last line of a launch that died; readers of the whole file say so
-            if (run := self._collector.take(record)) is not None:
-                ended.append(msgspec.structs.replace(self._collector.head(), points=(run,)))
-                self._collector.forget()
+            match record:
+                case Job():
+                    self._job = record
+                case Launch():
+                    self.launch = record
+                case End() if self._job is not None:
+                    run = PointRun(record.point, None, (), record)
+                    ended.append(JobFile(self.path, self._job, self.launch, (run,), False))
         return ended, bool(whole)

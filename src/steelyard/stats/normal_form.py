@@ -24,7 +24,8 @@ FloatArray = NDArray[np.float64]
 _POWERS = tuple(map(Fraction, ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")))
 _LOGS = (0, 1, 2)
 LEAST_COUNTS = 4  # numbers of ranks: a constant and a term leave two that check them
-LEAST_FOR_TWO = 6  # the same for two terms
+LEAST_FOR_CLASSIC = 5  # the same for the two terms of _CLASSIC
+LEAST_FOR_TWO = 6  # the same for any two terms
 _LEAST_ERROR = 0.01  # relative: a model that misses by less in cross-validation is as good as any other
 _LEVEL = 0.95
 
@@ -76,39 +77,52 @@ def _shapes() -> tuple[Shape, ...]:
 
 
 SHAPES = _shapes()
+# Steps of a tree, and bytes that pass one rank: most collectives are made of both. R. Thakur, R. Rabenseifner
+# and W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19, 2005, section 4.
+_CLASSIC = (Shape(Fraction(0), 1), Shape(Fraction(1), 0))
 
 
 def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm | None:
     """The model that misses least of what it was not fitted to, and its rivals; None of too few counts.
 
     `counts` are two or more, `times` positive. A constant alone is a model, then each with one shape, and
-    with two where there are counts for it. More terms are taken only where they miss half as much. No factor
-    is below 0: no collective is faster because there are more ranks.
+    with two where there are counts for it. More terms are taken only where they miss half as much. The model
+    of steps and bytes is tried whatever else fits. No factor is below 0: no collective is faster because
+    there are more ranks.
     """
     p, y = np.asarray(counts, dtype=np.float64), np.asarray(times, dtype=np.float64)
     if p.size < LEAST_COUNTS:
         return None
     best: NormalForm | None = None
     all_found: list[NormalForm] = []
-    for terms in (0, 1, 2) if p.size >= LEAST_FOR_TWO else (0, 1):
-        if best is not None and best.error <= 2 * _LEAST_ERROR:
-            break  # nothing misses half as much
-        found = [_fitted(p, y, shapes) for shapes in _sets(terms)]
+    for sets in _sets(p.size):
+        found = [_fitted(p, y, shapes) for shapes in sets]
         all_found += found
         nearest = min(found, key=lambda one: one.error)
         if best is None or max(nearest.error, _LEAST_ERROR) < max(best.error, _LEAST_ERROR) / 2:
             best = nearest
+        if best.error <= 2 * _LEAST_ERROR:
+            break  # nothing misses half as much
     assert best is not None
-    most = 2 * max(best.error, _LEAST_ERROR)
-    terms = len(best.shapes)
+    if p.size >= LEAST_FOR_CLASSIC and all(one.shapes != _CLASSIC for one in all_found):
+        all_found.append(_fitted(p, y, _CLASSIC))
+    most, terms = 2 * max(best.error, _LEAST_ERROR), len(best.shapes)
     rivals = tuple(
-        one for one in all_found if one is not best and one.error <= most and len(one.shapes) <= terms
+        one
+        for one in all_found
+        if one is not best and one.error <= most and (len(one.shapes) <= terms or one.shapes == _CLASSIC)
     )
     return NormalForm(best.counts, best.constant, best.factors, best.shapes, best.error, rivals)
 
 
-def _sets(terms: int) -> Iterable[tuple[Shape, ...]]:
-    return itertools.combinations(SHAPES, terms)
+def _sets(counts: int) -> Iterable[Sequence[tuple[Shape, ...]]]:
+    """The models that so many counts can tell apart, those of fewer terms first."""
+    yield [()]
+    yield [(shape,) for shape in SHAPES]
+    if counts >= LEAST_FOR_TWO:
+        yield list(itertools.combinations(SHAPES, 2))
+    elif counts >= LEAST_FOR_CLASSIC:
+        yield [_CLASSIC]
 
 
 def _fitted(p: FloatArray, y: FloatArray, shapes: tuple[Shape, ...]) -> NormalForm:

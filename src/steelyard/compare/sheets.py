@@ -88,7 +88,7 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = "alternately" if found.by_turns else "at different times"
     notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
     if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
-        notes.append("More launches would not tell, because hours are too few. Arms by turns would: run --arms.")
+        notes.append("More launches would not tell: hours are too few. Arms by turns would: run --arms.")
     if found.despite:
         notes.append(f"The arms also differ in {'; '.join(found.despite)}.")
     if found.apart:
@@ -109,7 +109,7 @@ def _few_of(sentences: Sequence[str], what: str) -> list[str]:
 
 
 def zero_notes(zeros: Sequence[str]) -> list[str]:
-        """Sentences about launches that took no time that their timer can tell."""
+    """Sentences about launches that took no time that their timer can tell."""
     why = "a median of 0, less than the timer can tell"
     notes = [f"Left out: {one}: {why}." for one in zeros[:_NAMED]]
     return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]

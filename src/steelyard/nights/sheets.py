@@ -124,7 +124,7 @@ def _suspected(found: Checked) -> Iterator[str]:
     count = sum(one.suspected and one.verdict in (SAME, CANNOT_TELL) for one in found.points)
     if count and all(one.confirmed is None for one in found.points):
         yield (
-                        f"{counted(count, 'test case')} of {len(found.points)} may be off tonight. By chance "
+            f"{counted(count, 'test case')} of {len(found.points)} may be off tonight. By chance "
             f"{100 * SUSPECT:g} % are on any night."
         )
 

@@ -49,7 +49,7 @@ def _cells(one: HostTimes) -> tuple[str, ...]:
 
 
 _SEEN = (
-        "timer: the cost of a reading and its tick; others: the largest fraction of the ranks' CPU time that "
+    "timer: the cost of a reading and its tick; others: the largest fraction of the ranks' CPU time that "
     "others took in any launch; stolen: by the hypervisor"
 )
 

@@ -190,7 +190,7 @@ def test_they_are_arms(word: str, arms: tuple[str, ...]) -> None:
     assert tuple(point.arm for point in _points(again)) == arms
     with pytest.raises(InputError, match=f"the arms name the {factor}"):
         _points(msgspec.structs.replace(plan, measure=(msgspec.structs.replace(_MEASURE, **{factor: "x"}),)))
-    with pytest.raises(InputError, match="the arms are none: "):
+    with pytest.raises(InputError, match="the arms cannot be used: "):
         _points(msgspec.structs.replace(plan, arms={factor: ("a", "'" if factor == "wrapper" else "$(x)")}))
 
 

@@ -225,7 +225,7 @@ def test_what_is_no_store(tmp_path: Path) -> None:
             {"tonight": "night-00", "baseline": "night-01"},
             "with tonight's MPI, .* the build that was replaced",
         ),
-        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is not where it was"),
+        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is no longer there"),
     ],
 )
 def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str], sentence: str) -> None:

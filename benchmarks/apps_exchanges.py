@@ -12,23 +12,15 @@ than `--limit` seconds is ended, and what it had done is counted.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
+from launch_ends import measure_ends
 from turns import numbers
 
-from steelyard.base.errors import SteelyardError
-from steelyard.engines.build import Engine, mpi_engine
+from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi
-from steelyard.launch.command import plan_launch
-from steelyard.launch.request import LaunchRequest
-from steelyard.records.read import read_records
 from steelyard.records.schema import End
-from steelyard.system.machine import read_machine
-from steelyard.system.process import run
 
 _APPS = (
     "app.hpccg nx=4 ny=3 nz=3 iterations=4 grid=box",
@@ -51,27 +43,6 @@ def ways_of(threads: int) -> list[str]:
         *((back, f"windows={whose}") for back in _ONE_SIDED for whose in ("one", "thread")),
     ]
     return [*alone, *(f"backend={back} movers={threads} {whose}" for back, whose in together)]
-
-
-def measure(engine: Engine, ranks: int, threads: int, lines: Sequence[str], limit: float) -> list[End]:
-    """How the test cases of one launch ended, those that it came to."""
-    request = LaunchRequest(ranks, threads, oversubscribe=True, yield_mode="real")
-    launch = plan_launch(engine, read_machine(), request)
-    with tempfile.TemporaryDirectory() as folder:
-        points, out = Path(folder) / "points", Path(folder) / "out.jsonl"
-        points.write_text("".join(f"point={i} {line}\n" for i, line in enumerate(lines)))
-        argv = [*launch.argv_prefix, engine.path, "run", *launch.engine_args]
-        argv += ["--points", str(points), "--out", str(out)]
-        argv += ["--thread-level", "multiple"] if threads > 1 else []
-        env = os.environ | launch.environment | {"OMP_WAIT_POLICY": "passive"}
-        try:
-            done = run(argv, env=env, timeout=limit)
-            said = done.err.strip() if done.code else ""
-        except SteelyardError as error:
-            said = str(error)
-        if said:
-            print(f"  the launch ended early: {said[-300:]}")
-        return [one for one in read_records(out).records if isinstance(one, End)] if out.exists() else []
 
 
 def tell(ranks: int, threads: int, lines: Sequence[str], ends: Sequence[End], seconds: float) -> None:
@@ -111,7 +82,7 @@ def main() -> None:
                 for app in _APPS
             ]
             begin = time.monotonic()
-            ends = measure(engine, ranks, threads, lines, options.limit)
+            ends = measure_ends(engine, ranks, threads, lines, options.limit)
             tell(ranks, threads, lines, ends, time.monotonic() - begin)
 
 

@@ -13,11 +13,16 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.launch.command import LaunchCommand
-from steelyard.stats import launch_interval
+from steelyard.stats import Estimate, launch_interval
 from steelyard.system.process import run
 
+LEAST_FAST = 6  # pairs of which a quartile says something
+_FAST = 0.25  # of the launches: where less is fast, this quantile stands for fast ones
+_DRAWS = 4000
+FloatArray = NDArray[np.float64]
 SECONDS = 1800.0  # more than any of these commands takes
 
 
@@ -48,38 +53,110 @@ def run_ours(words: Sequence[str], mpi: str | None) -> dict[str, Any]:
     return run_rows(words, mpi)[0]
 
 
+class Pairing:
+    """Ours and an original by turns: what each launch of either said, a value for each name.
+
+    What is the same within a share of `within` is told from what is not, unless that is 0. That is told of
+    fast launches, for a machine has slow modes that some launches are in: values are times if `less_is_fast`.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        unit: str,
+        ours: Callable[[], Sequence[float]],
+        theirs: Callable[[], Sequence[float]],
+        within: float = 0.0,
+        less_is_fast: bool = False,
+    ) -> None:
+        self.names, self.unit, self.within = names, unit, within
+        self._fast = _FAST if less_is_fast else 1.0 - _FAST
+        self._measure = {True: ours, False: theirs}
+        self._found: dict[bool, list[Sequence[float]]] = {True: [], False: []}
+
+    @property
+    def pairs(self) -> int:
+        """Turns that were taken."""
+        return len(self._found[False])
+
+    def take_turn(self) -> None:
+        """A launch of each, in random order."""
+        taken = {own: self._measure[own]() for own in random.sample((True, False), 2)}
+        for own, values in taken.items():
+            self._found[own].append(values)
+
+    def ratios(self) -> Sequence[Estimate | None]:
+        """The median over pairs of the ratio of ours to theirs, of each name; None of one pair."""
+        pairs = np.array(self._found[True]) / np.array(self._found[False])
+        return [launch_interval(values) if len(values) > 1 else None for values in pairs.T]
+
+    def fast_ratios(self) -> Sequence[Estimate | None]:
+        """The ratio of a quartile of ours to that of theirs, that of fast launches; None of few pairs."""
+        if self.pairs < LEAST_FAST:
+            return [None] * len(self.names)
+        mine, other = (np.array(self._found[own]) for own in (True, False))
+        return [quartile_ratio(mine[:, i], other[:, i], self._fast) for i in range(len(self.names))]
+
+    def is_narrow(self) -> bool:
+        """Is each interval as narrow as `within`, to both sides?"""
+        return all(
+            ratio is not None
+            and ratio.value > 0
+            and max(ratio.high - ratio.value, ratio.value - ratio.low) <= self.within * ratio.value
+            for ratio in self.fast_ratios()
+        )
+
+    def tell(self) -> Sequence[float]:
+        """Print a line for each name; the median ratios."""
+        medians = []
+        for i, (name, ratio, fast) in enumerate(
+            zip(self.names, self.ratios(), self.fast_ratios(), strict=True)
+        ):
+            mine, other = ([values[i] for values in self._found[own]] for own in (True, False))
+            medians.append(ratio.value if ratio else mine[0] / other[0])
+            told = self.within and fast
+            said = f", fast launches {_words(fast)}, {_verdict(fast, self.within)}" if told and fast else ""
+            words = _words(ratio) if ratio else f"{medians[-1]:.3f} (one launch)"
+            print(
+                f"{name}: {np.median(mine):8.5g} of ours, {np.median(other):8.5g} {self.unit} of theirs, "
+                f"ratio {words}, {self.pairs} pairs{said}",
+                flush=True,
+            )
+        return medians
+
+
+def quartile_ratio(ours: FloatArray, theirs: FloatArray, share: float) -> Estimate:
+    """The quantile of `share` of the one over that of the other, with its interval: launches drawn again.
+
+    The interval is that of percentiles of the bootstrap (Efron 1979), of both suites' launches.
+    """
+    rng = np.random.default_rng(1)
+    drawn = [rng.choice(values, (_DRAWS, len(values))) for values in (ours, theirs)]
+    mine, other = (np.quantile(values, share, axis=1) for values in drawn)
+    low, high = np.quantile(mine / other, [0.025, 0.975])
+    value = float(np.quantile(ours, share) / np.quantile(theirs, share))
+    return Estimate(value, float(low), float(high), 0.95, len(ours), "bootstrap")
+
+
+def _words(ratio: Estimate) -> str:
+    return f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+
+
+def _verdict(ratio: Estimate, within: float) -> str:
+    low, high = 1.0 - within, 1.0 + within
+    if low <= ratio.low and ratio.high <= high:
+        return f"the same within {100 * within:g} %"
+    return "not the same" if ratio.low > high or ratio.high < low else "cannot tell"
+
+
 def compare(
     name: str, unit: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int
 ) -> float:
     """Measure pairs of launches in random order and print a line; the median ratio of the rates."""
-    return compare_all([name], unit, lambda: [ours()], lambda: [theirs()], pairs)[0]
-
-
-def compare_all(
-    names: Sequence[str],
-    unit: str,
-    ours: Callable[[], Sequence[float]],
-    theirs: Callable[[], Sequence[float]],
-    pairs: int,
-) -> Sequence[float]:
-    """The same where a launch has several values, a name each: a line and the median ratio of each."""
-    found: dict[bool, list[Sequence[float]]] = {True: [], False: []}
+    pairing = Pairing([name], unit, lambda: [ours()], lambda: [theirs()])
     for _ in range(pairs):
-        for own in random.sample((True, False), 2):
-            found[own].append(ours() if own else theirs())
-    medians = []
-    for i, name in enumerate(names):
-        mine, other = ([values[i] for values in found[own]] for own in (True, False))
-        ratios = [a / b for a, b in zip(mine, other, strict=True)]
-        interval = launch_interval(ratios) if pairs > 1 else None
-        bounds = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else "(one launch)"
-        medians.append(float(np.median(ratios)))
-        print(
-            f"{name}: {np.median(mine):8.5g} of ours, {np.median(other):8.5g} {unit} of theirs, "
-            f"ratio {medians[-1]:.3f} {bounds}",
-            flush=True,
-        )
-    return medians
+        pairing.take_turn()
+    return pairing.tell()[0]
 
 
 def print_mean(ratios: Sequence[float]) -> None:

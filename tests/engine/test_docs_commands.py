@@ -105,11 +105,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the pages speak of: results of earlier steps, a plan, a platform."""
     root = tmp_path_factory.mktemp("made")
     read = [words for words in map(words_of, _COMMANDS) if words[0] in _READ]
-    for folder in {word for words in read for word in words if word.startswith("results/")}:
-        write_folder(root / folder, _POINTS, launches=3)
+    named = {word for words in read for word in words if word.startswith("results/")}
+    for seed, folder in enumerate(sorted(named), 1):
+        write_folder(root / folder, _POINTS, 3, seed)
     write_folder(root / "results/guidelines", _SIDES, launches=8)
-    for folder in ("results/before", "results/now"):
-        write_folder(root / folder, _SIDES, launches=3)
+    for seed, folder in enumerate(("results/before", "results/now"), 1):
+        write_folder(root / folder, _SIDES, 3, seed)
     for night in range(1, 14):  # that are the same but for what a night adds
         points = [FakePoint("mpi.allreduce", steady(1e3 + 10 * (night % 3), count=60, between=0.001))]
         began = BEGAN_NS + night * 86_400 * 10**9

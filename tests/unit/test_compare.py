@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -341,6 +342,7 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
         (sizes, "no test case in common"),
         (single, "two launches at least"),
         (good, "would be compared with itself"),
+        (Path(shutil.copytree(good, tmp_path / "copy")), "holds the launches of .* as a copy does"),
     ):
         with pytest.raises(InputError, match=sentence):
             compare_command(CompareOptions(folders=[good, folder]))

@@ -143,7 +143,7 @@ def folders(tmp_path: Path) -> Folders:
         for number, own in enumerate(options):
             others = {name: value for name, value in own.items() if name != "point"}
             point = {"op": "mpi.bcast", "values": steady(100.0, count=60)} | own.get("point", {})
-            made.append(write_folder(tmp_path / str(number), [FakePoint(**point)], 4, **others))
+            made.append(write_folder(tmp_path / str(number), [FakePoint(**point)], 4, number + 1, **others))
         return made
 
     return write

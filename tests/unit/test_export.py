@@ -221,7 +221,12 @@ def test_rows_are_of_the_test_that_says_most_of_them() -> None:
             (_row("omp.barrier", 0),),
             "OSU prints no test of what 'mine' holds (omp.barrier);",
         ),
-        ("netpipe", (_row("mpi.bcast", 8, osu=_OWN),), "NetPIPE prints no test"),
+        ("netpipe", (_row("mpi.bcast", 8, osu=_OWN),), "holds (mpi.bcast); give --to csv"),
+        (
+            "netpipe",
+            (_row("mpi.pingpong", 8, params={"buffer": "apart"}),),
+            "its netpipe is mpi.pingpong buffer=same, which 'run --like netpipe' measures",
+        ),
         ("osu", (_row("mpi.iallreduce", 8, osu=_OWN),), "OSU prints no test"),
         ("imb", (_row("mpi.pingpong", 8, status="failed", why="hang"),), "has a number"),
     ],
@@ -257,6 +262,17 @@ def test_junit_fails_what_failed_and_passes_what_did_not_converge() -> None:
     ]
     assert len({case.get("name") for case in cases}) == 5
     assert "\\x00" in (cases[1][0].get("message") or "")
+
+
+def test_a_method_is_named_where_it_tells_cases_apart() -> None:
+    rows = [
+        _row("mpi.pingpong", 8),
+        _row("mpi.bcast", 8, method="epoch"),
+        _row("mpi.bcast", 16, method="epoch"),
+    ]
+    for more, name in (([], "mpi.bcast, 8 B"), ([_row("mpi.bcast", 8)], "mpi.bcast, 8 B, method epoch")):
+        names = [case.get("name") for case in ET.fromstring(_text("junit", *rows, *more)).iter("testcase")]
+        assert names[1] == name
 
 
 def test_several_folders_are_suites_lists_and_a_column() -> None:

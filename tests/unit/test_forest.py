@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from make_records import FakePoint, steady, write_folder
 from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Promise, Verdicts
-from steelyard.plots.chart import Boxes, Dots
+from steelyard.plots.chart import Bars, Boxes, Dots
 from steelyard.plots.forest import MOST_ROWS, STYLES, forest_chart, shown_cases
 from steelyard.report import write_report
 
@@ -78,6 +78,18 @@ def test_of_many_test_cases_those_that_differ_are_drawn() -> None:
     assert len(shown_cases(slow)) == MOST_ROWS
 
 
+def test_an_interval_too_long_to_draw_ends_at_the_edge_and_still_holds_one() -> None:
+    """From 0.08 to 1170 around 65: cut at a tenth of the ratio it would seem to exclude 1."""
+    wide = replace(_case(8, CANNOT_TELL, 65.0), low=0.08, high=1170.0)
+    chart = forest_chart(_verdicts([wide], []), 0.05)
+    bar = next(bars for bars in chart.marks_of(Bars) if bars.colour == STYLES[CANNOT_TELL].colour)
+    assert (list(bar.x0), list(bar.x1)) == ([chart.x.low], [chart.x.high])
+    assert chart.x.low < 1
+    short = forest_chart(_verdicts([_case(8, SAME, 1.0), wide], []), 0.05)
+    bar = next(bars for bars in short.marks_of(Bars) if bars.colour == STYLES[SAME].colour)
+    assert (list(bar.x0), list(bar.x1)) == ([1 / 1.02], [1.02])
+
+
 def test_what_has_no_ratio_has_a_row_and_no_mark() -> None:
     chart = forest_chart(_verdicts([replace(_case(0, CANNOT_TELL, None), sized=False)], []), 0.05)
     assert [text for _, text in chart.y.ticks] == ["mpi.bcast"]
@@ -91,6 +103,9 @@ def _arms(folder: Path, factor: float, launches: int, plan: dict[str, object]) -
         for mpi, times in (("a-1", 1.0), ("b-2", factor))
     ]
     return write_folder(folder, points, launches=launches, plan=plan)
+
+
+_AGAINST = '<span class="word">b-2</span> against <span class="word">a-1</span></h2>'
 
 
 @pytest.mark.parametrize(
@@ -109,11 +124,9 @@ def test_the_report_of_arms_answers_first(
     page = write_report([folder], tmp_path / "page.html").read_text("utf-8")
     assert page.index(sentence) < page.index("<svg")
     has_picture = launches == 12 or bool(plan)
-    assert ("b-2 against a-1</h2>" in page) == has_picture
+    assert (_AGAINST in page) == has_picture
     if has_picture:
-        assert (
-            page.index("b-2 against a-1</h2>") < page.index("mpi.bcast, all") < page.index("mpi.bcast</h2>")
-        )
+        assert page.index(_AGAINST) < page.index("mpi.bcast, all") < page.index("mpi.bcast</h2>")
 
 
 def test_folders_are_compared_without_a_promise(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from flat_rows import made_launch, made_row
+from loaded import load_benchmark
+from made_plans import made_plan
 from make_records import FakePoint, steady, write_folder
 from record_lines import text_of
 from steelyard.export.exported import Results
@@ -132,3 +134,23 @@ def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(t
     page = write_report([folder], tmp_path / "report.html").read_text("utf-8")
     assert "Does it work" in page
     assert "All combinations" in page
+
+
+def test_a_page_has_what_works_under_which_library(tmp_path: Path) -> None:
+    """Of the made results of a plan, and of one whose run was wrong; the rest of the page stays."""
+    load_benchmark("apps_page")
+    page = load_benchmark("onesided_page")
+    words: Params = {"sync": "fence", "complete": "close", "window": "create"}
+    ends = {1: End(point=0, status="failed", why=_WRONG)}
+    wrong = FakePoint("mpi.put", steady(1e3), mpi="b", params=words, ends=ends)
+    folders = [
+        made_plan(tmp_path, "rma-mt"),
+        write_folder(tmp_path / "b", [wrong], launches=1, name="rma-mt"),
+    ]
+    told = "\n".join(page.page([page.read(folder) for folder in folders]))
+    assert told.count("### The plan `rma-mt`\n") == 1
+    assert "417 runs of ten calls each, all of them checked: 416 passed, 1 wrong." in told
+    assert "| openmpi-4.1.4 | 2026-11-21 22:00 |  | 208 | 208 | 0 | 0 | 0 | 0 | 0 | 0 |\n" in told
+    assert "| `mpi.put`: mpich-4.0.2, openmpi-4.1.4 | 16/16 | - | 4/4 | 4/4 |\n" in told
+    assert "| `mpi.put`: b | - | - | 0/1 | - |\n" in told
+    assert "| b | `mpi.put` | create | wrong | 1 | wrong: rank 1: byte 0 |\n" in told

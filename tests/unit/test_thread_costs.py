@@ -16,6 +16,7 @@ from steelyard.records.schema import Lanes, Phase, Phases, Point
 from steelyard.results.combined import Combined
 from steelyard.results.facets import Fairness, ThreadTimes
 from steelyard.results.row import Row
+from steelyard.show.row_columns import columns_of
 from steelyard.show.sheet import Sheet
 from steelyard.show.terminal import Paper, sheet_text
 from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
@@ -220,6 +221,16 @@ def test_tables_say_it_in_eighty_columns() -> None:
     assert len(whole.lines) == 6
     assert _fits(short, 80)
     assert _fits(whole, 80)
+
+
+def test_a_row_of_one_number_of_threads_says_how_alike_they_were_served() -> None:
+    """No curve is drawn through one number, and nobody would see how far apart its threads are."""
+    told = _row(512, 1e6, fairness=0.5, thread_scatter=0.063)
+    assert thread_sheets(thread_curves([told])) == ()
+    columns = {column.name: column for column in columns_of("time", is_wide=False)}
+    assert [columns[name].cell(told) for name in ("max/min", "scatter")] == ["2.00", "6.3 %"]
+    assert [columns[name].cell(_row(512, 1e6)) for name in ("max/min", "scatter")] == ["-", "-"]
+    assert columns["max/min"].cell(_row(512, 1e6, fairness=1e-5)) == "100000"
 
 
 def _many() -> tuple[ThreadCurve, ...]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
+_REFRESHES = 2  # of the bar a second: each takes a core some 2 ms, from ranks perhaps
 _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, and what they may take of ours
 
 
@@ -33,7 +34,13 @@ def listening(console: Console, launches: int, budget: float | None) -> Iterator
     """A listener that shows what goes on; `budget` is the time in seconds that all may take."""
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    bar = Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        refresh_per_second=_REFRESHES,
+    )
     with bar:
         yield _Shower(bar, launches, budget)
 
@@ -134,7 +141,7 @@ class _Shower:
 
     def _show(self) -> None:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
-        if self.to_come:
+        if self.to_come and not self.bar.disable:
             where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
             now = next(iter(self.to_come.values()))
             words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"

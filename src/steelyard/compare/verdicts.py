@@ -28,7 +28,7 @@ from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
-from steelyard.show.labels import row_labels
+from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.sittings import compare_sittings
 from steelyard.stats.swaps import GAPS, Swapped, compare_arms, least_pairs, modes_of
 
@@ -115,6 +115,8 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         first = next(iter(refused), None)
         text = f"no test case can be compared{f': {first.words}; {first.remedy}' if first else ''}"
         raise OtherConditionsError(text) if first and first.conditions else InputError(text)
+    if not by_turns:
+        _refuse_copies(usable, rivals.arms)
     apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * rivals.comparisons
@@ -144,6 +146,21 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
     )
+
+
+def _refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
+    """Raises InputError for a folder whose launches are those of the first: it is the same measurement."""
+    first, *others = ([_launches_of(case[k]) for case in cases] for k in range(len(arms)))
+    for name, launches in zip(arms[1:], others, strict=True):
+        if launches == first and all(launches):
+            raise InputError(
+                f"'{name}' holds the launches of '{arms[0]}', as a copy does; give another folder"
+            )
+
+
+def _launches_of(row: Row) -> list[tuple[int, float | None]]:
+    """When each launch began and what it took; nothing of records that do not say when."""
+    return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]
 
 
 def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
@@ -249,7 +266,8 @@ def _against(
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
     """`apart`: of arms by turns, the launches of each case that are left out; else None."""
     rows = [(case[0], case[k]) for case in cases]
-    labels = row_labels([row for row, _ in rows], without=("op",))
+    firsts = [row for row, _ in rows]
+    labels = row_labels(firsts, without=told_by_op(firsts))
     first, second = _table(rows, 0, apart), _table(rows, 1, apart)
     level = 1 - asked.false_alarm
     ops = list(dict.fromkeys(case[0].op for case in cases))

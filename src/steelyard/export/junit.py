@@ -9,7 +9,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.junit import Case, Suite, junit_xml
 from steelyard.export.exported import Export, Results
 from steelyard.results.row import Row
-from steelyard.show.labels import Labels, row_labels
+from steelyard.show.labels import Labels, row_labels, told_by_op
 from steelyard.show.words import interval_words, time_words
 
 
@@ -19,14 +19,13 @@ def results_xml(what: Export) -> bytes:
 
 
 def _suite(one: Results) -> Suite:
-    labels = row_labels(one.rows, sizes=True)
+    labels = row_labels(one.rows, without=told_by_op(one.rows), sizes=True)
     cases = tuple(_case(row, labels, i) for i, row in enumerate(one.rows))
     return Suite(f"steelyard {visible(str(one.folder))}", cases)
 
 
 def _case(row: Row, labels: Labels, i: int) -> Case:
-    words = labels.label(i)
-    name = words if words.startswith(row.op) else ", ".join(part for part in (row.op, words) if part)
+    name = ", ".join(part for part in (row.op, labels.label(i)) if part)
     why = visible(row.why or row.status)
     if row.status == "failed":
         return Case(row.op, name, failure=why)

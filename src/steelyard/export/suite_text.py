@@ -92,4 +92,9 @@ def _nothing(what: Export, suite: str, tests: Sequence[Theirs]) -> str:
         return f"no test case of {where} that {suite} prints has a number; 'steelyard show' says why"
     ops = list(dict.fromkeys(row.op for row in what.rows))
     named = ", ".join(visible(op) for op in ops[:3]) + (", ..." if len(ops) > 3 else "")
-    return f"{suite} prints no test of what {where} holds ({named}); give --to csv or json"
+    near = next((test for test in tests if test.op in ops), None)
+    how = ""
+    if near is not None:
+        params = " ".join(f"{name}={value}" for name, value in near.params.items())
+        how = f"its {near.name} is {near.op} {params}, which 'run --like {near.name}' measures; or "
+    return f"{suite} prints no test of what {where} holds ({named}); {how}give --to csv or json"

@@ -19,7 +19,7 @@ from steelyard.nights.levels import Levels, levels_of
 from steelyard.nights.settings import differences
 from steelyard.nights.store import Night, Pool
 from steelyard.results.row import Row
-from steelyard.show.labels import row_labels
+from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.change_points import Change, find_changes
 from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
@@ -220,7 +220,7 @@ def _promise(asked: Question, family: int) -> Promise:
 
 
 def _labels(cases: Sequence[Row]) -> list[str]:
-    labels = row_labels(cases, without=("op", "bytes"))
+    labels = row_labels(cases, without=told_by_op(cases))
     return [labels.label(i) for i in range(len(cases))]
 
 

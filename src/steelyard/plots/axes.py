@@ -79,6 +79,12 @@ def drawn_ends(value: float, low: float | None, high: float | None) -> tuple[flo
     return max(low, value / FARTHEST), min(high, value * FARTHEST)
 
 
+def ends_within(axis: Axis, value: float, low: float | None, high: float | None) -> tuple[float, float]:
+    """An interval as far as an axis goes: a longer one ends at the picture's edge, and not before."""
+    low, high = value if low is None else low, value if high is None else high
+    return max(low, axis.low), min(high, axis.high)
+
+
 def limits(values: Iterable[float]) -> tuple[float, float]:
     """Ends of a logarithmic axis, an eighth of its length beyond the values, and at least a factor of 2."""
     positive = [value for value in values if value > 0] or [1.0]

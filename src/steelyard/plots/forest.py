@@ -7,7 +7,7 @@ from steelyard.base.units import format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import verdict_words
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
-from steelyard.plots.axes import drawn_ends, log_axis, names_axis
+from steelyard.plots.axes import drawn_ends, ends_within, log_axis, names_axis
 from steelyard.plots.chart import FULL, Bars, Boxes, Chart, Dots, Key, Mark, Style
 from steelyard.plots.ratios import LEAST_SHOWN
 from steelyard.plots.svg import RULE
@@ -31,7 +31,9 @@ def forest_chart(found: Verdicts, margin: float) -> Chart:
     """
     rows = [(_label(one, found), one) for one in shown_cases(found)]
     drawn = [(place, label, one) for place, (label, one) in enumerate(rows) if one.ratio is not None]
-    ends = [drawn_ends(one.ratio or 1.0, one.low, one.high) for _, _, one in drawn]
+    kept = [end for _, _, one in drawn for end in drawn_ends(one.ratio or 1.0, one.low, one.high)]
+    axis = log_axis(f"time / time of {found.arms[0]}", [*LEAST_SHOWN, *kept], "{:g}".format)
+    ends = [ends_within(axis, one.ratio or 1.0, one.low, one.high) for _, _, one in drawn]
     foot = float(len(rows))
     marks: list[Mark] = [
         Boxes([1 / (1 + margin)], [-1.0], [1 + margin], [foot], [MARGIN_COLOUR]),
@@ -52,12 +54,11 @@ def forest_chart(found: Verdicts, margin: float) -> Chart:
                 tips=[_tip(label, one) for _, label, one, _ in own],
             )
         )
-    kept = [end for pair in ends for end in pair]
     names = [label for label, _ in rows]
     left = len(found.points) - sum(1 for _, one in rows if one.point_b is not None)
     return Chart(
         title="",
-        x=log_axis(f"time / time of {found.arms[0]}", [*LEAST_SHOWN, *kept], "{:g}".format),
+        x=axis,
         y=names_axis("", names, most=len(names), is_down=True),
         marks=tuple(mark for mark in marks if not isinstance(mark, Dots) or len(mark.x)),
         height=50 + 22 * len(names),

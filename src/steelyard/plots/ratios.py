@@ -8,6 +8,7 @@ from steelyard.base.units import format_bytes
 from steelyard.models.ratios import Ratio
 from steelyard.plots.axes import (
     drawn_ends,
+    ends_within,
     line_style,
     log_axis,
     names_axis,
@@ -34,12 +35,12 @@ def _tip(ratio: Ratio, label: str) -> str:
     return f"{label}{size}\n{ratio.name} / {ratio.base_name}: {ratio_words(ratio)}"
 
 
-def _ends(ratio: Ratio) -> tuple[float, float]:
-    return drawn_ends(ratio.value, ratio.low, ratio.high)
+def _ends(axis: Axis, ratio: Ratio) -> tuple[float, float]:
+    return ends_within(axis, ratio.value, ratio.low, ratio.high)
 
 
 def _axis(label: str, ratios: Sequence[Ratio]) -> Axis:
-    values = [end for ratio in ratios for end in (ratio.value, *_ends(ratio))]
+    values = [end for one in ratios for end in (one.value, *drawn_ends(one.value, one.low, one.high))]
     return log_axis(label, [*LEAST_SHOWN, *values], "{:g}".format)
 
 
@@ -68,7 +69,7 @@ def ratio_charts(group: FigureGroup, ratios: Mapping[int, Ratio]) -> list[Chart]
             title=panel.title,
             x=size_axis(group.sizes),
             y=axis,
-            marks=(one, *(mark for line in panel.lines for mark in _line_marks(line, group, found))),
+            marks=(one, *(mark for line in panel.lines for mark in _line_marks(line, group, axis, found))),
             height=panel.height,
             width=panel.width,
         )
@@ -77,11 +78,11 @@ def ratio_charts(group: FigureGroup, ratios: Mapping[int, Ratio]) -> list[Chart]
 
 
 def _line_marks(
-    line: FigureLine, group: FigureGroup, found: Sequence[tuple[FigureLine, Shown, Ratio]]
+    line: FigureLine, group: FigureGroup, axis: Axis, found: Sequence[tuple[FigureLine, Shown, Ratio]]
 ) -> Iterator[Mark]:
     own = [ratio for one, _, ratio in found if one is line]
     if own:
-        style, ends = line_style(line), [_ends(ratio) for ratio in own]
+        style, ends = line_style(line), [_ends(axis, ratio) for ratio in own]
         x = [position_of(ratio.row.bytes, group.sizes) for ratio in own]
         y = [ratio.value for ratio in own]
         yield Band(x, [low for low, _ in ends], [high for _, high in ends], style.colour)
@@ -95,7 +96,7 @@ def _rows_chart(found: Sequence[tuple[FigureLine, Shown, Ratio]], axis: Axis) ->
     names = list(dict.fromkeys(line.row or line.label for line, *_ in found))
     marks: list[Mark] = [Bars([1.0], [-1.0], [1.0], [float(len(names))], RULE, width=1)]
     for line, _, ratio in found:
-        place, (low, high) = float(names.index(line.row or line.label)), _ends(ratio)
+        place, (low, high) = float(names.index(line.row or line.label)), _ends(axis, ratio)
         style = line_style(line)
         marks.append(Bars([low], [place], [high], [place], style.colour, width=3, alpha=0.4))
         tip = _tip(ratio, line.label)

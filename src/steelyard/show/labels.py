@@ -95,6 +95,13 @@ def row_labels(
     return labels_of(rows_facts(rows, folders, without if sizes else (*without, "bytes")))
 
 
+def told_by_op(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The op, and the method where each op has one that nobody asked for: labels below an op need neither."""
+    methods = {(row.op, row.method) for row in rows}
+    is_own = len(methods) == len({op for op, _ in methods}) and not any("method" in row.asked for row in rows)
+    return ("op", "method") if is_own else ("op",)
+
+
 def rows_facts(
     rows: Sequence[Row], folders: Sequence[str] = (), without: Collection[str] = ()
 ) -> list[dict[str, Fact]]:

@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from steelyard.base.units import format_time
-from steelyard.results.facets import Beyond, Inside, Modes, Progress, Roof, Samples, Timer, Windows
+from steelyard.results.facets import (
+    Beyond,
+    Fairness,
+    Inside,
+    Modes,
+    Progress,
+    Roof,
+    Samples,
+    ThreadTimes,
+    Timer,
+    Windows,
+)
 from steelyard.results.row import Row
 from steelyard.show.row_words import (
     bandwidth_words,
@@ -86,6 +97,19 @@ def _early(row: Row) -> str:
     return f"{100 * found.early:.0f} % ({100 * found.early_low:.0f} – {100 * found.early_high:.0f})"
 
 
+def _alike(row: Row) -> str:
+    """`1.83`: when the last thread of a rank was done over when the first one was."""
+    fairness = row.get(Fairness).fairness
+    ratio = 1.0 / fairness if fairness else 0.0
+    return f"{ratio:.{0 if ratio >= 100 else 2}f}" if ratio else NOTHING
+
+
+def _thread_scatter(row: Row) -> str:
+    """`6.3 %`: the spread over all threads of a rank of what each took."""
+    scatter = row.get(ThreadTimes).thread_scatter
+    return NOTHING if scatter is None else f"{100 * scatter:.2g} %"
+
+
 def _of_roof(row: Row) -> str:
     """`83 %`."""
     share = row.get(Roof).of_roof
@@ -117,6 +141,8 @@ COLUMNS = (
     RowColumn("cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).tsc_hz)),
     RowColumn("core cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).core_hz)),
     RowColumn("early", _early, TERMINAL),
+    RowColumn("max/min", _alike, TERMINAL),
+    RowColumn("scatter", _thread_scatter, TERMINAL),
     RowColumn("communication", _communication),
     RowColumn("at least", lambda row: time_cell(row.get(Windows).low_ns)),
     RowColumn("skew", lambda row: time_cell(row.get(Windows).skew_ns)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,8 @@ class ProcessStat:
 def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
     """The line of /proc/PID/stat, see proc(5), or None; the name, in parentheses, may hold any character."""
     try:
-        head, _, tail = (root / "proc" / str(pid) / "stat").read_bytes().rpartition(b")")
+        with open(f"{root}/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 (half the time)
+            head, _, tail = file.read().rpartition(b")")
     except OSError:
         return None
     words = tail.split()
@@ -36,7 +38,7 @@ def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
 
 def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
     """All processes that /proc shows, by pid; those that end meanwhile are left out."""
-    pids = [int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit()]
+    pids = [int(name) for name in os.listdir(root / "proc") if name.isdigit()]  # noqa: PTH208 (likewise)
     return {pid: stat for pid in pids if (stat := process_stat(pid, root)) is not None}
 
 

@@ -81,8 +81,8 @@ struct number {
             b[i] = (ctype)((int64_t)a[i] % 2 != 0 ? a[i] - b[i] : a[i] + b[i]);                              \
     }
 
-NUMBER(double, double, "%g")
-NUMBER(float, float, "%g")
+NUMBER(double, double, "%.17g") /* what differs in its last bit looks so, too */
+NUMBER(float, float, "%.9g")
 NUMBER(int, int, "%d")
 NUMBER(long, long, "%ld")
 NUMBER(short, short, "%d")
@@ -111,7 +111,7 @@ static void complex_text(const void *element, char *text, size_t size)
 {
     double parts[2];
     memcpy(parts, element, sizeof parts);
-    snprintf(text, size, "%g%+gi", parts[0], parts[1]);
+    snprintf(text, size, "%.17g%+.17gi", parts[0], parts[1]);
 }
 
 #define SHOWN(name) name##_put, name##_same, name##_text

@@ -29,8 +29,10 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
 COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
+# What the engine uses where it is.
+APT_HEADERS = libfabric-dev libucx-dev
 
-.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean system-packages
+.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean headers system-packages
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -69,7 +71,9 @@ pytest-all:
 # At once what does not wait for each other: one downloads while another compiles.
 AT_ONCE = --no-print-directory --output-sync -j 3
 
+# Headers come before the engine that is built with them.
 ready-to-test:
+	@$(MAKE) $(AT_ONCE) headers $(BIN)/python
 	@$(MAKE) $(AT_ONCE) system-packages $(VENV)/installed-dev sanitized style ctest
 
 ctest: $(VENV)/installed-dev
@@ -87,17 +91,25 @@ style: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
+# Where root may install: packages that tests like to have.
+AS_ROOT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
+FETCH = apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+
+headers:
+	@if test -e /usr/include/rdma/fi_tagged.h && test -e /usr/include/ucp/api/ucp.h; then :; \
+	elif $(AS_ROOT); then { $(FETCH) $(APT_HEADERS) >/dev/null; } \
+	    || echo "Without these packages fewer layers under MPI are tested: $(APT_HEADERS)"; \
+	fi
+
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
 system-packages:
 	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
 	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1 \
 	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	    apt-get install -y -qq --no-install-recommends $(APT) >/dev/null; } \
+	elif $(AS_ROOT); then { $(FETCH) $(APT) >/dev/null; } \
 	    || echo "Without these packages fewer MPIs are tested: $(APT)"; \
 	elif command -v apt-get >/dev/null 2>&1; then \
-	    echo "To test under more MPIs and in simulation, type: sudo apt-get install --no-install-recommends $(APT)"; \
+	    echo "To test under more MPIs and in simulation, type: sudo apt-get install --no-install-recommends $(APT) $(APT_HEADERS)"; \
 	fi
 
 clean:

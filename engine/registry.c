@@ -36,6 +36,7 @@ static const struct op_family *const families[] = {
     &sock_udp_ops,
     &shm_flag_ops,
     &shm_cma_ops,
+    &tagged_ops,
     &mem_copy_ops,
     &mem_stream_ops,
     &mem_latency_ops,

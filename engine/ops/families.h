@@ -9,7 +9,7 @@ extern const struct op_family pthread_thread_ops, pthread_mutex_ops, pthread_loc
     pthread_sync_ops, pthread_data_ops, pthread_sched_ops, atomic_ops;
 extern const struct op_family omp_sync_ops, omp_lock_ops, omp_atomic_ops, omp_for_ops, omp_reduction_ops,
     omp_task_ops, omp_data_ops, omp_region_ops;
-extern const struct op_family sock_stream_ops, sock_udp_ops, shm_flag_ops, shm_cma_ops;
+extern const struct op_family sock_stream_ops, sock_udp_ops, shm_flag_ops, shm_cma_ops, tagged_ops;
 extern const struct op_family mem_copy_ops, mem_stream_ops, mem_latency_ops;
 
 /* In steelyard-mpi only. */

@@ -64,6 +64,8 @@ def toy(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setattr(module, "engine_folder", lambda: folder)
     monkeypatch.setattr(module, "scripts_folder", lambda: tmp_path / "bin")
     monkeypatch.setattr(module, "_installed_folder", lambda: tmp_path / "installed")
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "libraries.txt").write_text("libfabric\nucx\n")
     return folder
 
 
@@ -162,7 +164,6 @@ def test_the_common_part_of_the_installation_is_used_where_it_is_the_same(
     first = run([compiler, "--version"], timeout=60).out.partition("\n")[0]
     name, _, release = first.partition(" ")
     (common,) = own_cache.glob("engines/*/common.o")
-    (tmp_path / "installed").mkdir()
     shutil.move(common, tmp_path / "installed")
     (tmp_path / "installed" / "common.txt").write_text(version.format(name=name, release=release) + "\n")
     (tmp_path / "bin").mkdir()
@@ -231,6 +232,25 @@ def test_a_prebuilt_engine_older_than_its_sources_is_not_used(
     later = prebuilt.stat().st_mtime_ns + 10**9
     os.utime(toy / "main.c", ns=(later, later))
     assert solo_engine().path != str(prebuilt)
+
+
+def test_an_engine_is_built_anew_when_a_library_has_come(
+    toy: Path, tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one in the cache, and that of the installation unless it has it or none can be built."""
+    before = solo_engine()
+    header = tmp_path / "include" / "ucp" / "api" / "ucp.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("/* UCX */")
+    monkeypatch.setenv("CPATH", str(tmp_path / "include"))
+    assert solo_engine().path != before.path
+    prebuilt = script(tmp_path / "bin" / "steelyard-solo", "exit 0")
+    assert solo_engine().path == str(prebuilt)
+    (tmp_path / "installed" / "libraries.txt").write_text("libfabric\n")
+    assert solo_engine().path != str(prebuilt)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    assert solo_engine().path == str(prebuilt)
 
 
 def test_a_cache_that_cannot_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 import hosts as testbed
 from hosts import hosts
-from points import engine_of, measure
+from points import describe, engine_of, measure
 from steelyard.base.errors import MeasurementError
 from steelyard.engines.build import Engine, mpi_engine, solo_engine
 from steelyard.engines.mpi import Mpi
+from steelyard.records.kinds import NETWORK
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Point, Record
 from steelyard.system.process import run
@@ -43,6 +44,17 @@ def _links() -> Iterator[str]:
         yield f"op=shm.cma.stream bytes={size} window=9"
     yield "op=shm.flag piece=100 bytes=10001"
     yield "op=shm.flag.stream piece=64 bytes=10001 window=1"
+
+
+def _tagged(mpi: Mpi, size: int) -> list[str]:
+    """Messages through libraries that the engine was built with; under an MPI that has them, its own."""
+    there = {op.name for op in describe(engine_of(mpi)).ops if op.available}
+    return [
+        f"op={op} {param}={word} bytes={size}"
+        for op, param in (("ofi.tagged", "provider"), ("ucx.tagged", "tls"))
+        for word in ("best", "tcp", "shm")
+        if op in there
+    ]
 
 
 def _memory() -> Iterator[str]:
@@ -80,7 +92,7 @@ def test_every_link_delivers_between_forks(tmp_path: Path, ranks: int) -> None:
 
 
 def test_every_link_delivers_between_ranks_of_mpi(tmp_path: Path, mpi: Mpi) -> None:
-    lines = [*itertools.islice(_links(), 0, None, 5)]
+    lines = [*itertools.islice(_links(), 0, None, 5), *_tagged(mpi, 8), *_tagged(mpi, 100_001)]
     _all_right(engine_of(mpi), 2, lines, tmp_path / "out.jsonl")
 
 
@@ -207,8 +219,10 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
         pytest.skip(f"the test bed has no row for {mpi.family}")
     lines = ["op=sock.tcp bytes=1000", "op=sock.tcp.stream bytes=1000 window=4", "op=sock.udp bytes=1000"]
     local = ["op=sock.unix bytes=8", "op=sock.pipe bytes=8", "op=shm.flag bytes=8", "op=shm.cma bytes=8"]
+    tagged = _tagged(mpi, 1000)
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
-    points.write_text("".join(f"point={i} {line} {_FIXED}\n" for i, line in enumerate((*lines, *local))))
+    all_lines = (*lines, *local, *tagged)
+    points.write_text("".join(f"point={i} {line} {_FIXED}\n" for i, line in enumerate(all_lines)))
     engine = mpi_engine(mpi)
     with hosts(2) as bed:
         start = bed.mpiexec(mpi)
@@ -220,6 +234,13 @@ def test_between_hosts_it_is_the_network_or_nothing(tmp_path: Path, mpi: Mpi) ->
     assert done.code == 0, done.err + done.out
     ends = _ends(read_records(out).records)
     assert [(end.status, end.why, end.verified) for end in ends[:3]] == [("ok", None, True)] * 3
-    for line, end in zip(local, ends[3:], strict=True):
+    for line, end in zip(local, ends[3 : 3 + len(local)], strict=True):
         assert end.status == "skipped", line
         assert "is for two ranks of one host" in (end.why or ""), line
+    for line, end in zip(tagged, ends[3 + len(local) :], strict=True):
+        if "=shm" in line:
+            assert end.status == "skipped", line
+            continue
+        assert (end.status, end.why, end.verified) == ("ok", None, True), line
+        assert end.transport is not None, line
+        assert (end.transport.name.partition(";")[0], end.transport.layer) == ("tcp", NETWORK), line

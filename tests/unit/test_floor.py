@@ -21,7 +21,8 @@ from steelyard.models.made import Made
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.records.kinds import BANDWIDTH, LATENCY
+from steelyard.records.campaign_file import Placement
+from steelyard.records.kinds import BANDWIDTH, LATENCY, NETWORK, SHARED_MEMORY
 from steelyard.report import write_report
 from steelyard.results.load import load
 from steelyard.results.roofs import ratio_interval
@@ -70,6 +71,26 @@ def test_over_a_network_tcp_is_the_floor(more: dict[str, Any]) -> None:
     rows = [row("mpi.pingpong", 400, **more), row("shm.flag", 100), row("sock.tcp", 200)]
     (one,) = efficiencies(rows)
     assert (one.floor, one.efficiency) == ("sock.tcp", 0.5)
+
+
+def test_a_library_counts_as_what_it_carried_messages_by() -> None:
+    """Shared memory stands in on one host, the network on several, whichever op it was."""
+    kind: dict[str, Any] = {"role": LATENCY, "base": "ofi.tagged"}
+    rows = [
+        row("shm.flag", 100),
+        row("sock.tcp", 300),
+        row("ofi.tagged", 80, layer=SHARED_MEMORY, transport="shm", params={"provider": "best"}, **kind),
+        row("ofi.tagged", 200, layer=NETWORK, transport="tcp;ofi_rxm", params={"provider": "tcp"}, **kind),
+    ]
+    near, far = efficiencies([row("mpi.pingpong", 400), row("mpi.pingpong", 400, placement="a:0|b:0"), *rows])
+    assert (near.floor, near.floor_words, near.efficiency) == ("ofi.tagged", "ofi.tagged by shm", 0.2)
+    assert (far.floor, far.floor_words, far.efficiency) == ("ofi.tagged", "ofi.tagged by tcp;ofi_rxm", 0.5)
+    assert [layer.words for layer in near.layers] == [
+        "ofi.tagged by shm",
+        "shm.flag",
+        "ofi.tagged by tcp;ofi_rxm",
+        "sock.tcp",
+    ]
 
 
 def test_only_what_is_alike_is_compared() -> None:
@@ -178,6 +199,25 @@ def test_the_report_draws_all_layers_in_one_picture(folder: Path) -> None:
     assert group.sizes == (8, 1024)
     assert layer_group(items, BANDWIDTH) is None
     assert layer_group(items[:1], LATENCY) is None
+
+
+def test_pairs_of_cores_are_no_layers_of_their_own(tmp_path: Path) -> None:
+    """Where the usual places were measured, others are left to the pictures of places."""
+    far = Placement(kind="shared-l3", cpus=(0, 1), interrupts=())
+    lines = (("mpi.pingpong", "m", None), ("mpi.pingpong", "m", far), ("shm.flag", None, None))
+    points = [
+        FakePoint(op, steady(100 + size, count=50), bytes=size, mpi=mpi, ranks=2, placement=place)
+        for size in (8, 1024)
+        for op, mpi, place in lines
+    ]
+    measured = load(write_folder(tmp_path / "out", points, launches=2))
+    items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
+    group = layer_group(items, LATENCY)
+    assert group is not None
+    assert [line.label for line in group.lines] == ["shm.flag", "mpi.pingpong m"]
+    placed = layer_group([item for item in items if item.row.op == "shm.flag" or item.row.placed], LATENCY)
+    assert placed is not None
+    assert len(placed.lines) == 2
 
 
 # ---- which engine ------------------------------------------------------------------------------------------

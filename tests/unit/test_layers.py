@@ -61,6 +61,8 @@ _MAY_HAVE_IF = {
     "team/team_mpi*.[ch]": "what MPI libraries lack",
     "comm/compat_mpi.h": "what MPI libraries lack",
     "ops/*/compat.h": "what compilers and systems lack",
+    "ops/link/ofi.c": "machines without libfabric",
+    "ops/link/ucx.c": "machines without UCX",
     "base/*": "what processors and systems lack",
     "time/clock.c": "in simulation every clock is the simulated one",
     "time/counter.c": "what processors have",

@@ -71,6 +71,8 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"slowest_rank": 3, "slowest_share": 0.4}, ""),
         ({"slowest_rank": 3, "slowest_share": 0.97, "method": "bounds"}, ""),  # it waits in a barrier
         ({"rejected": 50}, ""),
+        ({"transport": "shm", "layer": "shared memory"}, "by shm"),
+        ({"transport": "tcp"}, ""),  # what variables leave an MPI
         ({"hint": Hint(key="no_locks", asked="true", has="true")}, ""),
         ({"hint": Hint(key="no_locks", asked="true")}, "the library says nothing of no_locks=true"),
         (

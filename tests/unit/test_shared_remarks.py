@@ -42,6 +42,10 @@ WIDE = {"ci_high": 1660.0}
             "± is above 25 % in 3 of 5 rows: 5 launches are too few, --launches 10 adds more.",
         ),
         ([row(launch_count=9, **WIDE)] * 3, "Launches differ, and ± is above 25 %, in all rows."),
+        (
+            [row(layer="shared memory", transport=name) for name in ("shm", "shm", "sysv, cma")],
+            "Messages went by shm or sysv, cma in all rows.",
+        ),
     ],
 )
 def test_what_most_rows_share_is_a_note(rows: list[Row], note: str) -> None:

@@ -38,12 +38,27 @@ static int pong(struct link *f, int64_t reps)
     return err;
 }
 
+static int put_each(struct link *f, int count)
+{
+    int err = 0;
+    for (int i = 0; i < count && !err; ++i)
+        err = f->put(f, f->send, f->bytes);
+    return err;
+}
+
+static int get_each(struct link *f, int count)
+{
+    int err = 0;
+    for (int i = 0; i < count && !err; ++i)
+        err = f->get(f, f->recv, f->bytes);
+    return err;
+}
+
 static int send_windows(struct link *f, int64_t reps)
 {
     int err = 0;
     for (int64_t i = 0; i < reps && !err; ++i) {
-        for (int w = 0; w < f->window && !err; ++w)
-            err = f->put(f, f->send, f->bytes);
+        err = f->put_all(f, f->window);
         if (!err)
             err = f->get(f, f->recv, f->answer_bytes);
     }
@@ -54,8 +69,7 @@ static int recv_windows(struct link *f, int64_t reps)
 {
     int err = 0;
     for (int64_t i = 0; i < reps && !err; ++i) {
-        for (int w = 0; w < f->window && !err; ++w)
-            err = f->get(f, f->recv, f->bytes);
+        err = f->get_all(f, f->window);
         if (!err)
             err = f->put(f, f->send, f->answer_bytes);
     }
@@ -101,6 +115,8 @@ int link_open(struct link *f, const struct op_env *env)
                        .bytes = env->bytes,
                        .window = window,
                        .planted = env->planted,
+                       .put_all = put_each,
+                       .get_all = get_each,
                        .half = rank > 1 ? nothing : halves[window > 0][rank]};
     if (rank > 1)
         return 0;
@@ -275,7 +291,7 @@ void link_op(struct op *op, enum op_layer layer, int (*setup)(const struct op_en
     op->role = stream ? ROLE_BANDWIDTH : ROLE_LATENCY;
     op->report = OP_ROOT;
     op->least_ranks = 2;
-    op->missing = LINK_MISSING;
+    op->missing = op->missing ? op->missing : LINK_MISSING;
     op->parts = stream ? 1 : 2;
     op->default_bytes = op->default_bytes ? op->default_bytes : "1..4Mi";
     op->layer = layer;

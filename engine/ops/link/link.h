@@ -22,6 +22,10 @@ struct link {
     /* Send or receive the next message, whole. Set by the link. */
     int (*put)(struct link *f, const void *data, size_t bytes);
     int (*get)(struct link *f, void *data, size_t bytes);
+    /* Send `send`, or receive into `recv`, so many times. Set by a link that can have several on their way.
+     */
+    int (*put_all)(struct link *f, int count);
+    int (*get_all)(struct link *f, int count);
     int (*half)(struct link *f, int64_t reps); /* this rank's */
 };
 

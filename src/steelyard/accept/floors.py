@@ -70,6 +70,6 @@ def _words(one: Efficiency) -> str:
     """`mpi.pingpong of openmpi-4.1.4 takes 2.4 times as long as shm.flag at 8 B (310 ns)`."""
     times = format_factor(1 / (one.efficiency or 1.0))
     return (
-        f"{one.op} of {one.mpi} takes {times} times as long as {one.floor} at {format_bytes(one.bytes)} "
-        f"({format_time(one.mpi_ns)})"
+        f"{one.op} of {one.mpi} takes {times} times as long as {one.floor_words} "
+        f"at {format_bytes(one.bytes)} ({format_time(one.mpi_ns)})"
     )

@@ -27,6 +27,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description
+from steelyard.engines.headers import Header, headers_found
 from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_folder
 from steelyard.system.process import run
 
@@ -74,7 +75,7 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
 
     Raises InputError when it can be neither found nor built.
     """
-    path = _prebuilt("mpi") if mpi.abi else None
+    path = _prebuilt("mpi", can_build=mpi.mpicc is not None) if mpi.abi else None
     if path is None:
         if mpi.mpicc is None:
             raise InputError(
@@ -158,10 +159,15 @@ def engine_folder() -> Path:
     raise InputError(f"the engine's sources are not where {package} expects them; install steelyard again")
 
 
-def _prebuilt(kind: Kind) -> Path | None:
-    """The engine built at installation, unless this is a checkout whose sources have changed since."""
+def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
+    """The engine built at installation, unless this is a checkout whose sources have changed since.
+
+    Nor, where another can be built, if a library has come since that it could use.
+    """
     path = scripts_folder() / f"steelyard-{kind}"
     if not path.is_file():
+        return None
+    if can_build and _has_compiler() and _headers(os.environ).keys() - _prebuilt_libraries():
         return None
     folder = engine_folder()
     if folder.name == "engine":
@@ -180,6 +186,16 @@ def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
     return path if _release(by) == _release(_version(compiler[0], dict(os.environ))) else None
 
 
+def _prebuilt_libraries() -> set[str]:
+    """The names of the libraries whose headers were there at installation."""
+    file = _installed_folder() / "libraries.txt"
+    return set(file.read_text().split()) if file.is_file() else set()
+
+
+def _headers(environment: Mapping[str, str]) -> dict[str, Header]:
+    return headers_found(read_build(engine_folder()).libraries, environment)
+
+
 def _installed_folder() -> Path:
     return Path(sysconfig.get_path("platlib"), "steelyard", "_engine")
 
@@ -191,6 +207,13 @@ def _version(compiler: str, environment: dict[str, str]) -> str:
 def _release(version: str) -> str:
     """What a compiler says of itself, whatever name it was called by."""
     return version.partition("\n")[0].partition(" ")[2]
+
+
+def _has_compiler() -> bool:
+    try:
+        return bool(_compiler())
+    except InputError:
+        return False
 
 
 def _compiler() -> str:
@@ -217,7 +240,8 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
         tell(f"building {what} (once, about {build_seconds(kind)} s)")
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
             new = Path(temporary) / path.name  # built aside and moved into place
-            commands = build_commands(folder, kind, compiler, new, common)
+            told = [header.folder for header in _headers(environment).values() if header.folder]
+            commands = build_commands(folder, kind, compiler, new, common, told)
             build_engine(commands, environment, home / "build.log")
             if path.is_dir():
                 shutil.rmtree(path)
@@ -277,6 +301,9 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
         add(part)
     stats = ((file, file.stat()) for file in _hashed_files(folder))
     digest.update(_sources(folder, tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats)))
+    for name, header in _headers(environment).items():
+        stat = header.path.stat()
+        add(f"{name} {header.path} {stat.st_size} {stat.st_mtime_ns}")
     underlying = compiler[0]
     if kind in ("mpi", "simgrid"):
         words = _shown(compiler[0], environment)

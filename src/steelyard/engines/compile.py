@@ -29,12 +29,14 @@ _CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "sim
 class BuildRule(msgspec.Struct, frozen=True):
     """engine/build.json: which sources are not in which engine (patterns), the flags of all.
 
-    `not_common` is in all engines, which have it each for itself.
+    `not_common` is in all engines, which have it each for itself. `libraries` are used where their headers
+    are: names of pkg-config and a header of each.
     """
 
     not_common: tuple[str, ...]
     not_in_solo: tuple[str, ...]
     not_in_mpi: tuple[str, ...]
+    libraries: dict[str, str]
     compile: tuple[str, ...]
     link: tuple[str, ...]
 
@@ -61,17 +63,24 @@ def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:
 
 
 def build_commands(
-    folder: Path, kind: Kind, compiler: Sequence[str], output: Path, common: Path | None = None
+    folder: Path,
+    kind: Kind,
+    compiler: Sequence[str],
+    output: Path,
+    common: Path | None = None,
+    headers: Sequence[str] = (),
 ) -> Commands:
     """How an engine is built, with the object `common` where it is given, or that object itself.
 
-    Object files lie beside `output`. The largest source comes first.
+    Object files lie beside `output`. The largest source comes first. `headers` are folders that the compiler
+    is to look in, too.
     """
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
     if kind in ("mpi", "simgrid"):
         definitions.append("-DSTEELYARD_MPI=1")
     flags = (*compiler, *build.compile, *definitions, f"-I{folder}")
+    flags += tuple(word for one in headers for word in ("-isystem", one))
     there = set(engine_sources(folder, "common")) if common else set[Path]()
     sources = [path for path in engine_sources(folder, kind) if path not in there]
     sources.sort(key=lambda path: -path.stat().st_size)

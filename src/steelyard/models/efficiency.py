@@ -6,7 +6,8 @@ message (one way, or of a window) and t_layer that of the same bytes through a l
     efficiency = t_layer / t_MPI
 
 for the fastest layer that could have stood in: through the memory of one host, where the ranks are on one;
-over TCP or UDP between hosts, and where the environment makes MPI use TCP. It is not clipped: above 1, MPI
+over the network between hosts, and where the environment makes MPI use TCP. What libfabric and UCX are given
+counts as what they carried it by. It is not clipped: above 1, MPI
 is faster than the floor that we know. The same ratio is given for each layer.
 
 `mem.copy` moves the bytes but tells nobody, so it is drawn and has a ratio, but is not a floor of messages.
@@ -25,7 +26,10 @@ from steelyard.results.row import Row
 
 
 class LayerRatio(Struct, frozen=True):
-    """A layer against MPI: its time in ns, `ratio` = t_layer / t_MPI and where that lies."""
+    """A layer against MPI: its time in ns, `ratio` = t_layer / t_MPI and where that lies.
+
+    `transport` is what carried the messages, where a library chose.
+    """
 
     op: str
     params: Params
@@ -33,6 +37,12 @@ class LayerRatio(Struct, frozen=True):
     ratio: float
     low: float | None = None
     high: float | None = None
+    transport: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`sock.tcp`, or `ofi.tagged by shm` of a library that chose."""
+        return _words(self.op, self.transport)
 
 
 class Efficiency(Struct, frozen=True):
@@ -53,10 +63,20 @@ class Efficiency(Struct, frozen=True):
     placement: str | None
     mpi_ns: float
     floor: str | None
+    floor_transport: str | None
     efficiency: float | None
     low: float | None
     high: float | None
     layers: tuple[LayerRatio, ...]
+
+    @property
+    def floor_words(self) -> str:
+        """The floor as `LayerRatio.words` has it; `none` without."""
+        return _words(self.floor or "none", self.floor_transport)
+
+
+def _words(op: str, transport: str | None) -> str:
+    return " by ".join(filter(None, (op, transport)))
 
 
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
@@ -83,6 +103,7 @@ def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
         placement=mpi.placement,
         mpi_ns=mpi.time or 0.0,
         floor=best.op if best else None,
+        floor_transport=best.transport if best else None,
         efficiency=best.ratio if best else None,
         low=best.low if best else None,
         high=best.high if best else None,
@@ -93,4 +114,4 @@ def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
 def _ratio(layer: Row, mpi: Row) -> LayerRatio:
     low, high = ratio_interval(layer, mpi) or (None, None)
     time = layer.time or 0.0
-    return LayerRatio(layer.op, layer.params, time, time / (mpi.time or 1.0), low, high)
+    return LayerRatio(layer.op, layer.params, time, time / (mpi.time or 1.0), low, high, layer.transport)

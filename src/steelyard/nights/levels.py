@@ -49,8 +49,8 @@ def levels_of(pool: Pool) -> Levels:
 
 
 def _is_control(row: Row) -> bool:
-    """Neither an MPI nor a network takes part in it: what it shows is the machine."""
-    return row.role == INSTRUMENT or row.layer == SHARED_MEMORY
+    """No MPI, no network and no other library takes part in it: what it shows is the machine."""
+    return row.role == INSTRUMENT or (row.layer == SHARED_MEMORY and row.transport is None)
 
 
 def _launches(rows: Sequence[Row | None]) -> FloatArray:

@@ -124,6 +124,17 @@ class Hint(_Part, frozen=True):
     has: str | None = None
 
 
+class Transport(_Part, frozen=True):
+    """What carried messages that an op gave to a library, in the library's words: `tcp`, `posix, cma`.
+
+    `layer` is the layer of the floor that this is, instead of the op's.
+    """
+
+    name: str
+    layer: str
+    library: str
+
+
 class Busy(_Part, frozen=True):
     """A process outside the launch, and the CPU time that it used in the `seconds` it was watched.
 
@@ -422,6 +433,7 @@ class End(_Record, frozen=True, tag="end"):
     where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # where something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate
+    transport: Transport | None = None  # of an op that leaves it to a library
 
 
 class Close(_Record, frozen=True, tag="close"):

@@ -14,7 +14,7 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_folder
 from steelyard.records.reduced import Reduced, ReducedSync
-from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync
+from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync, Transport
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 from steelyard.results.reduced import QUANTILES, quantiles_of, read_reduced
 
@@ -131,6 +131,7 @@ class PointLaunch:
     answer: KernelAnswer | None = None  # of a kernel that tells what it is
     hint: Hint | None = None  # what was promised to the library
     window_model: str | None = None  # what it says of a window's memory
+    transport: Transport | None = None  # what carried the messages, of an op that leaves it to a library
 
     @property
     def values(self) -> FloatArray:
@@ -239,6 +240,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         answer=end.answer if end else None,
         hint=end.hint if end else None,
         window_model=end.window_model if end else None,
+        transport=end.transport if end else None,
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )
 

@@ -81,7 +81,8 @@ class Row(Struct, frozen=True, kw_only=True):
     `bandwidth`, `operations` or `messages` (in a second).
 
     Of a synchronised method `median` is from the first start to the last stop; of bounds, what the operation
-    takes at most. `transport` is `tcp` where the environment leaves an MPI nothing else.
+    takes at most. `transport` is `tcp` where the environment leaves an MPI nothing else,
+    and what carried the messages of an op that gives them to another library, in that one's words.
 
     `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
     of the default the CPUs that ranks were bound to. `omp` are the settings of OpenMP and `env` the

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from steelyard.base.plural import plural
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
-from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, RATE
-from steelyard.records.schema import Point
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
+from steelyard.records.schema import Point, Transport
 from steelyard.results.agreement import with_same_answers
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples
@@ -67,6 +67,8 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
     good = [cell for cell in cells if cell.status == "ok"]
     seen = next((cell.point for cell in cells if cell.point), None)
     kind = seen or op
+    is_of_mpi = plan.mpi is not None and kind.layer in (None, MPI)  # and not of a layer below it
+    carried = [cell.transport for cell in good if cell.transport is not None]
     common: dict[str, Any] = {
         "point": plan.point,
         "op": plan.op,
@@ -76,7 +78,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "base": kind.base or plan.op,
         "form": kind.form or BLOCKING,
         "role": kind.role or CALL,
-        "layer": kind.layer,
+        "layer": carried[0].layer if carried else kind.layer,
         "nature": seen.nature if seen else None,
         "bound": seen.bound if seen else None,
         "ranks": plan.ranks,
@@ -93,7 +95,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "omp": plan.omp,
         "env": plan.env,
         "reference_point": plan.reference,
-        "transport": _transport(cells) if plan.mpi else None,
+        "transport": _carriers(carried) or (_transport(cells) if is_of_mpi else None),
         "headline": _headline(seen) if seen else "time",
         "asked": (*(plan.params if "params" in named else ()), *sorted(named - {"params"})),
         "launch_count": len(good),
@@ -263,6 +265,11 @@ def _apart(cells: tuple[PointLaunch, ...]) -> Placement | None:
         if len(places) == len(bound) == len({place.host for place in places}) == 2:
             return Placement(OTHER_HOST, tuple(bound))
     return None
+
+
+def _carriers(carried: Sequence[Transport]) -> str | None:
+    """What carried the messages, and what did so in other launches."""
+    return " or ".join(dict.fromkeys(one.name for one in carried)) or None
 
 
 def _transport(cells: tuple[PointLaunch, ...]) -> str | None:

@@ -101,9 +101,12 @@ def layer_group(items: Iterable[Shown], role: str) -> FigureGroup | None:
     """Messages there and back (`LATENCY`) or streams (`BANDWIDTH`) over MPI and the layers below it.
 
     The lowest layer comes first. None unless there are two ops with several sizes. A size means the same in
-    each: bytes of a message.
+    each: bytes of a message. Where all were measured at the usual places, those of others are left out: their
+    subject is the places.
     """
     found = [item for item in items if item.row.layer in LAYERS and item.row.role == role]
+    usual = [item for item in found if item.row.placed is None]
+    found = usual if {item.row.op for item in usual} == {item.row.op for item in found} else found
     found.sort(key=lambda item: LAYERS.index(item.row.layer or ""))
     if len({item.row.op for item in found}) < 2 or len({item.row.bytes for item in found}) < 2:
         return None

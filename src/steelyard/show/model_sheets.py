@@ -138,10 +138,10 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
     return (
         format_bytes(one.bytes),
         format_time(one.mpi_ns),
-        one.floor or "none",
+        one.floor_words,
         NOTHING if one.efficiency is None else f"{one.efficiency:.3g}",
         f"{one.low:.3g} – {one.high:.3g}" if known else NOTHING,
-        ", ".join(f"{layer.op} {layer.ratio:.3g}" for layer in one.layers),
+        ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in one.layers),
     )
 
 

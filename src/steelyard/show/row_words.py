@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
+from steelyard.records.kinds import MPI
 from steelyard.results.facets import LibraryHints, Modes, Ranks, Rate, RuleQuantile, Samples, Windows
 from steelyard.results.row import Row
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
@@ -90,6 +91,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     if 0 < row.launch_count < launches and row.status == "ok":
         yield Remark("fewer", f"measured in {row.launch_count} of {launches} launches")
     yield from _noisy_words(row)
+    if row.transport is not None and row.layer not in (None, MPI):
+        yield Remark("transport", f"by {row.transport}")
     hint = row.get(LibraryHints).hint
     if hint is not None and hint.has != hint.asked:
         has = "says nothing of" if hint.has is None else f"has {hint.has} for"

@@ -96,6 +96,10 @@ def _differ(_: Sequence[Row], where: str) -> str:
     return f"launches differ, and ± is above {100 * NOISY:.0f} %, in {where}"
 
 
+def _carried(rows: Sequence[Row], where: str) -> str:
+    return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
+
+
 def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
     counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], format_factor)
     who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
@@ -122,4 +126,5 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "fewer": _fewer,
     "few": _few,
     "differ": _differ,
+    "transport": _carried,
 }

@@ -1,0 +1,98 @@
+/* ofi.tagged, ucx.tagged: tagged messages through libfabric or UCX, there and back or as a stream. */
+#include "ops/link/tagged.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "ops/families.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+enum { TRANSPORT, BEST = 0 };
+
+/* Providers of libfabric, and transports of UCX as UCX_TLS has them. */
+static const char *const providers[] = {"best", "shm",  "tcp", "verbs", "cxi", "efa",
+                                        "psm3", "psm2", "opx", "gni",   "udp", "sockets",
+                                        "net",  "sm2",  "ucx", "lpp",   NULL};
+static const char *const transports[] = {"best", "shm", "tcp", "ib", "rc", "ud", "dc", NULL};
+
+#define PROVIDER                                                                                             \
+    [TRANSPORT] = PARAM_WORDS("provider", "of libfabric; best: shm within a host, else its first", providers)
+#define TLS [TRANSPORT] = PARAM_WORDS("tls", "transports of UCX; best: UCX_TLS, else its choice", transports)
+
+static const struct param ofi_params[] = {PROVIDER, BUFFERS_PARAMS, {0}};
+static const struct param ofi_stream_params[] = {PROVIDER, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param ucx_params[] = {TLS, BUFFERS_PARAMS, {0}};
+static const struct param ucx_stream_params[] = {TLS, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
+
+int tagged_load(const char *file, const char *package, const char *const *names, void *calls)
+{
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* and never closed: it may have threads */
+    if (!library)
+        return err_say(ERR_UNSUPPORTED, "%s; install it (on Debian and Ubuntu: apt install %s)", dlerror(),
+                       package);
+    for (size_t i = 0; names[i]; ++i) {
+        void *found = dlsym(library, names[i]);
+        if (!found)
+            return err_say(ERR_UNSUPPORTED, "%s has no %s: another version than the engine was built with",
+                           file, names[i]);
+        memcpy((char *)calls + i * sizeof found, &found, sizeof found);
+    }
+    return 0;
+}
+
+const char *tagged_asked(const struct op_env *env)
+{
+    const int word = (int)env->params[TRANSPORT];
+    return word == BEST ? NULL : env->op->params[TRANSPORT].words[word];
+}
+
+bool tagged_is_local(const char *transport)
+{
+    static const char *const local[] = {"shm", "sm2", "self", "sysv", "posix", "cma", "knem", "xpmem", NULL};
+    for (int i = 0; local[i]; ++i)
+        if (strcmp(transport, local[i]) == 0)
+            return true;
+    return false;
+}
+
+void tagged_transport_json(struct json *j, const char *names, bool is_local, const char *library)
+{
+    json_open(j, "transport", '{');
+    json_string(j, "name", names);
+    json_string(j, "layer", op_layers[is_local ? LAYER_SHARED_MEMORY : LAYER_NETWORK]);
+    json_string(j, "library", library);
+    json_close(j, '}');
+}
+
+static const struct op rows[] = {
+    {.name = "ofi.tagged",
+     .summary = "a tagged message there and back through libfabric, without MPI; one way",
+     .params = ofi_params,
+     .row = &tagged_ofi},
+    {.name = "ofi.tagged.stream",
+     .summary = "a window of tagged messages through libfabric and an empty answer; the time of the window",
+     .params = ofi_stream_params,
+     .row = &tagged_ofi},
+    {.name = "ucx.tagged",
+     .summary = "a tagged message there and back through UCX, without MPI; one way",
+     .params = ucx_params,
+     .row = &tagged_ucx},
+    {.name = "ucx.tagged.stream",
+     .summary = "a window of tagged messages through UCX and an empty answer; the time of the window",
+     .params = ucx_stream_params,
+     .row = &tagged_ucx},
+};
+
+/* Which layer it is, the record of each test case says. */
+static void op_at(size_t i, struct op *op)
+{
+    const struct tagged_library *library = rows[i].row;
+    *op = rows[i];
+    op->default_bytes = "0,1..4Mi";
+    op->missing = library->missing;
+    op->describe_end = library->describe_end;
+    link_op(op, LAYER_NETWORK, library->setup, library->teardown);
+}
+
+const struct op_family tagged_ops = {.count = sizeof rows / sizeof rows[0], .op_at = op_at};

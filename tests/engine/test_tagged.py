@@ -1,0 +1,215 @@
+"""Tagged messages through libfabric and UCX, for real: transports, sizes around limits, what they refuse."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from campaigns import ended, run_plan, setup_of
+from points import describe, measure
+from steelyard.engines.build import solo_engine
+from steelyard.plan.plan import Measure, Plan, Value
+from steelyard.records.kinds import NETWORK, SHARED_MEMORY
+from steelyard.records.read import read_records
+from steelyard.records.schema import End
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
+from steelyard.system.process import run
+
+_FIXED = "rule=fixed count=2"
+_SIZES = (
+    0,
+    1,
+    63,
+    65,
+    4097,
+    16385,
+    65537,
+    1_000_001,
+)  # injected, copied, fetched by the receiver
+
+
+@dataclass(frozen=True)
+class Library:
+    """How its ops name transports, what those of a host may be called, a transport that nobody has here."""
+
+    op: str
+    param: str
+    within: tuple[str, ...]
+    over_tcp: str
+    unknown: str
+    only_tcp: Mapping[str, str]
+
+
+_LIBRARIES = (
+    Library("ofi.tagged", "provider", ("shm",), "tcp", "gni", {"FI_PROVIDER": "tcp"}),
+    Library("ucx.tagged", "tls", ("sysv", "posix", "cma", "self"), "tcp", "dc", {"UCX_TLS": "tcp"}),
+)
+
+
+@pytest.fixture(params=_LIBRARIES, ids=["libfabric", "ucx"])
+def library(request: pytest.FixtureRequest) -> Library:
+    """One that the engine was built with; skips without it."""
+    found: Library = request.param
+    (op,) = (op for op in describe(solo_engine()).ops if op.name == found.op)
+    if not op.available:
+        pytest.skip(op.why_not or "")
+    return found
+
+
+def _lines(library: Library, *words: str) -> Iterator[str]:
+    for word, form, size in itertools.product(words, ("", ".stream"), _SIZES):
+        window = " window=5" if form else ""
+        yield f"op={library.op}{form} {library.param}={word} bytes={size}{window}"
+    for word in words:
+        yield f"op={library.op}.stream {library.param}={word} bytes=8 window=1000"
+        yield f"op={library.op} {library.param}={word} bytes=9 method=each"
+
+
+def _ends(lines: Sequence[str], out: Path) -> list[End]:
+    records = measure(solo_engine(), 2, 1, [f"{line} {_FIXED}" for line in lines], out)
+    ends = sorted((one for one in records if isinstance(one, End)), key=lambda end: end.point)
+    assert len(ends) == len(lines)
+    return ends
+
+
+def _run(words: str, out: Path, environment: Mapping[str, str]) -> End:
+    """A test case on two ranks in an environment; the engine's own messages reach nobody."""
+    argv = [solo_engine().path, "run", "--ranks", "2", "--out", str(out), *words.split(), *_FIXED.split()]
+    done = run(argv, env=os.environ | environment, timeout=600)
+    assert done.code == 0, done.err
+    (end,) = (one for one in read_records(out).records if isinstance(one, End))
+    return end
+
+
+def test_it_delivers_and_says_what_carried_it(library: Library, tmp_path: Path) -> None:
+    lines = [*_lines(library, "best", "shm", "tcp")]
+    for line, end in zip(lines, _ends(lines, tmp_path / "out.jsonl"), strict=True):
+        assert (end.status, end.why, end.verified) == ("ok", None, True), line
+        assert end.transport is not None, line
+        names = set(end.transport.name.split(", "))
+        if "=tcp" in line:
+            assert end.transport.name.startswith(library.over_tcp), line
+            assert end.transport.layer == NETWORK, line
+        else:
+            assert names <= set(library.within), line
+            assert end.transport.layer == SHARED_MEMORY, line
+        assert end.transport.library.lower().startswith(("libfabric 1.", "libfabric 2.", "ucx 1.")), line
+
+
+def test_the_environment_says_what_is_best(library: Library, tmp_path: Path) -> None:
+    end = _run(f"op={library.op} bytes=8", tmp_path / "out", library.only_tcp)
+    assert (end.status, end.why) == ("ok", None)
+    assert end.transport is not None
+    assert end.transport.name.startswith(library.over_tcp)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_flipped_bit_is_found(library: Library, tmp_path: Path, rank: int) -> None:
+    lines = [f"{line} plant={rank}" for line in _lines(library, "best") if "bytes=0" not in line]
+    for line, end in zip(lines, _ends(lines, tmp_path / "out.jsonl"), strict=True):
+        if rank == 0 and ".stream" in line:  # it receives nothing but the answer
+            assert (end.status, end.verified) == ("ok", True), line
+        else:
+            assert (end.status, end.verified) == ("failed", False), line
+            assert (end.why or "").startswith(f"wrong: rank {rank}: "), line
+
+
+def test_what_is_not_here_is_a_row_that_says_what_is(library: Library, tmp_path: Path) -> None:
+    lines = [f"op={library.op} {library.param}={word} bytes=8" for word in (library.unknown, "tcp")]
+    refused, good = _ends(lines, tmp_path / "out.jsonl")
+    assert refused.status == "skipped"
+    assert f" {library.unknown} here, " in (refused.why or "")
+    assert "tcp" in (refused.why or "").partition(" has ")[2]
+    assert (good.status, good.why) == ("ok", None)
+
+
+# ---- a system that lacks or lies ---------------------------------------------------------------------------
+
+
+def _preloaded(source: str, folder: Path, compiler: str, *libraries: str) -> dict[str, str]:
+    """The variable that puts such code between the engine and the system."""
+    (folder / "between.c").write_text(source)
+    made = str(folder / "between.so")
+    argv = [compiler, "-shared", "-fPIC", "-o", made, str(folder / "between.c"), *libraries]
+    done = run(argv, timeout=600)
+    assert done.code == 0, done.err
+    return {"LD_PRELOAD": made}
+
+
+# Without the libraries.
+_NO_LIBRARIES = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+void *dlopen(const char *name, int flags)
+{
+    void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    return real(name && (strstr(name, "libfabric") || strstr(name, "libucp")) ? "libgone.so.1" : name, flags);
+}
+"""
+
+
+# A provider whose messages have 100 bytes at most.
+_SHORT = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <rdma/fi_endpoint.h>
+#include <stdlib.h>
+#include <string.h>
+void *dlopen(const char *name, int flags)
+{
+    void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    return real(name && strstr(name, "libfabric") ? getenv("LD_PRELOAD") : name, flags);
+}
+int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+               const struct fi_info *hints, struct fi_info **found)
+{
+    __typeof__(fi_getinfo) *real = (__typeof__(fi_getinfo) *)dlsym(RTLD_NEXT, "fi_getinfo");
+    int code = real(version, node, service, flags, hints, found);
+    for (struct fi_info *i = code == 0 ? *found : NULL; i; i = i->next)
+        i->ep_attr->max_msg_size = 100;
+    return code;
+}
+"""
+
+
+def test_a_message_beyond_what_a_provider_takes_is_refused(
+    library: Library, tmp_path: Path, compiler: str
+) -> None:
+    if library.op != "ofi.tagged":
+        pytest.skip("UCX has no such limit")
+    preloaded = _preloaded(_SHORT, tmp_path, compiler, "-Wl,--no-as-needed", "-lfabric")
+    refused = _run("op=ofi.tagged provider=shm bytes=101", tmp_path / "a", preloaded)
+    assert refused.status == "skipped"
+    assert "shm takes messages of at most 100 bytes, not 101" in (refused.why or "")
+    assert _run("op=ofi.tagged provider=shm bytes=100", tmp_path / "b", preloaded).status == "ok"
+
+
+def test_a_library_that_is_gone_is_a_row_that_says_what_to_install(
+    library: Library, tmp_path: Path, compiler: str
+) -> None:
+    preloaded = _preloaded(_NO_LIBRARIES, tmp_path, compiler)
+    end = _run(f"op={library.op} bytes=8", tmp_path / "out", preloaded)
+    package = {"ofi.tagged": "libfabric1", "ucx.tagged": "libucx0"}[library.op]
+    assert end.status == "skipped"
+    assert "libgone.so.1: cannot open shared object file" in (end.why or "")
+    assert f"apt install {package})" in (end.why or "")
+
+
+def test_a_row_is_of_the_layer_that_carried_it(library: Library, tmp_path: Path) -> None:
+    words: tuple[Value, ...] = ("shm", "tcp")
+    axes: dict[str, Value | tuple[Value, ...]] = {library.param: words, "count": 2.0}
+    measured = Measure(ops=(library.op,), bytes="8", ranks=2, rule="fixed", params=axes)
+    plan = Plan(measure=(measured,), launches=1, oversubscribe=True, seed=1)
+    events = run_plan(tmp_path / "out", plan, setup_of())
+    assert {status for _, status in ended(events)} == {"ok"}
+    near, far = rows_of(load(tmp_path / "out"))
+    assert (near.layer, far.layer) == (SHARED_MEMORY, NETWORK)
+    assert set((near.transport or "").split(", ")) <= set(library.within)
+    assert (far.transport or "").startswith(library.over_tcp)

@@ -85,8 +85,8 @@ def _remark(one: CaseVerdict) -> str:
 
 
 def _notes(found: Verdicts) -> tuple[str, ...]:
-    taken = "alternately" if found.by_turns else "at different times"
-    notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    taken = ", alternately" if found.by_turns else ""
+    notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
     if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
         notes.append("More launches would not tell: hours are too few. Arms by turns would: run --arms.")
     if found.despite:

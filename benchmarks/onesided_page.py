@@ -185,7 +185,7 @@ def _versions(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _first_line(library: str) -> str:
-    """Of what a library says of itself; the reader has made its tabs and ends of lines visible."""
+    """The first of what a library says of itself; the reader has made its tabs and ends of lines visible."""
     return " ".join(re.split(r"\n|\\n", library)[0].replace("\\t", " ").split())
 
 

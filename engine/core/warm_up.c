@@ -14,14 +14,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double PROOF_NS = 2e6;   /* of repetitions that are looked at one by one */
-static const double WARM_NS = 1e6;    /* how long at least */
-static const double STEADY_NS = 20e6; /* from the first call on: then it need not be steady */
+static const double PROOF_NS = 2e6;       /* of repetitions that are looked at one by one, some hundreds */
+static const double LONG_PROOF_NS = 20e6; /* of the first few of them, where others take the cores */
+static const double WARM_NS = 1e6;        /* how long at least */
+static const double STEADY_NS = 20e6;     /* from the first call on: then it need not be steady */
 static const double LONG_NS = 100e6; /* then it need not have run `least` times: a point has no more itself */
 static const double ROUND_NS = 50e3; /* of a round in a block: many ticks of the clock */
 static const double MOST_CHANGE = 0.1;
 enum {
     FEWEST = 2,       /* repetitions in any case, for the first is often the slowest */
+    FIRST_FEW = 8,    /* that are looked at even if that takes long */
     BLOCK = 5,        /* rounds; two that were interrupted do not move the median */
     MOST_BLOCKS = 40, /* where a round takes next to no time */
 };
@@ -97,7 +99,8 @@ static int prove(struct bench *bench)
         if (err)
             return err;
         ++proved;
-        goes_on = proved < FEWEST || (double)(clock_now(bench->clock) - begin) < PROOF_NS;
+        const double passed = (double)(clock_now(bench->clock) - begin);
+        goes_on = passed < (proved < FIRST_FEW ? LONG_PROOF_NS : PROOF_NS) || proved < FEWEST;
         goes_on = goes_on && !bench->moved->wrong;
         err = team_bcast(bench->team, &goes_on, sizeof goes_on);
         if (err)

@@ -349,8 +349,9 @@ static void describe(const struct bench *b, struct json *j)
 const struct method method_ack = {
     .name = "ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
-    .summary = "a call until the slowest rank's acknowledgement, whose own time is subtracted; every rank is "
-               "tried; no common clock; a lower bound",
+    .summary =
+        "from rank 0's start to the slowest rank's acknowledgement, less the time of that message; every "
+        "rank is tried; no common clock; a lower bound",
     BELOW,
     PATH_METHOD(begin_ack),
 };
@@ -359,8 +360,8 @@ const struct method method_bisected_ack = {
     .name = "bisected-ack",
     .flows = {[FLOW_OUT] = true, [FLOW_UP] = true},
     .summary =
-        "a call until the slowest rank's acknowledgement, whose own time is subtracted; the rank is found "
-        "by halving; no common clock; a lower bound",
+        "from rank 0's start to the slowest rank's acknowledgement, less the time of that message; halving "
+        "finds the rank; no common clock; a lower bound",
     BELOW,
     PATH_METHOD(begin_bisected_ack),
 };
@@ -368,8 +369,8 @@ const struct method method_bisected_ack = {
 const struct method method_trigger = {
     .name = "trigger",
     .flows = {[FLOW_IN] = true},
-    .summary = "a call from the instant that the last rank may start; the message that lets it start is "
-               "subtracted, and the rank is found by halving; no common clock; a lower bound",
+    .summary = "from the message that lets the last rank start to the end at rank 0, less the time of that "
+               "message; halving finds the rank; no common clock; a lower bound",
     BELOW,
     PATH_METHOD(begin_trigger),
 };
@@ -377,8 +378,9 @@ const struct method method_trigger = {
 const struct method method_trigger_ack = {
     .name = "trigger-ack",
     .flows = {[FLOW_UP] = true, [FLOW_ALL] = true},
-    .summary = "a call from one rank's trigger to another's acknowledgement, both subtracted; halving finds "
-               "the rank that reports, then the one that starts last; no common clock; no bound",
+    .summary =
+        "from one rank's trigger to another's acknowledgement, less the times of both messages; halving "
+        "finds the rank that reports, then the one that starts last; no common clock; no bound",
     .nature = "the time along one path",
     PATH_METHOD(begin_trigger_ack),
 };

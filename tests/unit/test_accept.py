@@ -53,7 +53,7 @@ def test_a_machine_without_fault_is_well_in_each_topic(well: Weighed) -> None:
         ({"slow_link": 1.25}, "links", "Link 1 – 3 is "),
         ({"lost": 0.03}, "noise", " in noise.fwq"),
         ({"mpi_ns": 9000.0}, "floor", "as long as shm.flag at 8 B"),
-        ({"mpi_ns": 20.0}, "roofs", "Faster than what it is made of"),
+        ({"mpi_ns": 20.0}, "roofs", "Faster than its roof"),
         ({"eager": 64}, "protocol", "as long as 2 messages of 64 B in mpi.pingpong of mpich-4.0.2"),
         ({"hosts": 8, "slow_host": 1.12}, "hosts", "Host node3 is "),
         ({"hosts": 8, "slow_core": 1.2}, "cores", "Core node0:5 is "),
@@ -73,7 +73,7 @@ def test_a_fault_is_named_in_its_topic_alone(
 def test_how_much_slower_is_within_what_is_said(tmp_path: Path) -> None:
     evidence = topic(accept(weighed(tmp_path / "out", machine(slow_core=1.2))), "cores").evidence
     words = evidence.replace("(", "").replace(")", "").split()
-    assert evidence.endswith("slower in mem.stream.triad 48 MiB on 8 ranks than its 7 sisters.")
+    assert evidence.endswith("slower in mem.stream.triad 48 MiB on 8 ranks than its 7 peers.")
     assert float(words[5]) < 20 < float(words[7])
 
 

@@ -47,13 +47,13 @@ def test_what_is_no_arm(word: str, sentence: str) -> None:
 
 
 def test_what_is_given_twice() -> None:
-    with pytest.raises(InputError, match="leave --mpi away"):
+    with pytest.raises(InputError, match="leave --mpi out"):
         with_arms(replace(_PLAN, mpi=("a",), arms=read_arms("mpi=a,b")))
     with pytest.raises(InputError, match="leave it out of the plan"):
         with_arms(Plan(measure=(Measure(ops=("x",), params={"root": 1}),), arms=read_arms("param.root=0,1")))
     with pytest.raises(InputError, match="engines for one MPI"):
         with_arms(replace(_PLAN, mpi=("a", "b"), arms=read_arms("engine=-,/e")))
-    with pytest.raises(InputError, match="leave the engine away"):
+    with pytest.raises(InputError, match="leave the engine out"):
         with_arms(Plan(measure=(Measure(ops=("x",), engine="solo"),), arms=read_arms("engine=-,/e")))
     with pytest.raises(InputError, match="one factor, not mpi and"):
         with_arms(replace(_PLAN, arms={"mpi": ("a", "b"), "env.X": ("1", "2")}))

@@ -8,7 +8,7 @@ import pytest
 
 from described import described
 from steelyard.base.units import format_duration
-from steelyard.campaign.budget import Budget, estimate
+from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
@@ -77,6 +77,16 @@ def test_a_point_in_flight_is_awaited_for_a_little_while(
 ) -> None:
     budget = Budget(seconds, time.monotonic() - ago)
     assert (budget.is_over, budget.patience_is_over) == (is_over, patience_is_over)
+
+
+@pytest.mark.parametrize(
+    ("ago", "left", "most"),
+    [(0, 10, 0.7), (50, 5, 0.7), (10, 9, 0.7), (80, 5, 0.28), (99, 5, LEAST_SECONDS), (10, 1, 0.7)],
+)
+def test_later_launches_get_no_more_than_the_first(ago: float, left: int, most: float) -> None:
+    """10 measurements in 10 s, of which so many are left at some instant: time to spare is no one's."""
+    budget = Budget(10.0, time.monotonic() - ago / 10, 10)
+    assert budget.most_seconds(left) == pytest.approx(most, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(t
 
 
 def test_a_page_has_what_works_under_which_library(tmp_path: Path) -> None:
-    """Of the made results of a plan, and of one whose run was wrong; the rest of the page stays."""
+    """From the made results of a plan, and from one whose run was wrong."""
     load_benchmark("apps_page")
     page = load_benchmark("onesided_page")
     words: Params = {"sync": "fence", "complete": "close", "window": "create"}

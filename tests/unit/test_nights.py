@@ -214,8 +214,8 @@ def test_what_is_no_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({}, "check wants --history DIR, or --tonight DIR and --baseline"),
-        ({"baseline": "/opt/mpi"}, "check wants --history DIR, or --tonight DIR and --baseline"),
+        ({}, "check needs --history DIR, or --tonight DIR and --baseline"),
+        ({"baseline": "/opt/mpi"}, "check needs --history DIR, or --tonight DIR and --baseline"),
         (
             {"tonight": "night-00", "baseline": "night-01", "since": "night-00"},
             "give --history, or leave them",
@@ -225,7 +225,7 @@ def test_what_is_no_store(tmp_path: Path) -> None:
             {"tonight": "night-00", "baseline": "night-01"},
             "with tonight's MPI, .* the build that was replaced",
         ),
-        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is not where it was"),
+        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is no longer there"),
     ],
 )
 def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str], sentence: str) -> None:
@@ -393,4 +393,4 @@ def test_what_may_be_off_is_told_as_chance(equal: Path) -> None:
     assert check_sentences(structs.replace(found, points=(first, *others))) == ()
     odd = structs.replace(first, suspected=True, verdict=CANNOT_TELL)
     (sentence,) = check_sentences(structs.replace(found, points=(odd, *others)))
-    assert sentence == "1 test case of 3 may be off tonight, as by chance 5 % are on any night."
+    assert sentence == "1 test case of 3 may be off tonight. By chance 5 % are on any night."

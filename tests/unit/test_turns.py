@@ -55,7 +55,7 @@ def test_a_ratio_is_told(
 
 @pytest.mark.parametrize("truth", [1.0, 1.1])
 def test_intervals_of_fast_launches_hold_what_is_true(turns: ModuleType, truth: float) -> None:
-    """Of machines with a slow mode, in which 30 % of the launches are; 20 launches of each suite."""
+    """20 launches of each suite on machines with a slow mode, in which 30 % of the launches are."""
     rng = np.random.default_rng(1)
 
     def launches(scale: float) -> FloatArray:

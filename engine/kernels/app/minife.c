@@ -292,7 +292,8 @@ static const struct param params[] = {
     [GRID] = PARAM_WORDS("grid", "how ranks share the nodes: in a box, or a line along z", grids),
     [ITERATIONS] = {"iterations", "", "steps of conjugate gradients", 200, 1, 1e6},
     [IMBALANCE] = {"imbalance", "%", "how much more nodes than the mean the fullest rank has", 0, 0, 1000},
-    [TIMED] = PARAM_WORDS("timed", "all from the mesh on, or conjugate gradients alone", timed),
+    [TIMED] =
+        PARAM_WORDS("timed", "what is timed: all from the mesh on, or conjugate gradients alone", timed),
     KERNEL_EXCHANGES,
     {0}};
 

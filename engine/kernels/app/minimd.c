@@ -361,7 +361,8 @@ static const struct param params[] = {
     [NZ] = {"nz", "", "unit cells of the box along z", 32, 1, 1e5},
     [STEPS] = {"steps", "", "time steps", 100, 1, 1e9},
     [EVERY] = {"every", "", "steps after which lists are made anew", 20, 1, 1e9},
-    [LISTS] = PARAM_WORDS("lists", "each pair once, or with both of its atoms", kinds_of_lists),
+    [LISTS] =
+        PARAM_WORDS("lists", "lists of neighbours: each pair once, or at both of its atoms", kinds_of_lists),
     KERNEL_EXCHANGES,
     {0}};
 

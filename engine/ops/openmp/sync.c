@@ -186,7 +186,7 @@ static const struct omp_row rows[] = {
      .delays = DELAYS_ONE},
     {.name = "omp.reference_update",
      .summary =
-         "the same with an addition to a thread's own variable: the reference of atomics and reductions",
+         "the bodies with an addition to a thread's own variable: the reference of atomics and reductions",
      .loops = OMP_LOOPS(reference_update_loop),
      .params = omp_spin_params,
      .inside = true,

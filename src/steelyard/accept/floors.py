@@ -42,7 +42,7 @@ def floor(seen: Candidate) -> Finding:
     worst = min(bad or known, key=lambda one: one.efficiency or 0.0)
     count = counted(len(known), "test case")
     if bad:
-        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times may be.")
+        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times are allowed.")
     if any(one.low is None or one.low < 1 / MOST_TIMES for one in known):
         return Finding(
             CANNOT_TELL,
@@ -62,8 +62,8 @@ def roofs(seen: Candidate) -> Finding:
     rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
     found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]
     if not rows and not found:
-        return Finding(CANNOT_TELL, "Nothing was measured beside what it is made of.")
-    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than what it is made of.")
+        return Finding(CANNOT_TELL, "Nothing was measured beside its roof.")
+    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than its roof.")
 
 
 def _words(one: Efficiency) -> str:

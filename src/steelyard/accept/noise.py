@@ -51,12 +51,12 @@ def noise(seen: Candidate) -> Finding:
             f"core {cpus} loses {_share(one)} in {op}" for (op, cpus), one in ordered[:_MOST_NAMED]
         )
         more = f"; and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
-        return Finding(NOT_WELL, f"{words}{more}; {_percent(MOST_LOST)} may be.")
+        return Finding(NOT_WELL, f"{words}{more}; {_percent(MOST_LOST)} is allowed.")
     cores = counted(len({cpus for _, cpus in found}), "core")
     if not all(one.high <= MOST_LOST for one in found.values()):
         return Finding(
             CANNOT_TELL,
-            f"one of {cores} loses {most}; {_percent(MOST_LOST)} may be: the launches differ too much.",
+            f"one of {cores} loses {most}; {_percent(MOST_LOST)} is allowed: the launches differ too much.",
             "Give it more launches (--launches), on a quiet machine.",
         )
     return Finding(WELL, f"each of {cores} loses {most} of its time.")

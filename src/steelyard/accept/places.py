@@ -49,7 +49,7 @@ class _Odd:
 
 @criterion(
     "hosts",
-    "Are all hosts as fast as their sisters?",
+    "Are all hosts as fast as their peers?",
     remedy="Compare how that host is set up (steelyard doctor there): frequencies, memory modules, limits of "
     "power, other jobs. Measure again; if it stays, take it out of use.",
 )
@@ -61,7 +61,7 @@ def hosts(seen: Candidate) -> Finding | None:
 
 @criterion(
     "cores",
-    "Are all cores of a host as fast as their sisters?",
+    "Are all cores of a host as fast as their peers?",
     remedy="Look for what slows that core: its frequency and temperature, a daemon or interrupts bound to "
     "it, memory of another node. Measure again; if it stays, take it out of use.",
 )
@@ -92,7 +92,7 @@ def _judge(weighed: Weighed, kind: str, how: str) -> Finding:
     widest, test = max(((float(said.high.max()), test) for test, said in own), key=lambda one: one[0])
     places = {name for test, _ in own for name in test.names}
     scope = f"{counted(len(places), kind)} in {counted(len({test.what for test, _ in own}), 'test')}"
-    said = f"at most {_percent(widest)} slower than its sisters ({test.what})"
+    said = f"at most {_percent(widest)} slower than its peers ({test.what})"
     if math.expm1(widest) > _BOUNDS[kind].ignored:
         return Finding(
             CANNOT_TELL,
@@ -136,7 +136,7 @@ def _odd_ones(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
 
 
 def _odd_words(odd: Sequence[Sequence[_Odd]]) -> str:
-    """`core 17 is 12 % (10 to 14 %) slower in mem.stream.triad 32 MiB than its 31 sisters; ... .`."""
+    """`core 17 is 12 % (10 to 14 %) slower in mem.stream.triad 32 MiB than its 31 peers; ... .`."""
     named = "; ".join(_place_words(*one) for one in odd[:_MOST_NAMED])
     more = f"; and {len(odd) - _MOST_NAMED} more" if len(odd) > _MOST_NAMED else ""
     ends = [set(one[0].name.split(BETWEEN)) for one in odd]
@@ -150,7 +150,7 @@ def _place_words(worst: _Odd, *others: _Odd) -> str:
     also = f", and slower in {counted(len(others), 'further test')}" if others else ""
     return (
         f"{worst.test.kind} {worst.name} is {_percent(worst.estimate)} ({span}) slower in {worst.test.what} "
-        f"than its {len(worst.test.names) - 1} sisters{also}"
+        f"than its {len(worst.test.names) - 1} peers{also}"
     )
 
 

@@ -58,7 +58,7 @@ def protocol(seen: Candidate) -> Finding:
     scope = counted(len(found), "step")
     if bad:
         told = _told(seen.weighed.measured.files)
-        return Finding(NOT_WELL, f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times may be.{told}")
+        return Finding(NOT_WELL, f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times are allowed.{told}")
     if any(said.high > MOST_TIMES for _, said in found):
         return Finding(
             CANNOT_TELL,

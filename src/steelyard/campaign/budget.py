@@ -24,10 +24,14 @@ _GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5  # of the budget, and in seconds: how lon
 
 
 class Budget(Struct, frozen=True):
-    """A budget of so many seconds, which began at an instant of the monotonic clock; None: without end."""
+    """A budget of so many seconds, which began at an instant of the monotonic clock; None: without end.
+
+    `cases` are the measurements that were to be made when it began.
+    """
 
     seconds: float | None
     began: float
+    cases: int = 1
 
     @property
     def left(self) -> float:
@@ -45,16 +49,19 @@ class Budget(Struct, frozen=True):
         return self.left <= -max(_LEAST_GRACE, _GRACE_SHARE * (self.seconds or 0))
 
     def most_seconds(self, points: int) -> float | None:
-        """What each of the points that are left may take; None: what its rule says."""
+        """What each of the points that are left may take; None: what its rule says.
+
+        What earlier launches have left over is no one's: all launches measure alike.
+        """
         if self.seconds is None:
             return None
-        share = (1 - _OVERHEAD_SHARE) * self.left / points
+        share = (1 - _OVERHEAD_SHARE) * min(self.left / points, self.seconds / self.cases)
         return min(MOST_SECONDS, max(LEAST_SECONDS, share))
 
 
-def budget_of(plan: Plan) -> Budget:
-    """The budget of a plan, which begins now. Raises InputError."""
-    return Budget(budget_seconds(plan), time.monotonic())
+def budget_of(plan: Plan, cases: int) -> Budget:
+    """The budget of a plan for so many measurements, which begins now. Raises InputError."""
+    return Budget(budget_seconds(plan), time.monotonic(), max(1, cases))
 
 
 def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tuple[str, ...]:

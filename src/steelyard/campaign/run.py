@@ -117,7 +117,7 @@ def run_campaign(
     deaths = Counter[LaunchGroup]()
     jobs = plan_jobs(campaign, plan.launches, done)
     remaining = sum(len(job.points) for job in jobs)
-    budget = budget_of(plan)
+    budget = budget_of(plan, remaining)
     if jobs:
         spread = spread_of(plan, jobs)
         words = (*estimate(plan, jobs, setup), *spread_words(spread))

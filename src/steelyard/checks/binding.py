@@ -104,10 +104,9 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
 @check(
     "misplaced",
     WARNING,
-    "Not where it was asked to be",
+    "Ranks or threads are not on the CPUs that were asked for",
     why="A rank or thread that runs elsewhere measures another pair of cores than its row says.",
-    remedy="Look at what the launcher and the control group do to affinities. The report shows the verified "
-    "binding.",
+    remedy="Look at how the launcher and the control group bind. The report shows the verified binding.",
 )
 def misplaced(seen: Evidence) -> str | None:
     """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
@@ -133,8 +132,8 @@ def strays(file: JobFile) -> Iterator[str]:
     "other-hosts",
     WARNING,
     "Ranks are not on as many hosts as was asked for",
-    why="What is called a message between hosts went through memory, or the other way round.",
-    remedy="Look at what the launcher was told (the job record has its command), and at the names of nodes.",
+    why="A message between hosts may have gone through memory instead, or the other way round.",
+    remedy="Look at the launcher's command (in the job record), and at the names of nodes.",
 )
 def other_hosts(seen: Evidence) -> str | None:
     """Launches whose ranks were on more or fewer hosts than the launcher was told."""
@@ -154,7 +153,7 @@ def other_hosts(seen: Evidence) -> str | None:
     "other-machines",
     WARNING,
     "Ranks are on other kinds of machines than rank 0",
-    why="All hosts are taken to be like rank 0's: ranks are bound by its cores; a slow host holds up all.",
+    why="Ranks are bound as if all hosts were like rank 0's. A slow host holds up all.",
     remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind.",
 )
 def other_machines(seen: Evidence) -> str | None:
@@ -193,7 +192,7 @@ def other_libraries(seen: Evidence) -> str | None:
     WARNING,
     "Launches were placed differently",
     why="Launches that are not alike widen the interval and can make modes.",
-    remedy="Fix what the launcher does, or measure each placement as a campaign of its own.",
+    remedy="Fix the launcher's binding, or measure each placement as a campaign of its own.",
 )
 def placements_vary(seen: Evidence) -> str | None:
     """Test cases whose launches were bound differently."""
@@ -209,8 +208,8 @@ def placements_vary(seen: Evidence) -> str | None:
     "moved",
     WARNING,
     "A rank was moved during a launch",
-    why="What was measured before and after belongs to two placements. The row says that of the beginning.",
-    remedy="Find who changes affinities (taskset, a batch system, an irq balancer's script) and measure "
+    why="Samples before and after belong to two placements. The row names the first one.",
+    remedy="Find what changes bindings (taskset, a batch system, an irq balancer's script) and measure "
     "again.",
 )
 def moved(seen: Evidence) -> str | None:

@@ -12,7 +12,7 @@ _STAMPS_AFTER = "each"  # the method whose sender reads its clock after it has w
 @check(
     "write-timed",
     NOTE,
-    "Writing is in the time",
+    "The time contains writing",
     why="With buffer=written the sender writes each payload before it sends it. This method reads its clock "
     "around whole repetitions, and so the writing is part of the time.",
     remedy="Measure ping-pongs with --method each, which reads the clock between writing and sending. For "

@@ -23,7 +23,7 @@ _MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a no
     "methods-disagree",
     WARNING,
     "Methods contradict each other",
-    why="Two methods that rest on different things measured one operation, and both cannot be right. The "
+    why="Two independent methods measured one operation, and cannot both be right. The "
     "clocks may be off by more than they state, or the machine changed between the two.",
     remedy="Measure both again with more launches. If the contradiction stays, do not trust the "
     "synchronised latency: use the method bounds, and --paths asymmetric where messages may take longer one "
@@ -84,7 +84,7 @@ def not_positive(seen: Evidence) -> str | None:
 @check(
     "impossible",
     WARNING,
-    "Numbers that cannot be",
+    "Impossible numbers",
     why="No processor does anything in less than a hundredth of a nanosecond, and no memory moves 1000 TB in "
     "a second. The records are damaged, or the clock is wrong.",
     remedy="Measure again. If it stays, report it to us with the folder's records.",
@@ -120,7 +120,7 @@ def coarse_clock(seen: Evidence) -> str | None:
 @check(
     "dear-clock",
     NOTE,
-    "The clock costs much",
+    "Reading the clock takes long",
     why="An error in the cost of the clock goes into the number in full.",
     remedy="Measure with --method batch, which reads the clock once for many repetitions.",
 )

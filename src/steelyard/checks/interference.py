@@ -165,7 +165,7 @@ def throttled(seen: Evidence) -> str | None:
     WARNING,
     "Cores were too hot",
     why="A core that is slowed down is slower in all that it does.",
-    remedy="Look after the cooling, or measure shorter with pauses.",
+    remedy="Improve the cooling, or measure for shorter times with pauses.",
 )
 def too_hot(seen: Evidence) -> str | None:
     """Ranks whose cores were slowed down because they were too hot."""

@@ -75,9 +75,9 @@ def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
 @check(
     "launches-alike",
     NOTE,
-    "Launches are like their neighbours in time",
-    why="The machine was in one state and then in another, longer than a launch lasts. Such launches count "
-    "for fewer, and their interval is wider for it; what another hour adds cannot be known from one sitting.",
+    "Consecutive launches are alike",
+    why="The machine was in one state and then in another, each longer than a launch. So many launches "
+    "count as fewer, and the interval is wider. One run cannot know the effect of another hour.",
     remedy="Spread launches over time: --spread 2h. To compare, measure rivals as neighbours: --arms, or "
     "several --mpi.",
     caused_by=CAUSES,

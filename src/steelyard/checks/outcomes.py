@@ -14,8 +14,7 @@ from steelyard.results.row import Row
     "wrong-answer",
     ERROR,
     "Wrong answers",
-    why="A library that computes the wrong result may do so in any time. These test cases have no numbers "
-    "to compare.",
+    why="A wrong answer may take any time, so these test cases have no numbers to compare.",
     remedy="Report it to the makers of that MPI. The records name the first wrong byte.",
 )
 def wrong(seen: Evidence) -> str | None:
@@ -27,7 +26,7 @@ def wrong(seen: Evidence) -> str | None:
     "wrong-answer-solo",
     ERROR,
     "Wrong answers without MPI",
-    why="What computes the wrong result may do so in any time. These test cases have no numbers to compare.",
+    why="A wrong answer may take any time, so these test cases have no numbers to compare.",
     remedy="Measure the test case alone and without OMP_ variables. If it is still wrong, report it to us "
     "and to the makers of the compiler. The records say what was wrong first.",
 )
@@ -100,7 +99,7 @@ def skipped(seen: Evidence) -> str | None:
     "Cut records",
     why="The engine or the machine was stopped while it wrote. That chunk of samples is lost, the rest is "
     "kept.",
-    remedy="Nothing need be done: the same command again measures what is missing.",
+    remedy="Run the same command again: it measures what is missing.",
 )
 def cut(seen: Evidence) -> str | None:
     """Files whose writer died in the middle of a line."""

@@ -15,7 +15,7 @@ _BEYOND = 1.5  # times the roof: two rows of one campaign seldom differ by more 
 @check(
     "above-roof",
     WARNING,
-    "Faster than what it is made of",
+    "Faster than its roof",
     why="Nothing is done in less time than the copy, the message or the bytes through memory that it "
     "contains. The data were not moved, the clock is wrong, or the roof was measured beside other work.",
     remedy="Measure both again in one campaign on a quiet machine. If it stays, do not trust either number.",

@@ -58,9 +58,9 @@ def _yields(row: Row) -> float:
     WARNING,
     "Several modes",
     why="The median falls into one mode or the other, or between them, by luck. No single number describes "
-    "such a test case, and what was seen of the machine does not tell where its modes come from.",
-    remedy="Quote each mode with its share. On a virtual machine the host may move CPUs: more launches show "
-    "how often.",
+    "such a test case, and the probes do not show where its modes come from.",
+    remedy="Quote each mode with its fraction. On a virtual machine the host may move CPUs: more launches "
+    "show how often.",
     caused_by=CAUSES,
 )
 def modes(seen: Evidence) -> str | None:
@@ -178,7 +178,7 @@ def _ended(row: Row) -> str:
     "rejected",
     NOTE,
     "Rejected samples",
-    why="Samples that began late or overran are left out. When they are many, what is left may be biased.",
+    why="Samples that began late or overran are left out. If they are many, the rest may be biased.",
     remedy="Give the method a wider window, or quiet the machine.",
     caused_by=CAUSES,
 )

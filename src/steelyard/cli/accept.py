@@ -47,7 +47,7 @@ class AcceptOptions:
         str | None,
         typer.Option(
             metavar="N,...",
-            help="on so many hosts of an allocation; with 1,8 also what can be measured on one alone",
+            help="numbers of hosts of an allocation; 1,8 also measures one host alone",
         ),
     ] = None
     launches: Annotated[

@@ -44,7 +44,7 @@ class CheckOptions:
 
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR", help="further folders of --history, as shells make them of a pattern"),
+        typer.Argument(metavar="DIR", help="further folders of --history, as a shell expands a pattern"),
     ] = None
     history: Annotated[
         list[Path] | None,
@@ -92,7 +92,7 @@ class CheckOptions:
     margin: MarginPercent = 5.0
     false_alarm: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="equal nights that may say slower or faster, in per cent"),
+        typer.Option(metavar="PERCENT", help="at most so many of 100 equal nights say slower or faster"),
     ] = 1.0
     strict: StrictFlag = False
     report: Annotated[
@@ -239,9 +239,9 @@ def _check_without_history(options: CheckOptions) -> None:
     from steelyard.results.load import load
 
     if options.baseline is None or options.tonight is None:
-        raise InputError("check wants --history DIR, or --tonight DIR and --baseline; give one of these")
+        raise InputError("check needs --history DIR, or --tonight DIR and --baseline; give one of these")
     if options.report is not None or options.since is not None:
-        raise InputError("--report and --since are of a history; give --history, or leave them out")
+        raise InputError("--report and --since need a history; give --history, or leave them out")
     night = _night(options.tonight)
     folder, _, factor = _measure_by_turns(options, night, load(night.folder).campaign.points)
     compare(
@@ -314,7 +314,7 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
         if build is None:
             mpi = before.settings.get("MPI", "no MPI")
             why = (
-                f"was measured with {mpi}, which is not where it was"
+                f"was measured with {mpi}, which is no longer there"
                 if any(before.settings.get(name) != night.settings.get(name) for name in _OF_MPI)
                 else "was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, as its records say"
             )
@@ -335,6 +335,6 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     launcher = night.settings.get("mpiexec")
     if launcher is None or " and " in launcher:
         raise InputError(
-            "--baseline wants tonight to have one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
+            "--baseline needs a night of one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
         )
     return {"mpi": (baseline, launcher)}

@@ -48,14 +48,14 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="ARM|best",
-            help="what all others are held against; default: the first; best: the fastest of all",
+            help="what all others are compared with; default: the first; best: the fastest of all",
         ),
     ] = None
     despite: Annotated[
         str | None,
         typer.Option(
             metavar="CONDITION,...",
-            help="compare arms that differ in it, too: placement, clock, transport, yields",
+            help="compare also arms that differ in: placement, clock, transport, yields",
         ),
     ] = None
     least: LeastPercent = 2.0
@@ -63,7 +63,7 @@ class CompareOptions:
     false_alarm: Annotated[
         float,
         typer.Option(
-            metavar="PERCENT", help="comparisons of equals that may say slower or faster, in per cent"
+            metavar="PERCENT", help="at most so many of 100 comparisons of equals say slower or faster"
         ),
     ] = 1.0
     strict: StrictFlag = False

@@ -96,6 +96,6 @@ def say_json(document: object) -> None:
 def say_bytes(data: bytes) -> None:
     """A file on stdout, byte by byte. Raises InputError for a terminal and what is no text."""
     if b"\0" in data and sys.stdout.isatty():
-        raise InputError("this format is no text; give --out FILE, or write into a pipe")
+        raise InputError("this format is binary; give --out FILE, or write into a pipe")
     sys.stdout.flush()
     sys.stdout.buffer.write(data)

@@ -54,7 +54,7 @@ def check_format(name: str, like: Sequence[str] = ()) -> None:
     for test in like:
         if name in PRINTS and find_like(test).name not in PRINTS[name]:
             fitting = [other for other, tests in PRINTS.items() if find_like(test).name in tests]
-            raise InputError(f"--to {name} cannot say {test}; give --to {' or '.join([*fitting, 'csv'])}")
+            raise InputError(f"--to {name} has no {test}; give --to {' or '.join([*fitting, 'csv'])}")
 
 
 def write_export(name: str, what: Export, out: Path | None = None) -> None:

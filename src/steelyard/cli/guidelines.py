@@ -79,14 +79,14 @@ class GuidelineOptions:
     tolerance: Annotated[
         float,
         typer.Option(
-            metavar="PERCENT", help="by so much longer the left side may take, in per cent of the right one"
+            metavar="PERCENT", help="how much longer than the right side the left one may take, in per cent"
         ),
     ] = 5.0
     false_alarm: Annotated[
         float,
         typer.Option(
             metavar="PERCENT",
-            help="checks of an MPI that keeps all guidelines that call one violated, in per cent",
+            help="at most so many of 100 checks of an MPI that keeps all guidelines call one violated",
         ),
     ] = 1.0
     strict: StrictFlag = False
@@ -141,7 +141,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
     what = options.what or []
     if any(Path(word).is_dir() for word in what):
         if len(what) > 1:
-            raise InputError(f"one results folder is checked at a time, or ops; leave {what[1]} out")
+            raise InputError(f"give one results folder, or ops; leave {what[1]} out")
         from steelyard.results.rows import results
 
         given = [

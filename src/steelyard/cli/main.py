@@ -28,11 +28,11 @@ _COMMANDS = {
         "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
     ),
     "check guidelines": Command(
-        "guidelines", "GuidelineOptions", "guidelines", "is an MPI slower than its own calls could make it"
+        "guidelines", "GuidelineOptions", "guidelines", "is a call slower than those it could be composed of"
     ),
     "accept": Command("accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge"),
-    "diff": Command("diff", "DiffOptions", "diff", "what two runs were set differently"),
-    "rerun": Command("diff", "RerunOptions", "rerun", "a campaign again, as it was planned"),
+    "diff": Command("diff", "DiffOptions", "diff", "the settings in which two runs differ"),
+    "rerun": Command("diff", "RerunOptions", "rerun", "measure a campaign again, as it was planned"),
     "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
 }
 _MPI = {
@@ -49,12 +49,12 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
-_PLAN_HELP = "what a plan comes to, before anything runs"
+_PLAN_HELP = "what a plan would measure, before anything runs"
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
     cls=lazy_group(_COMMANDS),
-    help="Weighs parallel machines: MPI, Pthreads, OpenMP; and says how far each number can be trusted.",
+    help="Measures MPI, Pthreads and OpenMP, and says how far each number can be trusted.",
     **_STYLE,
 )
 app.add_typer(mpi_app, name="mpi")

@@ -41,7 +41,8 @@ class PlotOptions:
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="where; of several figures its name goes before theirs; default: in DIR"
+            metavar="FILE",
+            help="the file; if there are several, the names of all begin with it; default: in DIR",
         ),
     ] = None
     op: Annotated[

@@ -95,7 +95,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="DIR",
-            help="a folder of each host's own to which the engine is copied first: hosts need not see ours",
+            help="copy the engine to this folder of each host first, where hosts share no file system",
         ),
     ] = None
     threads: Annotated[
@@ -106,8 +106,8 @@ class RunOptions:
         typer.Option(
             metavar="LEVEL,...",
             help=(
-                "of MPI, in launches of each: single, funneled, serialized, multiple; default: single, "
-                "with threads funneled"
+                "thread level of MPI, each in launches of its own: single, funneled, serialized, multiple; "
+                "default: single, with threads funneled"
             ),
         ),
     ] = None
@@ -120,8 +120,8 @@ class RunOptions:
         typer.Option(
             metavar="NAME=VALUE,...",
             help=(
-                "a parameter of op, method or rule; *: all words or ranks; may be repeated; 'steelyard list "
-                "OP' has them"
+                "a parameter of op, method or rule, as 'steelyard list OP' names them; *: all words or "
+                "ranks; may be repeated"
             ),
         ),
     ] = None
@@ -130,7 +130,7 @@ class RunOptions:
         typer.Option(
             metavar="NAME=VALUE,...",
             help=(
-                "a setting of OpenMP, in launches of each value: wait_policy, proc_bind, places, "
+                "a setting of OpenMP, each value in launches of its own: wait_policy, proc_bind, places, "
                 "cancellation, max_task_priority, stacksize"
             ),
         ),
@@ -140,8 +140,8 @@ class RunOptions:
         typer.Option(
             metavar="NAME=VALUE",
             help=(
-                "a variable of the environment, as MPI's settings are; again with another value: launches of "
-                "each; -: without it"
+                "a variable of the environment, such as a setting of MPI; may be repeated, each value in "
+                "launches of its own; -: without it"
             ),
         ),
     ] = None
@@ -149,7 +149,10 @@ class RunOptions:
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="modules that are loaded for a launch: 'gcc/12 ucx'; again: launches with each; -: none",
+            help=(
+                "modules to load for a launch: 'gcc/12 ucx'; may be repeated, each in launches of its own; "
+                "-: none"
+            ),
         ),
     ] = None
     wrapper: Annotated[
@@ -157,8 +160,8 @@ class RunOptions:
         typer.Option(
             metavar="COMMAND",
             help=(
-                "words before the engine on each rank: 'apptainer exec mpi.sif'; again: launches of each; "
-                "-: none"
+                "words before the engine on each rank: 'apptainer exec mpi.sif'; may be repeated, each in "
+                "launches of its own; -: none"
             ),
         ),
     ] = None
@@ -174,7 +177,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help=f"arms to compare, as neighbours: {FACTORS}",
+            help=f"arms to compare, in neighbouring launches: {FACTORS}",
         ),
     ] = None
     launches: Annotated[
@@ -186,8 +189,8 @@ class RunOptions:
         typer.Option(
             metavar="PLACES",
             help=(
-                "where ranks and threads are, in launches of each: default, unbound, same, each, all, or "
-                "CPUs: '0,1;0,2'; on two hosts: hosts-each, hosts-all, or names: 'n1,n2'"
+                "where ranks and threads are, each in launches of its own: default, unbound, same, each, "
+                "all, or CPUs: '0,1;0,2'; on two hosts: hosts-each, hosts-all, or names: 'n1,n2'"
             ),
         ),
     ] = None
@@ -197,7 +200,7 @@ class RunOptions:
     refine: Annotated[
         bool,
         typer.Option(
-            "--refine", help="further launches of sizes around changes of protocol, to the byte, and bends"
+            "--refine", help="measure further sizes around changes of protocol, to the byte, and around bends"
         ),
     ] = False
     yield_: Annotated[
@@ -227,8 +230,8 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="ranks|sampled|slowest",
-            help="of each sample: every rank's timestamps (default up to 64 ranks), what is reduced over "
-            "ranks with timestamps of some (default of more), or that alone",
+            help="timestamps to keep: every rank's (default up to 64 ranks), some ranks' beside values "
+            "reduced over all (default for more), or these values alone",
         ),
     ] = None
     arrivals: Annotated[
@@ -241,20 +244,21 @@ class RunOptions:
     time_budget: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="for all launches: 90s, 10m; what is not measured then is left out, and said"
+            metavar="TIME", help="for all launches: 90s, 10m; what does not fit is left out, and named"
         ),
     ] = None
     spread: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="begin launches evenly over that time: 30m, 2h; --time-budget counts no wait"
+            metavar="TIME",
+            help="begin launches evenly over that time: 30m, 2h; --time-budget does not count the waits",
         ),
     ] = None
     hang_after: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="a launch that writes no record for so long hangs, and is ended; default: 60s",
+            help="end a launch that writes no record for so long: it hangs; default: 60s",
         ),
     ] = None
     seed: Annotated[
@@ -283,7 +287,7 @@ class RunOptions:
     batch_words: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WORDS", help="with --batch: for its command as they are: '--constraint=big --qos=high'"
+            metavar="WORDS", help="with --batch: words to add to its command: '--constraint=big --qos=high'"
         ),
     ] = None
     dry_run: Annotated[

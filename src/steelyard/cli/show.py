@@ -33,7 +33,7 @@ class ShowOptions:
     ]
     like: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,...", help="below, what tests such as osu_latency would have printed"),
+        typer.Option(metavar="NAME,...", help="also print what tests such as osu_latency would have printed"),
     ] = None
     json: JsonFlag = False
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False

@@ -85,12 +85,12 @@ def _remark(one: CaseVerdict) -> str:
 
 
 def _notes(found: Verdicts) -> tuple[str, ...]:
-    taken = "alternately" if found.by_turns else "at different times"
-    notes = [f"{found.launches} launches of each, {taken}; {found.promise.words}."]
+    taken = ", alternately" if found.by_turns else ""
+    notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
     if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
-        notes.append("More launches would not tell, for hours are too few; arms by turns would: run --arms.")
+        notes.append("More launches would not tell: hours are too few. Arms by turns would: run --arms.")
     if found.despite:
-        notes.append(f"Beside what is compared the arms differ in {'; '.join(found.despite)}.")
+        notes.append(f"The arms also differ in {'; '.join(found.despite)}.")
     if found.apart:
         which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
         notes.append(f"Left out: {which}, whose arms were not measured one after the other.")

@@ -27,7 +27,7 @@ _LEAST_MEMLOCK = 64 << 20  # buffers of some MiB on each of several connections
     WARNING,
     "Other processes take CPU time",
     why="A rank that must share its core is as slow as its share, and those that wait for it are too.",
-    remedy="End them, or measure on CPUs that they are kept from (taskset, a cpuset).",
+    remedy="End them, or keep them from the CPUs that you measure on (taskset, a cpuset).",
 )
 def processes(patient: Patient) -> str | None:
     """The busiest while the doctor looked on."""
@@ -49,7 +49,7 @@ def _busy(patient: Patient) -> Sequence[Busy]:
     NOTE,
     "No CPU is isolated",
     why="The scheduler may put other processes on the cores of ranks.",
-    remedy="Boot with isolcpus= and nohz_full= for the CPUs to measure on, or move the others away by a "
+    remedy="Boot with isolcpus= and nohz_full= for the CPUs to measure on, or move other processes away by a "
     "cpuset.",
 )
 def not_isolated(patient: Patient) -> str | None:
@@ -124,8 +124,8 @@ def too_hot(patient: Patient) -> str | None:
     "turbo",
     NOTE,
     "Cores may run faster for a while",
-    why="How fast one core runs depends on how many are busy.",
-    remedy="Switch turbo off for numbers that do not (cpufreq/boost, intel_pstate/no_turbo).",
+    why="The speed of a core depends on how many are busy.",
+    remedy="Switch turbo off (cpufreq/boost, intel_pstate/no_turbo).",
 )
 def turbo(patient: Patient) -> str | None:
     """Whether turbo is on."""
@@ -137,7 +137,7 @@ def turbo(patient: Patient) -> str | None:
     NOTE,
     "Cores have a range of frequencies",
     why="The same work may take longer at one time than at another.",
-    remedy="Fix the frequency (cpupower frequency-set -d F -u F), or compare what was measured close in "
+    remedy="Fix the frequency (cpupower frequency-set -d F -u F), or compare only what was measured close in "
     "time.",
 )
 def frequency_range(patient: Patient) -> str | None:
@@ -164,7 +164,7 @@ def huge_pages(patient: Patient) -> str | None:
     "no-huge-pages",
     NOTE,
     "There are no huge pages",
-    why="Ops that are to use them cannot.",
+    why="Test cases with pages=huge are skipped.",
     remedy="Reserve some (vm.nr_hugepages), or set transparent_hugepage to madvise.",
 )
 def no_huge_pages(patient: Patient) -> str | None:
@@ -225,7 +225,7 @@ def locked_memory(patient: Patient) -> str | None:
     "swap",
     WARNING,
     "Memory is swapped out",
-    why="What is read back from disk takes milliseconds.",
+    why="A page that is read back from disk takes milliseconds.",
     remedy="Free memory, then swapoff -a && swapon -a.",
 )
 def swap(patient: Patient) -> str | None:

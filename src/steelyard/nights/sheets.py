@@ -86,11 +86,11 @@ def _notes(found: Checked) -> Iterator[str]:
     yield f"{found.promise.words[0].upper()}{found.promise.words[1:]}."
     if found.common is not None:
         yield (
-            f"What has no MPI in it takes {found.common:.3f} times as long as in the nights before; all "
+            f"Test cases without MPI take {found.common:.3f} times as long as in the nights before; all "
             "other ratios are divided by that."
         )
     if found.missing:
-        yield f"{counted(found.missing, 'test case')} of earlier nights tonight lacks."
+        yield f"Tonight lacks {counted(found.missing, 'test case')} of earlier nights."
     yield from zero_notes(found.zeros)
     yield from (f"Left out: {one.folder}: {one.why}." for one in found.left_out[:_NAMED])
     if len(found.left_out) > _NAMED:
@@ -124,7 +124,7 @@ def _suspected(found: Checked) -> Iterator[str]:
     count = sum(one.suspected and one.verdict in (SAME, CANNOT_TELL) for one in found.points)
     if count and all(one.confirmed is None for one in found.points):
         yield (
-            f"{counted(count, 'test case')} of {len(found.points)} may be off tonight, as by chance "
+            f"{counted(count, 'test case')} of {len(found.points)} may be off tonight. By chance "
             f"{100 * SUSPECT:g} % are on any night."
         )
 

@@ -132,8 +132,8 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     if before < LEAST_NIGHTS:
         why = f"; {pool.left_out[0][0]}: {pool.left_out[0][1]}" if pool.left_out else ""
         raise InputError(
-            f"tonight can be held against {before or 'no'} earlier night{'' if before == 1 else 's'}, and "
-            f"{LEAST_NIGHTS} at least say how nights differ{why}"
+            f"tonight can be compared with {before or 'no'} earlier night{'' if before == 1 else 's'}, and "
+            f"at least {LEAST_NIGHTS} are needed to know how nights differ{why}"
         )
     levels = levels_of(pool)
     rows = [rows[-1] for rows in pool.cases]

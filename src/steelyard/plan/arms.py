@@ -40,7 +40,7 @@ def with_arms(plan: Plan) -> Plan:
         raise InputError(f"the arms {factor}={','.join(words)} are one; give two values or more")
     if factor == "mpi":
         if plan.mpi:
-            raise InputError("the arms name the MPIs; leave --mpi away")
+            raise InputError("the arms name the MPIs; leave --mpi out")
         return replace(plan, mpi=words)
     if factor == "engine" and len(plan.mpi) > 1:
         raise InputError("the arms name engines for one MPI; give one with --mpi")
@@ -51,19 +51,19 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
     kind, _, name = factor.partition(".")
     if factor == "engine":
         if measure.engine is not None:
-            raise InputError("the arms name the engines; leave the engine away")
+            raise InputError("the arms name the engines; leave the engine out")
         return replace(measure, engine="mpi")
     if factor == "placement":
         if measure.placement is not None:
-            raise InputError("the arms name the placements; leave the placement away")
+            raise InputError("the arms name the placements; leave the placement out")
         return replace(measure, placement=words)
     if factor in AROUND:
         if getattr(measure, factor):
-            raise InputError(f"the arms name the {factor}; leave them away")
+            raise InputError(f"the arms name the {factor}; leave {factor} out")
         try:
             return replace(measure, **{factor: words})
         except ValueError as error:
-            raise InputError(f"the arms are none: {error}") from None
+            raise InputError(f"the arms cannot be used: {error}") from None
     if not name or kind not in ("param", "omp", "env"):
         raise InputError(f"there are no arms by '{factor}'; give {FACTORS}")
     key = {"param": "params"}.get(kind, kind)

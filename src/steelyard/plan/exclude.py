@@ -36,7 +36,7 @@ class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     def __post_init__(self) -> None:
         """Check what the types do not say. msgspec turns the ValueError into its own."""
         if not any(getattr(self, field.name) for field in fields(self)):
-            raise ValueError("exclude has a table without a key, which would leave out all; name what it is")
+            raise ValueError("exclude has a table without a key, which would leave out all; give it a key")
 
 
 def is_excluded(point: PlannedPoint, excluded: Exclude) -> bool:

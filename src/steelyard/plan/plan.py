@@ -128,7 +128,7 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         document = _listed(tomllib.loads(text))
         plan = msgspec.convert(document, Plan)
     except RecursionError:
-        raise InputError(f"the plan {path} is nested too deep; make it flatter") from None
+        raise InputError(f"the plan {path} is nested too deeply; make it flatter") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the plan {path} is not TOML: {error}") from None
     except msgspec.ValidationError as error:

@@ -81,7 +81,9 @@ def _decode(path: Path, number: int, line: bytes) -> Record | None:
     try:
         record = decode_record(line)
     except RecursionError:
-        raise InputError(f"{path}, line {number} is not a record: it is nested too deep; {REMEDY}") from None
+        raise InputError(
+            f"{path}, line {number} is not a record: it is nested too deeply; {REMEDY}"
+        ) from None
     except msgspec.ValidationError as error:
         raise InputError(_complaint(path, number, line, error)) from error
     except msgspec.DecodeError as error:

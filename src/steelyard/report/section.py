@@ -53,8 +53,8 @@ _CUMULATED = (
     "are two steps."
 )
 _TAILS = (
-    "The fraction of the samples that took so long or longer, both axes logarithmic: a curve that reaches "
-    "far to the right before it falls has slow calls, and says how many."
+    "The fraction of the samples that took so long or longer, both axes logarithmic. A curve that reaches "
+    "far to the right before it falls shows slow calls."
 )
 _LAUNCHES = "The median of each launch over the time of its row; dots in clusters are modes between launches."
 _RANKS = (

@@ -49,8 +49,8 @@ def _cells(one: HostTimes) -> tuple[str, ...]:
 
 
 _SEEN = (
-    "timer: the cost of a reading and its tick; others: the share of the time of the ranks' CPUs that was "
-    "not theirs, in the launch in which that was most; stolen: by the hypervisor"
+    "timer: the cost of a reading and its tick; others: the largest fraction of the ranks' CPU time that "
+    "others took in any launch; stolen: by the hypervisor"
 )
 
 
@@ -69,7 +69,7 @@ def seen_sheets(found: Sequence[HostSeen], folder: str = "") -> Iterator[Sheet]:
                 words("who"),
             ),
             plain_lines(_seen_cells(one) for one in found),
-            notes=("Who: processes are looked for on the host from which the campaign was run alone.",),
+            notes=("Who: processes are listed on the host that ran the campaign, and on no other.",),
         )
 
 

@@ -10,8 +10,8 @@ from steelyard.show.labels import Fact, Facts, Labels, count_fact, differing, la
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, without_empty
 
 _EXPLAINED = (
-    "calls a second of all threads; kept: what is left of the rate for each thread, 1 where threads do not "
-    "hinder each other, 1/T where T take turns"
+    "calls a second of all threads; kept: the fraction of its rate that each thread keeps, 1 where threads "
+    "do not hinder each other, 1/T where T take turns"
 )
 _FAIR = "; max/min: the rate of the first thread that is done over that of the last"
 _SCATTER = "; scatter: the standard deviation of all threads' own times over their mean"

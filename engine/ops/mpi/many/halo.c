@@ -44,8 +44,8 @@ static const struct row {
     bool box;
     const struct param *params;
 } rows[] = {
-    {"mpi.halo.2d5", "the rims of squares to 4 neighbours, as a 5-point stencil needs", 2, false, params_2d},
-    {"mpi.halo.2d9", "the rims and corners of squares to 8 neighbours, as a 9-point stencil needs", 2, true,
+    {"mpi.halo.2d5", "the sides of squares to 4 neighbours, as a 5-point stencil needs", 2, false, params_2d},
+    {"mpi.halo.2d9", "the sides and corners of squares to 8 neighbours, as a 9-point stencil needs", 2, true,
      params_2d},
     {"mpi.halo.3d7", "the faces of cubes to 6 neighbours, as a 7-point stencil needs", 3, false, params_3d},
     {"mpi.halo.3d27", "the faces, edges and corners of cubes to 26 neighbours, as a 27-point stencil needs",

@@ -47,8 +47,8 @@ static const struct param params[] = {
                          "what ranks 2 to P - 1 send meanwhile. all: each to all of them; bisection: the "
                          "lower with the upper half, both ways; fan_in: all to rank 2; none: nothing",
                          words),
-    [LOAD_BYTES] = {"traffic_bytes", "bytes", "size of their messages", 65536, 0, 1073741824},
-    [LOAD_WINDOW] = {"traffic_window", "", "their messages in flight between two ranks", 4, 1, 65536},
+    [LOAD_BYTES] = {"traffic_bytes", "bytes", "size of the messages of traffic", 65536, 0, 1073741824},
+    [LOAD_WINDOW] = {"traffic_window", "", "messages of traffic in flight between two ranks", 4, 1, 65536},
     BUFFERS_PARAMS,
     {0},
 };

@@ -30,25 +30,24 @@ static const char *const assertion_words[] = {"none", "all", NULL};
     PARAM_WORDS("assertion", "what is asserted: nothing, or all that is true of epochs without calls",       \
                 assertion_words)
 
-static const struct param fence_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, ASSERTION, {0}},
-                          pscw_params[] = {WINDOW_PARAM,
-                                           WINDOW_INFO_PARAM,
-                                           PARAM_WORDS("group",
-                                                       "whose epochs a rank is in: of those beside "
-                                                       "it in a ring, or of all others",
-                                                       group_words),
-                                           PARAM_WORDS("end",
-                                                       "how the end of an epoch is awaited: by MPI_Win_wait, "
-                                                       "or by MPI_Win_test until it says so",
-                                                       end_words),
-                                           {0}},
-                          lock_params[] = {WINDOW_PARAM,
-                                           WINDOW_INFO_PARAM,
-                                           PARAM_WORDS("lock", "its type", lock_words),
-                                           WHO,
-                                           {0}},
-                          within_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, WHO, {0}},
-                          test_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, {0}};
+static const struct param
+    fence_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, ASSERTION, {0}},
+    pscw_params[] = {WINDOW_PARAM,
+                     WINDOW_INFO_PARAM,
+                     PARAM_WORDS("group", "ranks in the groups: those beside it in a ring, or all others",
+                                 group_words),
+                     PARAM_WORDS("end",
+                                 "how the end of an epoch is awaited: by MPI_Win_wait, "
+                                 "or by MPI_Win_test until it says so",
+                                 end_words),
+                     {0}},
+    lock_params[] = {WINDOW_PARAM,
+                     WINDOW_INFO_PARAM,
+                     PARAM_WORDS("lock", "type of the lock", lock_words),
+                     WHO,
+                     {0}},
+    within_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, WHO, {0}},
+    test_params[] = {WINDOW_PARAM, WINDOW_INFO_PARAM, {0}};
 
 static int value(const struct op_env *env, const char *name)
 {

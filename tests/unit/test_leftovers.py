@@ -32,6 +32,7 @@ def test_what_a_launch_left_is_removed_and_nothing_else(shared: Path) -> None:
     with leftovers_removed():
         (shared / "mpich_shm_1").write_text("x")
         (shared / "vader_segment.vm.0.2.0").write_text("x")
+        (shared / "18394:0:0").write_text("x")
         (shared / "others.txt").write_text("precious")
         (shared / f"prterun.vm.{_NOBODY}.0").mkdir()
         (shared / f"prterun.vm.{os.getpid()}.0").mkdir()  # of a launcher that runs

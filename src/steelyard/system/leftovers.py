@@ -20,6 +20,7 @@ _NAMES: tuple[tuple[Path | None, str], ...] = (
     (_SHARED, "mpich_shm_*"),
     (_SHARED, "vader_segment.*"),  # Open MPI 4
     (_SHARED, "sm_segment.*"),  # Open MPI 5
+    (_SHARED, "[0-9]*:[0-9]*:[0-9]*"),  # libfabric's shm: PID:UID:N
     (None, "hydra_hwloc_xmlfile_*"),
     (None, "ompi.*/pid.*"),  # Open MPI 4
     (None, "prterun.*"),  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`

@@ -330,6 +330,7 @@ static int ends_open(struct ofi *s, const struct op_env *env, int err)
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     seat_read(env->team, &mine.seat);
     addresses_read(&mine.addresses);
+    setenv("IPATH_NO_BACKTRACE", "1", 0); /* else libpsm, which it loads, takes our handler of signals away */
     err = err ? err : tagged_load("libfabric.so.1", "libfabric1", names, &s->calls);
     err = link_meet(&s->f, err, &mine, &theirs, sizeof mine);
     err = err ? err : choose(s, env, &mine, &theirs);

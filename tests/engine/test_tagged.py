@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +18,10 @@ from steelyard.engines.build import solo_engine
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.records.kinds import NETWORK, SHARED_MEMORY
 from steelyard.records.read import read_records
-from steelyard.records.schema import End
+from steelyard.records.schema import End, Launch, Point
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.system.process import run
+from steelyard.system.process import Child, run
 
 _FIXED = "rule=fixed count=2"
 _SIZES = (
@@ -226,3 +228,23 @@ def test_a_row_is_of_the_layer_that_carried_it(library: Library, tmp_path: Path)
     assert (near.layer, far.layer) == (SHARED_MEMORY, NETWORK)
     assert set((near.transport or "").split(", ")) <= set(library.within)
     assert (far.transport or "").startswith(library.over_tcp)
+
+
+def test_a_rank_that_crashes_is_told_by_its_signal(library: Library, tmp_path: Path) -> None:
+    """Also where a library has a handler of signals of its own, and files that it would leave."""
+    points, out = tmp_path / "points", tmp_path / "out.jsonl"
+    points.write_text(f"point=0 op={library.op} bytes=8 rule=fixed count=1e7 most_seconds=300\n")
+    command = [solo_engine().path, "run", "--ranks", "2", "--points", points, "--out", out]
+    deadline = time.monotonic() + 60
+    with Child(command, cwd=tmp_path) as child:
+        while True:
+            records = read_records(out).records if out.exists() else ()
+            if any(isinstance(record, Point) for record in records):
+                break
+            assert time.monotonic() < deadline
+            child.pause(0.05)
+        (launch,) = (record for record in records if isinstance(record, Launch))
+        os.kill(launch.places[1].pid, signal.SIGSEGV)
+        assert child.wait(60) not in (None, 0)
+        assert "rank 1: died of signal 11 in point 0" in child.err
+    assert {path.name for path in tmp_path.iterdir()} == {"points", "out.jsonl"}

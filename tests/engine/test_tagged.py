@@ -234,7 +234,8 @@ def test_a_rank_that_crashes_is_told_by_its_signal(library: Library, tmp_path: P
     """Also where a library has a handler of signals of its own, and files that it would leave."""
     points, out = tmp_path / "points", tmp_path / "out.jsonl"
     points.write_text(f"point=0 op={library.op} bytes=8 rule=fixed count=1e7 most_seconds=300\n")
-    command = [solo_engine().path, "run", "--ranks", "2", "--points", points, "--out", out]
+    command: list[str | Path] = [solo_engine().path, "run", "--ranks", "2"]
+    command += ["--points", points, "--out", out]
     deadline = time.monotonic() + 60
     with Child(command, cwd=tmp_path) as child:
         while True:

@@ -60,6 +60,11 @@ def sheet_table(sheet: Sheet) -> str:
     )
 
 
+def _first_line(text: str) -> str:
+    """Of what a library says of itself, whose control characters are visible in records."""
+    return text.replace("\\n", "\n").replace("\\t", " ").splitlines()[0].strip()
+
+
 def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
     """When, where, with what, beside what."""
     cases = [row for row in rows if row.status != "skipped"]
@@ -72,7 +77,7 @@ def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
     yield f"- **Where.** {machine}."
     starts = [file.launch for file in measured.files if file.launch]
     libraries = {
-        file.job.mpi.name: file.launch.mpi.library.splitlines()[0].strip()
+        file.job.mpi.name: _first_line(file.launch.mpi.library)
         for file in measured.files
         if file.job.mpi and file.launch and file.launch.mpi and file.launch.mpi.library
     }

@@ -21,12 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk lasts some 20 ms. */
-static const double CHUNK_NS = 20e6;
-
-/* Nor does a block between two synchronisations last longer, though it would be more economical. */
-static const double BLOCK_NS = 2e9;
-
+/* A chunk lasts some 20 ms. No block between two synchronisations lasts longer than 2 s, though it would be
+ * more economical. */
+static const double CHUNK_NS = 20e6, BLOCK_NS = 2e9;
 /* The last chunk before the time limit ends there, and a little more lest a few samples are missing. */
 static const double AT_THE_LIMIT = 1.02;
 

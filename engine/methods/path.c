@@ -7,7 +7,7 @@
  * ack: fan-out; the root starts last, each rank in turn reports (de Supinski and Karonis, HPDC 1999, with
  * medians and fresh samples of the slowest, which do away with the bias of a maximum of noisy values).
  * bisected-ack: a half of the candidates is watched as a group, then the other half, and the slower half is
- * halved again: 2 ceil(log2 P) loops of a few calls at most instead of P. trigger: its dual in time, for
+ * halved again: 2 ceil(log2(P - 1)) loops of a few calls at most instead of P. trigger: its dual in time, for
  * fan-in: rank 0 lets the late rank go by a message. trigger-ack: both, for scans and for what goes from all
  * to all: who finishes last when all start together, and then for whom that rank waits longest.
  *

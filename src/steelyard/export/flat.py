@@ -41,7 +41,7 @@ def columns() -> list[str]:
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """The columns of a row and their values, in their order; those of a facet that it has not are the defaults."""
+    """The columns of a row and their values, in order; those of a facet that it has not are the defaults."""
     own = asdict(row)
     del own["facets"], own["launches"]
     for kind in FACETS:

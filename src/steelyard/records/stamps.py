@@ -18,7 +18,7 @@ from steelyard.records.fields import MOST
 from steelyard.records.schema import Obs
 
 _STAMPS = ("start_ns", "stop_ns")
-_OF_STAMPS = b"0123456789-, "  # what stands in a row of them
+_LAST = b"0"  # after all rows: it is not reached where anything before it is no whole number
 
 
 def _text_type() -> type[Any]:
@@ -53,19 +53,20 @@ def decode_chunk(line: bytes) -> Obs | None:
         start, stop = rows[:ranks], rows[:ranks] if is_instant else rows[ranks:]
         others = dict(zip(_OTHERS, _others_of(text), strict=True))
         return Obs(start_ns=start, stop_ns=start if is_instant else stop, **others)
-    except (msgspec.DecodeError, RecursionError, ValueError):
+    except (msgspec.DecodeError, RecursionError, ValueError, DeprecationWarning):
         return None
 
 
 def _read_rows(rows: Sequence[Raw], count: int) -> list[memoryview]:
-    """`[1234,1240,...]` of each rank, valid JSON as it is. Raises ValueError for what is not `count` stamps."""
+    """`[1234,1240,...]` of each rank, valid JSON as it is. Raises ValueError for what is no such rows."""
     texts = [bytes(row) for row in rows]
-    if any(one.translate(None, _OF_STAMPS) != b"[]" or _values(one) != count for one in texts):
-        raise ValueError("a row of timestamps is a list of so many whole numbers")
-    stamps = np.fromstring(b",".join([one[1:-1] for one in texts]), dtype=np.int64, sep=",")
-    if max(int(stamps.max()), -int(stamps.min())) > MOST:
-        raise ValueError("a timestamp is out of bounds")
-    return [row.data for row in stamps.reshape(len(rows), count)]
+    if not all(one.startswith(b"[") and _values(one) == count for one in texts):
+        raise ValueError("a row of timestamps is a list of so many values")
+    inner = [one[1:-1] for one in texts]
+    stamps = np.fromstring(b",".join([*inner, _LAST]), dtype=np.int64, sep=",")  # as far as numbers are whole
+    if stamps.size != len(rows) * count + 1 or max(int(stamps.max()), -int(stamps.min())) > MOST:
+        raise ValueError("a timestamp is no whole number, or out of bounds")
+    return [row.data for row in stamps[:-1].reshape(len(rows), count)]
 
 
 def _values(row: bytes) -> int:

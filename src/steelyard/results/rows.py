@@ -147,10 +147,7 @@ def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[bool]) 
     """What each launch says, those without numbers too."""
     tails = one.tails or (None,) * len(one.launches)
     times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
-    told = {
-        id(cell): said
-        for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)
-    }
+    told = {id(cell): said for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)}
     return tuple(_launch(cell, *told.get(id(cell), (None, False))) for cell in cells)
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.stats.few import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
     Estimate,
@@ -19,7 +20,6 @@ from steelyard.stats.interval import (
     mean_half,
     t_quantile,
 )
-from steelyard.stats.few import deviation, mean, middle, variance
 from steelyard.stats.quantile import FloatArray, median
 
 MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones are not worth two numbers

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from commands import FIXED, Steelyard, steelyard_of
-from steelyard.engines.mpi import Mpi
+from steelyard.base.errors import InputError
+from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.job_file import JobFile
 from steelyard.records.read import read_folder
 from steelyard.records.schema import Launch
@@ -34,20 +35,22 @@ def _modulefile(folder: Path, name: str, *lines: str) -> None:
 
 
 @pytest.fixture
-def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_mpi: Mpi) -> None:
-    """A module of an MPI, whose launcher is nowhere else on PATH, and one of a variable that UCX reads."""
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """The MPI of this environment, which a module alone brings to PATH; another sets a variable of UCX."""
     if not _INIT.is_file():
         pytest.skip("there are no Environment Modules; apt-get install environment-modules brings them")
+    try:
+        mpi = choose_mpi("embedded")
+    except InputError as error:
+        pytest.skip(str(error))
     for name in ("BASH_FUNC_module%%", "MODULESHOME", "LMOD_PKG", "LOADEDMODULES", "_LMFILES_", "UCX_TLS"):
         monkeypatch.delenv(name, raising=False)
-    programs, folder = tmp_path / "programs", tmp_path / "modulefiles"
-    programs.mkdir()
-    for name, real in (("mpiexec", one_mpi.mpiexec), ("mpicc", one_mpi.mpicc)):
-        if real is not None:
-            (programs / name).symlink_to(real)
-    _modulefile(folder, "own/1", f"prepend-path PATH {programs}")
+    folder = tmp_path / "modulefiles"
+    _modulefile(folder, "own/1", f"prepend-path PATH {Path(mpi.mpiexec).parent}")
     _modulefile(folder, "layer/2", "setenv UCX_TLS tcp,self")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("MODULEPATH", str(folder))
+    return mpi
 
 
 def _starts(folder: Path) -> list[tuple[JobFile, Launch]]:
@@ -58,8 +61,7 @@ def _starts(folder: Path) -> list[tuple[JobFile, Launch]]:
     return [(file, file.launch) for file in files if file.launch is not None]
 
 
-@pytest.mark.usefixtures("_modules")
-def test_launches_with_modules(steelyard: Steelyard, tmp_path: Path, one_mpi: Mpi) -> None:
+def test_launches_with_modules(steelyard: Steelyard, tmp_path: Path, wheel: Mpi) -> None:
     """The MPI is a module's, and another module is loaded for every other launch."""
     words = (
         "mpi.pingpong",
@@ -75,10 +77,9 @@ def test_launches_with_modules(steelyard: Steelyard, tmp_path: Path, one_mpi: Mp
     said = steelyard("run", *words, *FIXED, "--oversubscribe", "--out", tmp_path / "out")
     assert said.code == 0, said.err
     starts = _starts(tmp_path / "out")
-    assert {file.job.mpi.mpiexec for file, _ in starts if file.job.mpi} == {
-        str(tmp_path / "programs/mpiexec")
+    assert {(file.job.mpi.name, file.job.mpi.mpiexec) for file, _ in starts if file.job.mpi} == {
+        (wheel.name, wheel.mpiexec)
     }
-    assert {file.job.mpi.version for file, _ in starts if file.job.mpi} == {one_mpi.version}
     found = {file.job.environment.get("LOADEDMODULES"): launch.environment for file, launch in starts}
     assert {modules: seen.get("UCX_TLS") for modules, seen in found.items()} == {
         "own/1": None,
@@ -103,10 +104,10 @@ def test_launches_in_a_container(steelyard: Steelyard, tmp_path: Path, one_mpi: 
         pytest.skip(why)
     out = tmp_path / "out"
     words = ("mpi.pingpong", "--bytes", "8", "--mpi", one_mpi.mpiexec, "--arms", f"wrapper=-;{_CONTAINER}")
-    said = steelyard("run", *words, *FIXED, "--oversubscribe", "--out", out)
+    said = steelyard("run", *words, *FIXED[:-1], "2", "--oversubscribe", "--out", out)
     assert said.code == 0, said.err
     hosts = [{place.host == _INSIDE for place in launch.places} for _, launch in _starts(out)]
-    assert sorted(hosts, key=max) == [{False}, {True}]
+    assert sorted(hosts, key=max) == [{False}] * 2 + [{True}] * 2
     compared = steelyard("compare", out)
     assert compared.code in (0, 1), compared.err
     assert _CONTAINER in compared.out

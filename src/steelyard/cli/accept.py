@@ -28,6 +28,8 @@ EXAMPLES = {
         "steelyard accept --hosts 1,8",
     )
 }
+_REFERENCE = "what was measured before, to compare with, is --reference DIR"
+ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE}}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,10 @@ class AcceptOptions:
 
 
 def accept(options: AcceptOptions) -> None:
-    """Judge whether a machine is well: measure it, or take a folder that is there."""
+    """Judge whether a machine is well: measure it, ten minutes at most, or take a folder that is there.
+
+    The exit code is 1 if it is not well, 4 with --strict if that cannot be told, 2 or 3 if it was not judged.
+    """
     from steelyard.accept import accept as accept_weighed
 
     _check(options)

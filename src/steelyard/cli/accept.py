@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -88,7 +89,7 @@ def accept(options: AcceptOptions) -> None:
         say_json(found)
     else:
         print_acceptance(weighed, found)
-    if options.folder is None:
+    if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
         from steelyard.report import write_report
 
         line = tell if options.json else say_aside

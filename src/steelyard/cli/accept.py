@@ -19,6 +19,7 @@ from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, lis
 
 if TYPE_CHECKING:
     from steelyard.accept import Acceptance, Weighed
+    from steelyard.show.overview import ReadFolder
 
 NOT_WELL_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -79,9 +80,9 @@ def accept(options: AcceptOptions) -> None:
     from steelyard.accept import accept as accept_weighed
 
     _check(options)
-    reference = _weighed(options.reference) if options.reference is not None else None
-    folder = options.folder or _measured(options)
-    weighed = _weighed(folder)
+    reference = _weighed(_read(options.reference)) if options.reference is not None else None
+    read = _measured(options) if options.folder is None else _read(options.folder)
+    weighed, folder = _weighed(read), read.measured.folder
     found = accept_weighed(weighed, reference)
     if options.junit:
         _write_junit(options.junit, folder, found, options.strict)
@@ -90,10 +91,10 @@ def accept(options: AcceptOptions) -> None:
     else:
         print_acceptance(weighed, found)
     if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
-        from steelyard.report import write_report
+        from steelyard.report import report_measured
 
         line = tell if options.json else say_aside
-        line(f"report:  {write_report([folder], folder / 'report.html', reference)}")
+        line(f"report:  {report_measured(read, weighed.found, reference)}")
     if code := exit_code(found, options.strict):
         raise typer.Exit(code)
 
@@ -129,7 +130,7 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
         print_laid_out(prose_text(sentence, paper()))
 
 
-def _measured(options: AcceptOptions) -> Path:
+def _measured(options: AcceptOptions) -> ReadFolder:
     """The folder that the plan was measured into, now. Raises InputError."""
     from steelyard.accept import PLAN
     from steelyard.base.units import parse_seconds
@@ -148,21 +149,28 @@ def _measured(options: AcceptOptions) -> Path:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
-    measure(plan, folder)
+    read, _ = measure(plan, folder)
     tell(f"results: {folder}")
-    return folder
+    return read
 
 
-def _weighed(folder: Path) -> Weighed:
-    """A results folder, read. Raises InputError."""
-    from steelyard.accept import Weighed
+def _read(folder: Path) -> ReadFolder:
+    """A results folder that is there. Raises InputError."""
+    from steelyard.models.made import Made
     from steelyard.results.load import load
     from steelyard.results.rows import rows_of
+    from steelyard.show.overview import ReadFolder
 
     if not folder.is_dir():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     measured = load(folder)
-    return Weighed(measured, rows_of(measured), visible(str(folder)))
+    return ReadFolder("", measured, Made(rows_of(measured)))
+
+
+def _weighed(read: ReadFolder) -> Weighed:
+    from steelyard.accept import Weighed
+
+    return Weighed(read.measured, read.rows, visible(str(read.measured.folder)))
 
 
 def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> None:

@@ -96,9 +96,15 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
 
 
 def _places(read: Sequence[Measured], made: Sequence[Made]) -> Iterator[str]:
-    """When, where, with what, beside what; lines that are the same of several folders once."""
-    lines = [line for one, rows in zip(read, made, strict=True) for line in place_lines(one, rows.rows)]
-    yield "\n".join(dict.fromkeys(lines)) + "\n"
+    """When, beside what, of each folder; where and with which versions once."""
+    shown: dict[str, str] = {}
+    for one, rows in zip(read, made, strict=True):
+        for line in place_lines(one, rows.rows):
+            what, _, text = line.partition(" ")[2].partition(" ")
+            own = what in ("**When.**", "**Load.**")
+            told = f"- {what} `{one.folder.name}`: {text}" if own else line
+            shown.setdefault(f"{what} {one.folder.name}" if own else what, told)
+    yield "\n".join(shown.values()) + "\n"
 
 
 def main() -> None:

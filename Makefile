@@ -28,7 +28,8 @@ endif
 export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
 COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
-APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge
+APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge \
+    environment-modules bubblewrap
 # What the engine uses where it is.
 APT_HEADERS = libfabric-dev libucx-dev
 
@@ -105,7 +106,8 @@ headers:
 system-packages:
 	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
 	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1 \
-	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1; then :; \
+	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1 \
+	    && command -v bwrap >/dev/null 2>&1 && test -e /usr/share/modules/init/bash; then :; \
 	elif $(AS_ROOT); then { $(FETCH) $(APT) >/dev/null; } \
 	    || echo "Without these packages fewer MPIs are tested: $(APT)"; \
 	elif command -v apt-get >/dev/null 2>&1; then \

@@ -10,6 +10,21 @@ struct need {
     double bytes, left; /* sums of sizes near SIZE_MAX are to fit too */
 };
 
+struct amount {
+    double value; /* three digits of it are said */
+    const char *unit;
+};
+
+/* Bytes in the largest unit that leaves 1 or more. */
+static struct amount amount_of(double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"};
+    size_t i = 0;
+    for (; bytes >= 999.5 && i + 1 < sizeof units / sizeof units[0]; ++i)
+        bytes /= 1e3;
+    return (struct amount){bytes, units[i]};
+}
+
 /* The ranks of a host together, as its lowest rank sees them: it says how much is left. */
 static int check_host(const struct team *team, const struct need *needs)
 {
@@ -21,11 +36,12 @@ static int check_host(const struct team *team, const struct need *needs)
     }
     if (bytes <= needs[0].left)
         return 0;
+    const struct amount need = amount_of(bytes), left = amount_of(needs[0].left);
     return err_say(
         ERR_NOMEM,
-        "the buffers of this test case need %.3g GB on %s (ranks: %d), where %.3g GB are left; use smaller "
+        "the buffers of this test case need %.3g %s on %s (ranks: %d), where %.3g %s are left; use smaller "
         "messages, a smaller window or fewer ranks a host",
-        bytes / 1e9, host_mine(team)->name, members, needs[0].left / 1e9);
+        need.value, need.unit, host_mine(team)->name, members, left.value, left.unit);
 }
 
 int memory_check(const struct team *team, size_t bytes)

@@ -116,7 +116,8 @@ def test_more_memory_than_there_is_is_refused_before_it_is_taken(tmp_path: Path,
     for refused, measured in zip(ends[::2], ends[1::2], strict=True):
         assert refused.status == "skipped"
         assert re.search(
-            r"buffers of this test case need \S+ GB on \S+ \(ranks: \d\), where \S+ GB are left; use smaller",
+            r"buffers of this test case need [\d.]{1,4} [TP]B on \S+ \(ranks: \d\), "
+            r"where [\d.]{1,4} [MG]B are left; use smaller",
             refused.why or "",
         ), refused.why
         assert measured.status == "ok"

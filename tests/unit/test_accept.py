@@ -141,6 +141,57 @@ def test_pairs_that_exchange_messages_at_once_are_links(tmp_path: Path) -> None:
     assert (found.verdict, found.evidence[:10]) == ("not well", "Link 4 – 5")
 
 
+def _rounds(slow: int | None, odd_round: float = 1.0) -> list[FakePoint]:
+    """Eight hosts meet in seven rounds; all messages of one take half as long again.
+
+    In the first round all pairs take `odd_round` times as long as in the others.
+    """
+    found = []
+    for number in range(1, 8):
+        # the tournament in which the last one stays and all others turn
+        partners = [(number - rank) % 7 for rank in range(7)]
+        alone = next(rank for rank in range(7) if partners[rank] == rank)
+        partners = [7 if rank == alone else partners[rank] for rank in range(7)] + [alone]
+        pace = tuple(1.5 if slow in (rank, other) else 1.0 for rank, other in enumerate(partners))
+        found.append(
+            FakePoint(
+                "mpi.pattern.round_robin",
+                steady(2000.0 * (odd_round if number == 1 else 1.0), count=200),
+                ranks=8,
+                report="message",
+                method="each",
+                reps=1,
+                params={"round": float(number)},
+                partners=tuple(partners),
+                pace=pace,
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("slow", [None, 0, 5, 7])
+def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | None) -> None:
+    folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
+    told = weighed(tmp_path / "out", _rounds(slow, odd_round=3.0), **folder)
+    (hosts,) = alike_tests(told.measured, told.rows)
+    assert (hosts.kind, set(hosts.names)) == ("host", {f"node{i}" for i in range(8)})
+    found = topic(accept(told), "hosts")
+    if slow is None:
+        assert found.verdict == "well"
+    else:
+        assert found.verdict == "not well"
+        assert found.evidence.startswith(f"Host node{slow} is ")
+        assert found.evidence.endswith(
+            " slower in mpi.pattern.round_robin 8 B on 8 ranks of mpich-4.0.2 than its 7 peers."
+        )
+
+
+def test_a_host_that_has_not_met_all_others_is_not_judged(tmp_path: Path) -> None:
+    folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
+    told = weighed(tmp_path / "out", _rounds(5)[:6], **folder)
+    assert alike_tests(told.measured, told.rows) == ()
+
+
 def test_ranks_that_share_cores_are_no_cores(tmp_path: Path) -> None:
     told = weighed(tmp_path / "out", machine(slow_core=1.5), cpus=lambda rank: "0-7")
     assert topic(accept(told), "cores").evidence == "No cores were measured beside each other."
@@ -241,9 +292,21 @@ def test_exit_codes(steelyard: Steelyard, well: Weighed, tmp_path: Path) -> None
     assert steelyard("accept", one.measured.folder, "--strict").code == 4
 
 
+def test_a_folder_beside_a_reference_gets_its_letter_anew(steelyard: Steelyard, tmp_path: Path) -> None:
+    now, before = (weighed(tmp_path / name, machine()[:1], seed=len(name)) for name in ("now", "before"))
+    letter = now.measured.folder / "report.html"
+    steelyard("accept", now.measured.folder)
+    assert not letter.exists()
+    said = steelyard("accept", now.measured.folder, "--reference", before.measured.folder)
+    assert f"report:  {letter}" in said.out
+    assert "reference" in said.out
+    assert " than in " in letter.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--against", "{well}"], "is --reference DIR"),
         (["{none}"], "there is no results folder"),
         (["{well}", "--reference", "{well}"], "would be its own reference"),
         (["{well}", "--reference", "{none}"], "there is no results folder"),

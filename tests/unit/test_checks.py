@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import dataclasses
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from make_records import FakePoint, listed, regimes, steady, write_folder
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
+from steelyard.records.campaign_file import MODULES, WRAPPER
 from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Obs, Sync, WatchedPath
@@ -319,3 +322,44 @@ def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
     ops = {"mpi.scan": {"sized": True}}
     remedy = found_in(tmp_path, *points, launches=1, ops=ops)["failed"].remedy
     assert remedy.startswith("Measure it alone: steelyard run mpi.scan --bytes 64 -n 2 --mpi mpich-4.0.2.")
+
+
+def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
+    """Modules, the wrapper and variables among it, whole and quoted."""
+    ops = {"mpi.scan": {"sized": True}}
+    given = {MODULES: "gcc/12 ucx", WRAPPER: "bwrap --dev-bind / / --setenv A '1 2'", "UCX_TLS": "tcp,self"}
+    point = FakePoint("mpi.scan", steady(9.0), bytes=64, threads=2, ends={1: HANG})
+    measured = load(write_folder(tmp_path / "out", (point,), launches=1, ops=ops))
+    (planned,) = measured.points
+    plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"})
+    measured = dataclasses.replace(measured, points=(dataclasses.replace(planned, plan=plan),))
+    found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
+    words = shlex.split(
+        found["failed"].remedy.removeprefix("Measure it alone: ").partition(". For a hang")[0]
+    )
+    assert words == [
+        *(
+            "steelyard",
+            "run",
+            "mpi.scan",
+            "--bytes",
+            "64",
+            "-n",
+            "2",
+            "--mpi",
+            "mpich-4.0.2",
+            "--threads",
+            "2",
+        ),
+        *(
+            "--param",
+            "root=1",
+            "--param",
+            "who=all",
+            "--modules",
+            given[MODULES],
+            "--wrapper",
+            given[WRAPPER],
+        ),
+        *("--env", "UCX_TLS=tcp,self"),
+    ]

@@ -11,6 +11,7 @@ from steelyard.records.kinds import WORK
 from steelyard.results.row import Row
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.terminal import Paper, sheet_text
+from steelyard.stats import Interval
 
 L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
 SINGLE = 2 * (L + SEND + RECEIVE)  # there and back
@@ -66,3 +67,26 @@ def test_work_that_is_too_short_tells_no_overhead() -> None:
     assert one.short
     assert one.send is None
     assert "give more work_us" in overhead_sheets([one])[0].lines[-1].cells[-1]
+
+
+def test_the_shortest_work_that_is_long_enough_counts() -> None:
+    """What 100 us add is not known as well: here they seem to cost a sender nothing."""
+    long, both = (
+        row("self.work", "a", [102e3] * 3, params={"work_us": 100.0}, role=WORK),
+        (work(5e3), work(2e3)),
+    )
+    one = only(train(1), train(16, 100e3), train(16, 2e3), train(16, 5e3), *both, long)
+    assert one.send is not None
+    assert one.send.value == pytest.approx(SEND)
+    assert not one.short
+
+
+def test_nothing_takes_less_than_no_time() -> None:
+    """A sender that waits in its call has the way in its overhead; of launches that scatter nobody knows."""
+    interval = Interval(-50.0, -300.0, 200.0)
+    one = Overheads(mpi="a", bytes=8, messages=16, latency=Interval(-900.0, -990.0, -800.0), send=interval)
+    (sheet,) = overhead_sheets([one])
+    latency, send = (line.cells[3:] for line in sheet.lines)
+    assert latency[:2] == ("-", "-")
+    assert "hold part of the way" in latency[2]
+    assert send == ("not told from 0", "below 200 ns", "")

@@ -97,8 +97,15 @@ def test_rounds_add_points_until_the_byte_is_known(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(refine, "_wanted", wanted)
     folder, machine = tmp_path / "x", read_machine()
     campaign = open_folder(folder, PLAN, POINTS, machine)
-    refine.measure_rounds(folder, PLAN, campaign, lambda _, grown: measured.append(grown))
+    shares: list[int] = []
+
+    def measure(_: Plan, grown: CampaignFile, rounds: int) -> None:
+        measured.append(grown)
+        shares.append(rounds)
+
+    refine.measure_rounds(folder, PLAN, campaign, measure)
     assert 3 <= len(measured) <= 7
+    assert shares == [5, 4, 3, 2, 1, 1, 1][: len(shares)]
     kept = open_folder(folder, PLAN, POINTS, machine)
     assert kept.points == measured[-1].points
     assert {4032, 4033} <= {point.bytes for point in kept.points}
@@ -113,6 +120,6 @@ def test_without_refine_or_time_there_is_one_round(tmp_path: Path, monkeypatch: 
     spent = msgspec.structs.replace(PLAN, time_budget="0s")
     measured: list[Plan] = []
     for plan in (plain, spent):
-        refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, _: measured.append(one))
+        refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, *_: measured.append(one))
     assert measured == [plain, spent]
     assert asked == []

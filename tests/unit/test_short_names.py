@@ -29,8 +29,11 @@ from steelyard.show.short_names import named_shortly, short_names
         (["m-1@/opt/x", "m-1@/opt/y"], ["m-1@x", "m-1@y"]),
         (["-", "/opt/lib/libslow.so"], ["-", "libslow.so"]),
         (["X=/a/lib:/usr/lib", "X=/b/lib:/usr/lib", "X unset"], ["X=a", "X=b", "X unset"]),
-        (["results/a/", "results/b"], ["a", "b"]),
-        (["lib/x", "/a/lib/x"], ["lib", "a/lib"]),
+        (["/results/a/", "/results/b"], ["a", "b"]),
+        (["-", "gcc/12 ucx/1.16", "gcc/13 ucx/1.16"], ["-", "gcc/12 ucx/1.16", "gcc/13 ucx/1.16"]),
+        (["gcc/12", "ucx/1.16"], ["gcc/12", "ucx/1.16"]),
+        (["-", "bwrap --dev-bind / / --cap-drop ALL"], ["-", "bwrap --dev-bind / / --cap-drop ALL"]),
+        (["/opt/a/run -x", "/opt/b/run -x"], ["/opt/a/run -x", "/opt/b/run -x"]),
         (["/a/x", "x"], ["/a/x", "x"]),  # alike, were they shorter
         (["/"], ["/"]),
         ([], []),

@@ -12,10 +12,12 @@ from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Op, ops_of
 from steelyard.plan.arguments import asked_plan
-from steelyard.plan.plan import Measure
+from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.resolve import resolve
 from steelyard.plan.teams import teams_of
 
-_OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES)).all
+_ALL = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))
+_OPS = _ALL.all
 _OP = msgspec.structs.replace(_OPS["mpi.bcast"], min_ranks=2)
 _P2P, _LOCAL = _OPS["mpi.pingpong"], _OPS["self.empty"]
 
@@ -83,6 +85,18 @@ def test_a_job_measures_its_part_of_a_plan(hosts: str, kept: str, tmp_path: Path
         if isinstance(one.hosts, tuple)
     ]
     assert " ".join(told) == kept
+
+
+@pytest.mark.parametrize(("hosts", "teams"), [(None, []), (1, []), ("1,4", ["4@4"]), (4, ["4@4"])])
+def test_what_is_between_hosts_is_left_out_of_a_plan_on_one(hosts: object, teams: list[str]) -> None:
+    between = Measure(ops=("mpi.pingpong",), bytes=8, ranks_per_host=1, hosts=hosts)  # type: ignore[arg-type]
+    here = Measure(ops=("self.empty",))
+    for measures in ((between, here), (here, between)):
+        points = resolve(Plan(measure=measures), _ALL, ("mpich-5.0.2",), 4)
+        assert [f"{one.ranks}@{one.hosts}" for one in points if one.op == "mpi.pingpong"] == teams
+    if not teams:
+        with pytest.raises(InputError, match="needs 2 ranks, not 1"):
+            resolve(Plan(measure=(between,)), _ALL, ("mpich-5.0.2",), 4)
 
 
 def test_a_plan_that_has_nothing_for_these_hosts(tmp_path: Path) -> None:

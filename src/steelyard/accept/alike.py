@@ -15,6 +15,7 @@ from steelyard.base.cpulist import told_cpus
 from steelyard.records.kinds import NOISE
 from steelyard.records.schema import Place
 from steelyard.results.durations import pairs_of
+from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.row import Row, has_time
 from steelyard.show.words import row_name
@@ -27,6 +28,8 @@ BETWEEN = " – "  # the two ends of a link
 _ALONE = ("mem.", "self.")
 # Ops in which ranks exchange messages pair by pair.
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
+# The one in which each host meets each other, a pair of each in a round.
+_ROUNDS = "mpi.pattern.round_robin"
 
 Launches = Sequence[Mapping[str, float]]  # of each launch, what each place took in ns
 
@@ -63,7 +66,7 @@ def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
             found += _of_ranks(row, point)
         elif row.op in _PAIRED:
             found += _of_pairs(row, point, cpus)
-    return (*found, *_of_placements(rows))
+    return (*found, *_of_rounds(measured, by_point), *_of_placements(rows))
 
 
 def _topology(told: Mapping[str, object] | None) -> Topology:
@@ -138,18 +141,28 @@ def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
 
 def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
     """The median of each pair in ns, by class and name."""
-    if cell.status != "ok" or cell.point is None or cell.point.partners is None or cell.taken.pairs < 2:
+    if cell.taken.pairs < 2:
         return {}
-    places = {place.rank: place for place in _places(cell)}
-    several = len({one.host for one in places.values()}) > 1
-    medians = np.median(cell.values.reshape(-1, cell.taken.pairs), axis=0)
+    several = len({place.host for place in _places(cell)}) > 1
     found: dict[str, dict[str, float]] = {}
-    for pair, time in zip(pairs_of(cell.point), medians, strict=True):
-        if set(pair) <= places.keys():
-            ends = [places[rank] for rank in pair]
-            name = BETWEEN.join(_core_name(end, several) for end in ends)
-            found.setdefault(_class(ends[0], ends[1], cpus), {})[name] = float(time)
+    for one, other, time in _pair_times(cell):
+        name = BETWEEN.join(_core_name(end, several) for end in (one, other))
+        found.setdefault(_class(one, other, cpus), {})[name] = time
     return found
+
+
+def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
+    """The places of each pair that exchanges messages, and its median in ns."""
+    if cell.status != "ok" or cell.point is None or cell.point.partners is None:
+        return
+    pairs = pairs_of(cell.point)
+    if len(pairs) != cell.taken.pairs:
+        return  # the method gives one value of all pairs
+    places = {place.rank: place for place in _places(cell)}
+    medians = np.median(cell.values.reshape(-1, len(pairs)), axis=0)
+    for (one, other), time in zip(pairs, medians, strict=True):
+        if {one, other} <= places.keys():
+            yield places[one], places[other], float(time)
 
 
 def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
@@ -158,6 +171,30 @@ def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
         return "other-host"
     first, second = (cpus.get(min(told_cpus(place.cpus), default=-1)) for place in (one, other))
     return class_of(first, second) if first and second else ""
+
+
+def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
+    """Hosts that have met all others in rounds: each by the median of its pairs.
+
+    A host that is slow to all is slow in each of its pairs, and each other host in one of its own.
+    """
+    tests: dict[RowKey, tuple[str, dict[int, dict[str, list[float]]]]] = {}
+    for point in measured.points:
+        row = by_point.get(point.plan.point)
+        if row is None or row.op != _ROUNDS:
+            continue
+        _, launches = tests.setdefault(key_of(row, ("param.round",)), (row_name(row), {}))
+        for cell in point.cells:
+            met = launches.setdefault(cell.launch, {})
+            for one, other, time in _pair_times(cell):
+                if one.host != other.host:
+                    met.setdefault(one.host, []).append(time)
+                    met.setdefault(other.host, []).append(time)
+    for what, launches in tests.values():
+        whole = [met for met in launches.values() if {len(times) + 1 for times in met.values()} == {len(met)}]
+        yield from _table(
+            what, HOST, [{host: float(np.median(own)) for host, own in met.items()} for met in whole]
+        )
 
 
 def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:

@@ -51,10 +51,10 @@ class _Odd:
     "hosts",
     "Are all hosts as fast as their peers?",
     remedy="Compare how that host is set up (steelyard doctor there): frequencies, memory modules, limits of "
-    "power, other jobs. Measure again; if it stays, take it out of use.",
+    "power, other jobs; in messages, its cable and port. Measure again; if it stays, take it out of use.",
 )
 def hosts(seen: Candidate) -> Finding | None:
-    """Hosts, by what their ranks do alone; None where there is one."""
+    """Hosts, by what their ranks do alone and by their messages to all others; None where there is one."""
     several = any(one.kind == HOST for one in seen.weighed.tests)
     return _judge(seen.weighed, HOST, "") if several else None
 

@@ -95,8 +95,7 @@ def format_bytes(count: int) -> str:
     """A size as it was asked for, never rounded: `8 B`, `1 KiB`, `1.5 MiB`, `1 MB`, `999999 B`."""
     for prefixes in (_BINARY, {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}):
         for prefix, scale in reversed(prefixes.items()):
-            text = f"{count / scale:.4g}"
-            if count >= scale > 1 and float(text) * scale == count:
+            if count >= scale > 1 and float(text := f"{count / scale:.4g}") * scale == count:
                 return f"{text} {prefix}B"
     return f"{count} B"
 

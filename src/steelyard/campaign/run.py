@@ -44,7 +44,7 @@ from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.1  # between looks whether anything was written; the end of a launch is told at once
 _WAIT_SECONDS = 0.2  # between looks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (
@@ -99,6 +99,7 @@ def run_campaign(
     setup: CampaignSetup,
     listener: Listener,
     *,
+    rounds: int = 1,
     lock: Lock | None = None,
     retry_failed: bool = False,
     is_idle: Callable[[], bool] = lambda: True,
@@ -106,10 +107,10 @@ def run_campaign(
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
 
-    When `is_stopping` says so, the test case under way is the last one. Launches inherit `lock`, where
-    it is given. Ranks that take all cores begin to measure when `is_idle` says that this process works on
-    none of them any more. Raises InputError when a launcher is not there at all, and MeasurementError when
-    the batch system ends the job that we are in; what was finished is kept.
+    A time budget is for so many `rounds` of as much, of which this is the first. When `is_stopping` says
+    so, the test case under way is the last one. Launches inherit `lock`, where it is given. Ranks that take
+    all cores begin to measure when `is_idle` says that this process works on none of them any more. Raises
+    InputError for a launcher that is not there, MeasurementError when the batch system ends our job.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -117,7 +118,7 @@ def run_campaign(
     deaths = Counter[LaunchGroup]()
     jobs = plan_jobs(campaign, plan.launches, done)
     remaining = sum(len(job.points) for job in jobs)
-    budget = budget_of(plan, remaining)
+    budget = budget_of(plan, rounds * remaining)
     if jobs:
         spread = spread_of(plan, jobs)
         words = (*estimate(plan, jobs, setup), *spread_words(spread))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from steelyard.base.diagnostic import ERROR, NOTE, check
 from steelyard.base.plural import counted
+from steelyard.base.units import format_values
 from steelyard.checks.evidence import Evidence, listed, sentences
+from steelyard.records.campaign_file import AROUND
 from steelyard.results.row import Row
+
+_AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # how a launch was given these
 
 
 @check(
@@ -50,12 +55,17 @@ def _is_wrong(row: Row) -> bool:
 def _alone(seen: Evidence) -> str:
     """The command that measures the first one that failed, and nothing else."""
     row = _failed(seen)[0]
-    job = seen.measured.points[seen.rows.index(row)].cells[0].job
-    size = f" --bytes {row.bytes}" if row.sized else ""
-    ranks = f" -n {row.ranks}" if row.mpi else ""
-    mpi = f" --mpi {job.mpi.mpiexec if '/' in job.mpi.name else job.mpi.name}" if job.mpi else ""
+    point = seen.measured.points[seen.rows.index(row)]
+    plan, job = point.plan, point.cells[0].job
+    words = [row.op, *(["--bytes", str(row.bytes)] if row.sized else [])]
+    if job.mpi is not None:
+        words += ["-n", str(row.ranks), "--mpi", job.mpi.mpiexec if "/" in job.mpi.name else job.mpi.name]
+    words += ["--threads", str(row.threads)] if row.threads > 1 else []
+    words += [word for param in format_values(plan.params).split() for word in ("--param", param)]
+    for name, value in plan.env.items():
+        words += [_AROUND[name], value] if name in _AROUND else ["--env", f"{name}={value}"]
     hang = " For a hang, try another MPI." if row.mpi else ""
-    return f"Measure it alone: steelyard run {row.op}{size}{ranks}{mpi}.{hang}"
+    return f"Measure it alone: {shlex.join(['steelyard', 'run', *words])}.{hang}"
 
 
 @check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, lis
 
 if TYPE_CHECKING:
     from steelyard.accept import Acceptance, Weighed
+    from steelyard.show.overview import ReadFolder
 
 NOT_WELL_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -28,6 +30,8 @@ EXAMPLES = {
         "steelyard accept --hosts 1,8",
     )
 }
+_REFERENCE = "what was measured before, to compare with, is --reference DIR"
+ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE}}
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,16 @@ class AcceptOptions:
 
 
 def accept(options: AcceptOptions) -> None:
-    """Judge whether a machine is well: measure it, or take a folder that is there."""
+    """Judge whether a machine is well: measure it, ten minutes at most, or take a folder that is there.
+
+    The exit code is 1 if it is not well, 4 with --strict if that cannot be told, 2 or 3 if it was not judged.
+    """
     from steelyard.accept import accept as accept_weighed
 
     _check(options)
-    reference = _weighed(options.reference) if options.reference is not None else None
-    folder = options.folder or _measured(options)
-    weighed = _weighed(folder)
+    reference = _weighed(_read(options.reference)) if options.reference is not None else None
+    read = _measured(options) if options.folder is None else _read(options.folder)
+    weighed, folder = _weighed(read), read.measured.folder
     found = accept_weighed(weighed, reference)
     if options.junit:
         _write_junit(options.junit, folder, found, options.strict)
@@ -83,11 +90,11 @@ def accept(options: AcceptOptions) -> None:
         say_json(found)
     else:
         print_acceptance(weighed, found)
-    if options.folder is None:
-        from steelyard.report import write_report
+    if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
+        from steelyard.report import report_measured
 
         line = tell if options.json else say_aside
-        line(f"report:  {write_report([folder], folder / 'report.html', reference)}")
+        line(f"report:  {report_measured(read, weighed.found, reference)}")
     if code := exit_code(found, options.strict):
         raise typer.Exit(code)
 
@@ -123,7 +130,7 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
         print_laid_out(prose_text(sentence, paper()))
 
 
-def _measured(options: AcceptOptions) -> Path:
+def _measured(options: AcceptOptions) -> ReadFolder:
     """The folder that the plan was measured into, now. Raises InputError."""
     from steelyard.accept import PLAN
     from steelyard.base.units import parse_seconds
@@ -142,21 +149,28 @@ def _measured(options: AcceptOptions) -> Path:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
-    measure(plan, folder)
+    read, _ = measure(plan, folder)
     tell(f"results: {folder}")
-    return folder
+    return read
 
 
-def _weighed(folder: Path) -> Weighed:
-    """A results folder, read. Raises InputError."""
-    from steelyard.accept import Weighed
+def _read(folder: Path) -> ReadFolder:
+    """A results folder that is there. Raises InputError."""
+    from steelyard.models.made import Made
     from steelyard.results.load import load
     from steelyard.results.rows import rows_of
+    from steelyard.show.overview import ReadFolder
 
     if not folder.is_dir():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     measured = load(folder)
-    return Weighed(measured, rows_of(measured), visible(str(folder)))
+    return ReadFolder("", measured, Made(rows_of(measured)))
+
+
+def _weighed(read: ReadFolder) -> Weighed:
+    from steelyard.accept import Weighed
+
+    return Weighed(read.measured, read.rows, visible(str(read.measured.folder)))
 
 
 def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> None:

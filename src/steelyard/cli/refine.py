@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from steelyard.results.row import Row
 
 _MOST_ROUNDS = 8  # a gap of 16 MiB around a break is then one byte wide
+_USUAL_ROUNDS = 4  # find the byte between 4 and 8 KiB
 _MOST_NAMED = 6  # sizes
 
-MeasureCampaign = Callable[[Plan, CampaignFile], None]
+MeasureCampaign = Callable[[Plan, CampaignFile, int], None]  # and how many rounds the time budget is for
 
 
 def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign) -> None:
     """Measure a campaign; if the plan says so, then the sizes that its results ask for, until none is left.
 
-    The time budget is for all rounds together. Why nothing is refined is said.
+    The time budget is for all rounds together: what comes first leaves as much to each that usually follows.
+    Why nothing is refined is said.
     """
     began = time.monotonic()
-    measure(plan, campaign)
+    measure(plan, campaign, 1 + _USUAL_ROUNDS if plan.refine else 1)
     for number in range(_MOST_ROUNDS if plan.refine else 0):
         budget = budget_seconds(plan)
         left = None if budget is None else budget - (time.monotonic() - began)
@@ -50,7 +52,7 @@ def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: Me
         named = ", ".join(map(format_bytes, sizes[:_MOST_NAMED])) + (", ..." if sizes[_MOST_NAMED:] else "")
         tell(f"refining: {counted(len(wanted), 'more test case')}, of {named}")
         later = plan if left is None else msgspec.structs.replace(plan, time_budget=f"{left:.1f}s")
-        measure(later, campaign)
+        measure(later, campaign, max(1, _USUAL_ROUNDS - number))
 
 
 def _wanted(folder: Path) -> Sequence[tuple[int, int]]:

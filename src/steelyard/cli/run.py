@@ -168,10 +168,11 @@ def measure(
             tell(f"note: {note}")
         imports = ImportsAhead()  # while the first launch starts
 
-        def launch(plan: Plan, campaign: CampaignFile) -> None:
+        def launch(plan: Plan, campaign: CampaignFile, rounds: int) -> None:
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
                 run_campaign(
                     *(folder, plan, campaign, setup, listener),
+                    rounds=rounds,
                     lock=lock,
                     retry_failed=retry_failed,
                     is_idle=imports.is_idle,

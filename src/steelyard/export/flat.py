@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from steelyard.records.campaign_file import Placement
 from steelyard.records.schema import Hint
@@ -40,9 +41,12 @@ def columns() -> list[str]:
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """The columns of a row and their values; those of a facet that it has not are the defaults."""
-    facets = {name: getattr(row.get(kind), name) for kind in FACETS for name in kind.__struct_fields__}
-    return {name: facets[name] if name in facets else getattr(row, name) for name in columns()}
+    """The columns of a row and their values, in order; those of a facet that it has not are the defaults."""
+    own = asdict(row)
+    del own["facets"], own["launches"]
+    for kind in FACETS:
+        own |= asdict(row.get(kind))
+    return own
 
 
 def row_document(row: Row) -> dict[str, Any]:

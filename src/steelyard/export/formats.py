@@ -50,16 +50,18 @@ def _csv(what: Export) -> bytes:
     text = io.StringIO()
     several = ["folder"] if len(what.folders) > 1 else []
     names = [*several, *columns(), "launch_medians"]
-    writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
     for one in what.folders:
+        folder = [str(one.folder)] if several else []
         for row in one.rows:
             medians = tuple(launch.median for launch in row.launches if launch.median is not None)
-            cells = {"folder": str(one.folder), **flat(row), "launch_medians": medians}
-            writer.writerow({name: _harmless(cell(value)) for name, value in cells.items()})
+            values = (*folder, *flat(row).values(), medians)
+            writer.writerow([one if type(one) in _HARMLESS else _harmless(cell(one)) for one in values])
     return text.getvalue().encode()
 
 
+_HARMLESS = (float, int, bool, type(None))  # as they are
 # Wide forms count, too, and what a reader who trims cells would see.
 _FORMULA, _NUMBERS = re.compile(r" *[=+\-@＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
 

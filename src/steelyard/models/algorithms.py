@@ -86,6 +86,23 @@ def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
     return tuple(_algorithms(members, rows) for members in series.values())
 
 
+def untold_fan_outs(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """A row of each broadcast beside ping-pong of which no tree can be told: nobody saw its ranks end."""
+    found: dict[tuple[object, ...], Row] = {}
+    told = set()
+    for row in rows:
+        if row.base in _FAN_OUTS and row.ranks >= LEAST_RANKS and row.status == "ok":
+            team = (row.op, row.mpi, row.ranks)
+            found.setdefault(team, row)
+            told |= {team} if any(_is_whole(row, one.finishes) for one in row.launches) else set()
+    messages = [row for row in rows if is_pingpong(row)]
+    return tuple(
+        row
+        for team, row in found.items()
+        if team not in told and any(_beside(message, row) for message in messages)
+    )
+
+
 def _is_whole(row: Row, finishes: Sequence[float]) -> bool:
     return len(finishes) == row.ranks and min(finishes) > 0
 

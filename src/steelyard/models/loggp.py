@@ -10,6 +10,7 @@ own values, as everywhere here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_int
 
 LEAST_SIZES = 3  # fewer make no line that anything checks
 MOST_HEADER = 128  # bytes of a message that are not the program's
+LEAST_JUMP = 0.03  # of the time at a change: less is none
+_MOST = 0.75  # of the launches
 
 
 class LogPiece(Struct, frozen=True):
@@ -32,6 +35,8 @@ class LogPiece(Struct, frozen=True):
 
     `after` is the next smaller size that was measured, None of the first line; `stated` are the limits of the
     library that lie there: at `after` or up to `MOST_HEADER` bytes above, for a limit may count a header.
+    `jumps`: most launches jump between the two sizes, all the same way, so that these can be named. A line
+    may also begin where launches have several modes at some sizes.
     """
 
     least: int
@@ -39,6 +44,7 @@ class LogPiece(Struct, frozen=True):
     gap: Interval
     after: int | None = None
     stated: tuple[str, ...] = ()
+    jumps: bool = False
 
 
 class LogModel(Struct, frozen=True):
@@ -115,7 +121,7 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
                 piece.least,
                 span_of([lines[i].start for lines in launches.values()]),
                 span_of([lines[i].slope for lines in launches.values()]),
-                **_change(piece.least, sizes, limits),
+                **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
             )
             for i, piece in enumerate(middle)
         ),
@@ -124,13 +130,23 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     )
 
 
-def _change(least: int, sizes: Sequence[int], limits: Mapping[str, float]) -> dict[str, Any]:
-    """What is known of the size at which a line begins."""
+def _change(
+    least: int, medians: Mapping[int, Mapping[int, float]], limits: Mapping[str, float]
+) -> dict[str, Any]:
+    """What is known of the size at which a line begins; `medians` are those of launches, by size."""
+    sizes = list(medians)
     if least == sizes[0]:
         return {}
     after = sizes[sizes.index(least) - 1]
     stated = (f"{name}={value:g}" for name, value in limits.items() if after <= value <= least + MOST_HEADER)
-    return {"after": after, "stated": tuple(stated)}
+    return {"after": after, "stated": tuple(stated), "jumps": _jumps(medians[after], medians[least])}
+
+
+def _jumps(below: Mapping[int, float], above: Mapping[int, float]) -> bool:
+    """Do most launches have at least half of the median jump from one size to the next?"""
+    logs = np.log([above[launch] / below[launch] for launch in below if launch in above])
+    jump = float(np.median(logs)) if logs.size else 0.0
+    return bool(abs(jump) > math.log1p(LEAST_JUMP) and np.mean(logs / jump >= 0.5) >= _MOST)
 
 
 def rounds_of(ranks: int) -> int:

@@ -6,9 +6,10 @@ With T(n, d) the time of n messages of s bytes that begin d apart, and one back,
     o     = (T(n, d) - T(1)) / (n - 1) - d     of the side that works for d before each message
     L     = T(1) / 2 - o(sender) - o(receiver)
 
-as long as d is no shorter than T(1): all but o is then over before the next message. d is what the same work
-takes alone (`self.work` in the same launches). Each launch makes its own values; intervals are those over
-launches. A long message by a protocol with a handshake has its way in o, for the sender waits in it.
+as long as d is no shorter than T(1): all but o is then over before the next message. The shortest of several
+d that is long enough counts, for what is uncertain of d is uncertain of o. d is what the same work takes
+alone (`self.work` in the same launches). Each launch makes its own values; intervals are those over launches.
+A long message by a protocol with a handshake has its way in o, for the sender waits in it.
 
 Source: T. Hoefler, A. Lichei, W. Rehm, Low-overhead LogGP parameter assessment for modern interconnection
 networks, IPDPS 2007; T. Kielmann, H. Bal, K. Verstoep, Fast measurement of LogP parameters for message
@@ -79,7 +80,7 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
     gap = {} if free is None else _each(launch_medians(free), single, count)
     sides: dict[str, dict[int, float]] = {}
     short = False
-    for row in (row for row in trains if _work_us(row) != 0):
+    for row in sorted((row for row in trains if _work_us(row) != 0), key=_work_us):
         work = works.get((row.mpi, row.ranks, _work_us(row)))
         if work is None:
             continue

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.models.loggp import launch_medians
+from steelyard.models.loggp import LEAST_JUMP, launch_medians
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
@@ -25,7 +25,6 @@ LEAST_SIZES = 6  # two lines of three sizes each
 _INSIDE = 7  # sizes that divide a gap around a break: an eighth of it is left
 _BEND = 0.1  # of its time, by which a size may miss the line between its neighbours
 _NARROW = 1.1  # neighbours of a bend that are no further apart are not divided
-_LEAST_JUMP = 0.03  # of the time at a break: a line that only turns has no size at which it does
 _WORD = 8  # bytes, of which sizes of reductions are multiples
 _MESSAGES = (LATENCY, BANDWIDTH)  # roles of ops that move any number of bytes
 
@@ -81,7 +80,7 @@ def _around_breaks(
     pieces = fit_pieces(sizes, times, breaks)
     for (one, other), least in zip(itertools.pairwise(pieces), breaks, strict=True):
         before = sizes[sizes.index(least) - 1]
-        if abs(other.at(least) / one.at(least) - 1.0) >= _LEAST_JUMP:
+        if abs(other.at(least) / one.at(least) - 1.0) >= LEAST_JUMP:
             yield from _between(before, least, _INSIDE)
 
 

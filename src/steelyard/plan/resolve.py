@@ -121,12 +121,13 @@ def resolve(
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
+        is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
         unused, known = set(measure.params), set[str]()
         suited: set[str] = set()
         for name in selected:
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
-            alone = selected == (name,)
+            alone = selected == (name,) and not is_for_hosts
             for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
                 rows = _param_rows(op, method, rule, ops)
                 unused -= rows.keys()
@@ -150,6 +151,8 @@ def resolve(
                 for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)
+        if not suited and is_for_hosts and (points or number + 1 < len(plan.measure)):
+            continue  # the hosts are too few for its ops
         if idle := [method for method in _named_methods(measure) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if not suited and measure.placement is not None:

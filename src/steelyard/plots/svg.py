@@ -196,15 +196,16 @@ def _(mark: Dots, frame: _Frame) -> str:
     xs, ys = frame.xs(mark.x), frame.ys(mark.y)
     hollow = mark.hollow or [False] * len(xs)
     tips = mark.tips or [""] * len(xs)
-    each = zip(xs, ys, hollow, tips, strict=True)
+    each = zip(xs.tolist(), ys.tolist(), hollow, tips, strict=True)
     drawn = "".join(_marker(mark.style, x, y, mark.size, is_hollow, tip) for x, y, is_hollow, tip in each)
     return drawn if mark.alpha == 1.0 else f'<g opacity="{mark.alpha}">{drawn}</g>'
 
 
 @_drawn.register
 def _(mark: Bars, frame: _Frame) -> str:
-    ends = zip(frame.xs(mark.x0), frame.ys(mark.y0), frame.xs(mark.x1), frame.ys(mark.y1), strict=True)
-    path = "".join(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}" for x0, y0, x1, y1 in ends)
+    ends = (frame.xs(mark.x0), frame.ys(mark.y0), frame.xs(mark.x1), frame.ys(mark.y1))
+    each = zip(*(one.tolist() for one in ends), strict=True)
+    path = "".join(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}" for x0, y0, x1, y1 in each)
     return f'<path d="{path}" fill="none" {_stroke(mark.colour, mark.width, mark.dash, mark.alpha)}/>'
 
 
@@ -270,7 +271,9 @@ def _tipped(tag: str, attributes: str, tip: str) -> str:
 def _path(xs: FloatArray, ys: FloatArray) -> str:
     """Straight from point to point; points on the way of their neighbours are left out."""
     kept = _bends(xs, ys)
-    return "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in zip(xs[kept], ys[kept], strict=True))
+    # Python's numbers are written in half the time that numpy's take.
+    places = zip(xs[kept].tolist(), ys[kept].tolist(), strict=True)
+    return "M" + "L".join([f"{_n(x)} {_n(y)}" for x, y in places])
 
 
 def _bends(xs: FloatArray, ys: FloatArray) -> NDArray[np.bool_]:
@@ -287,7 +290,7 @@ def _bends(xs: FloatArray, ys: FloatArray) -> NDArray[np.bool_]:
 
 def _steps(xs: FloatArray, ys: FloatArray) -> str:
     """Up or down, then across."""
-    moves = (f"V{_n(y)}H{_n(x)}" for x, y in zip(xs[1:], ys[1:], strict=True))
+    moves = [f"V{_n(y)}H{_n(x)}" for x, y in zip(xs[1:].tolist(), ys[1:].tolist(), strict=True)]
     return f"M{_n(xs[0])} {_n(ys[0])}" + "".join(moves)
 
 

@@ -44,6 +44,15 @@ _BY_RANK: dict[type, tuple[str, ...]] = {
         "quota_stops", "step_ps", "lanes", "lanes_meant",
     ),
 }  # fmt: skip
+# The same by kind of record: fields, and whether each may hold nothing.
+_ITEMS = {
+    kind: tuple(
+        (name, may_be_empty)
+        for names, may_be_empty in ((_ALWAYS_BY_RANK, False), (_BY_RANK, True))
+        for name in names.get(kind, ())
+    )
+    for kind in (_ALWAYS_BY_RANK.keys() | _BY_RANK.keys())
+}
 
 
 def contradiction(record: Record, job: Job | None, launch: Launch | None, point: Point | None) -> str | None:
@@ -61,11 +70,10 @@ def contradiction(record: Record, job: Job | None, launch: Launch | None, point:
 
 
 def _lengths(record: Record, ranks: int) -> str | None:
-    for names, may_be_empty in ((_ALWAYS_BY_RANK, False), (_BY_RANK, True)):
-        for name in names.get(type(record), ()):
-            items: Sequence[Any] = getattr(record, name) or ()
-            if len(items) != ranks and (items or not may_be_empty):
-                return f"{name} has {len(items)} items for {ranks} ranks"
+    for name, may_be_empty in _ITEMS.get(type(record), ()):
+        items: Sequence[Any] = getattr(record, name) or ()
+        if len(items) != ranks and (items or not may_be_empty):
+            return f"{name} has {len(items)} items for {ranks} ranks"
     return None
 
 

@@ -6,7 +6,6 @@ of messages, which have one instant on either side, stand in a line twice and ar
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
@@ -19,6 +18,7 @@ from steelyard.records.fields import MOST
 from steelyard.records.schema import Obs
 
 _STAMPS = ("start_ns", "stop_ns")
+_LAST = b"0"  # after all rows: it is not reached where anything before it is no whole number
 
 
 def _text_type() -> type[Any]:
@@ -48,24 +48,27 @@ def decode_chunk(line: bytes) -> Obs | None:
     """
     try:
         text = _decoder.decode(line)
-        start = _read_rows(text.start_ns)
-        stop = start if text.stop_ns == text.start_ns else _read_rows(text.stop_ns)
-        return Obs(start_ns=start, stop_ns=stop, **dict(zip(_OTHERS, _others_of(text), strict=True)))
+        ranks, is_instant = len(text.start_ns), text.stop_ns == text.start_ns
+        rows = _read_rows(text.start_ns if is_instant else [*text.start_ns, *text.stop_ns], text.count)
+        start, stop = rows[:ranks], rows[:ranks] if is_instant else rows[ranks:]
+        others = dict(zip(_OTHERS, _others_of(text), strict=True))
+        return Obs(start_ns=start, stop_ns=start if is_instant else stop, **others)
     except (msgspec.DecodeError, RecursionError, ValueError, DeprecationWarning):
         return None
 
 
-def _read_rows(rows: Sequence[Raw]) -> list[memoryview]:
-    """`[1234,1240,...]` of each rank, valid JSON as it is. Raises ValueError for what is no such row."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # older numpy, of what is no whole number
-        return [_read_row(bytes(row)) for row in rows]
+def _read_rows(rows: Sequence[Raw], count: int) -> list[memoryview]:
+    """`[1234,1240,...]` of each rank, valid JSON as it is. Raises ValueError for what is no such rows."""
+    texts = [bytes(row) for row in rows]
+    if not all(one.startswith(b"[") and _values(one) == count for one in texts):
+        raise ValueError("a row of timestamps is a list of so many values")
+    inner = [one[1:-1] for one in texts]
+    stamps = np.fromstring(b",".join([*inner, _LAST]), dtype=np.int64, sep=",")  # as far as numbers are whole
+    if stamps.size != len(rows) * count + 1 or max(int(stamps.max()), -int(stamps.min())) > MOST:
+        raise ValueError("a timestamp is no whole number, or out of bounds")
+    return [row.data for row in stamps[:-1].reshape(len(rows), count)]
 
 
-def _read_row(text: bytes) -> memoryview:
-    if not text.startswith(b"["):
-        raise ValueError("a row of timestamps is a list")
-    stamps = np.fromstring(text[1:-1], dtype=np.int64, sep=",")
-    if stamps.size and max(int(stamps.max()), -int(stamps.min())) > MOST:
-        raise ValueError("a timestamp is out of bounds")
-    return stamps.data
+def _values(row: bytes) -> int:
+    """How many values a list has that has no list in it."""
+    return row.count(b",") + 1 if len(row) > len(b"[]") else 0

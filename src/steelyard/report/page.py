@@ -97,14 +97,15 @@ def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None =
     )
 
 
-def report_measured(read: ReadFolder, found: Sequence[Diagnostic]) -> Path:
+def report_measured(read: ReadFolder, found: Sequence[Diagnostic], reference: Weighed | None = None) -> Path:
     """Writes report.html into a folder that was just measured and read, and returns its path.
 
-    `found` is what the checks have found in it. Raises InputError where report.html is a folder.
+    `found` is what the checks have found in it, `reference` as for `write_report`. Raises InputError where
+    report.html is a folder.
     """
     folder = read.measured.folder
     (name,) = folder_names([folder])
-    return _write([_shown(replace(read, name=name), found)], folder / "report.html")
+    return _write([_shown(replace(read, name=name), found)], folder / "report.html", reference)
 
 
 def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = None) -> Path:

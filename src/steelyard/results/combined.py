@@ -19,6 +19,7 @@ from steelyard.stats import (
     typical_mode,
     with_tick,
 )
+from steelyard.stats.few import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 
 
@@ -55,7 +56,7 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
     """Combine launches that went well, at least one; `level` is what intervals are asked to have."""
     blocks = tuple(block_interval(one.values, one.taken.tick, level) for one in launches)
     samples = np.concatenate([one.values for one in launches])
-    tick = float(np.median([one.taken.tick for one in launches]))
+    tick = plain_median([one.taken.tick for one in launches])
     point = launches[0].point
     probability = float(point.rule_params["q"]) if point and point.rule == "quantile" else None
     tails = (
@@ -92,7 +93,7 @@ def over_launches(inner: Sequence[Estimate], level: float) -> Estimate:
 
 def middle(values: Sequence[float]) -> float | None:
     """The median, None of nothing."""
-    return float(np.median(values)) if values else None
+    return plain_median(values) if values else None
 
 
 def finite(value: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from steelyard.records.read import part_number, read_folder
 from steelyard.records.reduced import Reduced, ReducedSync
 from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync, Transport
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
-from steelyard.results.reduced import QUANTILES, quantiles_of, read_reduced
+from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
+from steelyard.stats.few import mean, middle, row_middles
 
 IntArray = NDArray[np.int64]
 
@@ -101,7 +103,7 @@ class Values:
     @property
     def skew(self) -> float | None:
         """The median spread of starts, in ns."""
-        return None if self.skews is None else float(np.median(self.skews))
+        return None if self.skews is None else middle(self.skews)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +266,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
     ranks = stamps.start.shape[0]
     has_own = run.point.report != "message"  # of which a rank has an instant, and no duration
     own = stamps.local / scale if has_own else np.empty((0, 1))
-    medians = np.median(own, axis=1)
+    medians = row_middles(own)
     many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
     return Values(
@@ -272,15 +274,13 @@ def _taken(file: JobFile, run: PointRun) -> Values:
         values=found.values / scale,
         low=None if found.low is None else found.low / scale,
         tick=stamps.tick / scale,
-        overhead=float(found.paid.mean()) / scale,
+        overhead=mean(found.paid) / scale,
         slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
         rank_medians=medians,
         mean_extent=_extent(own.mean(axis=1)) if has_own else None,
-        rank_quantiles=tuple(np.quantile(medians, QUANTILES, method="inverted_cdf").tolist())
-        if has_own
-        else (),
+        rank_quantiles=quantiles_among(medians) if has_own else (),
         skews=found.skew,
-        imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        imbalance=None if found.imbalance is None else middle(found.imbalance),
         finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
@@ -295,7 +295,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
 
 
 def _extent(means: FloatArray) -> tuple[float, float, float]:
-    return float(means.min()), float(means.mean()), float(means.max())
+    return float(means.min()), mean(means), float(means.max())
 
 
 def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
@@ -314,14 +314,14 @@ def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
         values=found.values / scale,
         low=None if found.low is None else found.low / scale,
         tick=samples.tick / scale,
-        overhead=float(found.paid.mean()) / scale,
+        overhead=mean(found.paid) / scale,
         slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
         rank_medians=np.asarray(told.medians_ns if told else ()) / scale,
         mean_extent=(means[0] / scale, means[1] / scale, means[2] / scale) if means else None,
         rank_quantiles=tuple(one / scale for one in quantiles_of(told)) if told else (),
         kept=told.kept if told else (),
         skews=found.skew,
-        imbalance=None if found.imbalance is None else float(np.median(found.imbalance)),
+        imbalance=None if found.imbalance is None else middle(found.imbalance),
         windows=windows,
         yields=sum(yields) if len(yields) == len(run.reduced) else None,
         operations=found.values.size * scale,
@@ -365,9 +365,8 @@ def _most_lost(chunk: Obs | Reduced) -> float | None:
 
 def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:
     """The looks after chunks of which something is left."""
-    ends = np.cumsum(counts)
     return tuple(
-        Look(float(np.median(values[end - count : end])), chunk.canary_ns, lost)
-        for chunk, count, end in zip(run.chunks, counts, ends, strict=True)
+        Look(middle(values[end - count : end]), chunk.canary_ns, lost)
+        for chunk, count, end in zip(run.chunks, counts, accumulate(counts), strict=True)
         if count and (lost := _most_lost(chunk)) is not None
     )

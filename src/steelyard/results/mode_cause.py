@@ -8,14 +8,14 @@ blamed only where the machine was seen to be the same in both modes, not where n
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-import numpy as np
-
 from steelyard.results.load import Look
 from steelyard.stats import Interval, Mode, shift_interval
+from steelyard.stats.few import mean, middle
 from steelyard.stats.interval import Estimate
 
 BELOW, NOISE, ABOVE = "below", "noise", "above"
@@ -62,7 +62,7 @@ def blame(modes: Sequence[Mode], launches: Sequence[Sequence[Look]], disturbed: 
     edges = [math.sqrt(low.value * high.value) for low, high in pairwise(modes)]  # as `find_modes` cuts
     spells: list[list[list[Look]]] = [[] for _ in modes]
     for looks in launches:
-        for mode, spell in groupby(looks, key=lambda look: int(np.searchsorted(edges, look.value))):
+        for mode, spell in groupby(looks, key=lambda look: bisect_left(edges, look.value)):
             spells[mode].append(list(spell))
     seen = tuple(see([look for spell in each for look in spell]) for each in spells)
     if len(modes) < 2:
@@ -111,7 +111,7 @@ def _losses(spells: list[list[Look]]) -> list[float]:
 
 def _canary(looks: Sequence[Look]) -> float | None:
     values = [look.canary for look in looks if look.canary is not None]
-    return float(np.median(values)) if values else None
+    return middle(values) if values else None
 
 
 def lost(shares: Sequence[float]) -> float | None:
@@ -122,5 +122,5 @@ def lost(shares: Sequence[float]) -> float | None:
     """
     if not shares:
         return None
-    over = float(np.mean([share / (1.0 - min(share, 1.0 - 1e-9)) for share in shares]))
+    over = mean([share / (1.0 - min(share, 1.0 - 1e-9)) for share in shares])
     return over / (1.0 + over)

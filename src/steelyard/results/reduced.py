@@ -5,6 +5,7 @@ What ranks say of themselves is of all their samples; medians are those of chose
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,13 @@ def read_reduced(file: JobFile, run: PointRun, point: Point) -> ReducedSamples |
         low = (_joined(run, is_low, "took_ns") - _joined(run, is_low, "cost_ns")) / point.low_reps
         found = Durations(took - paid, low if low.size else None, paid, slowest, None, None)
     return ReducedSamples(found, tick, counts)
+
+
+def quantiles_among(medians: FloatArray) -> tuple[float, ...]:
+    """`QUANTILES` of the ranks' own medians: the least one that so many of the ranks do not exceed."""
+    ordered = np.sort(medians)
+    at = (max(0, math.ceil(medians.size * share - 1)) for share in QUANTILES)
+    return tuple(float(ordered[index]) for index in at)
 
 
 def quantiles_of(told: RanksTold) -> tuple[float, ...]:

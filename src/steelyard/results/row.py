@@ -155,4 +155,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     def get(self, kind: type[F]) -> F:
         """The facet of that kind; one of defaults where the row has none."""
-        return next((facet for facet in self.facets if isinstance(facet, kind)), None) or kind()
+        for facet in self.facets:
+            if isinstance(facet, kind):
+                return facet
+        return kind()

@@ -108,7 +108,8 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
     if not good:
         return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
     one = combine(good, level, disturbed)
-    return Row(**common, **_numbers(one), launches=_launches(cells, one))
+    drift = [drifts(blocks.medians, level) for blocks in one.blocks]
+    return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
 
 
 def _headline(seen: Point) -> str:
@@ -117,11 +118,11 @@ def _headline(seen: Point) -> str:
     return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
-def _numbers(one: Combined) -> dict[str, Any]:
-    """The columns that need samples."""
+def _numbers(one: Combined, drift: list[bool]) -> dict[str, Any]:
+    """The columns that need samples; `drift`: did each launch become slower or faster on the way?"""
     facets = tuple(facet for kind in FACETS if (facet := kind.of(one)) is not None)
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
-    flags = _flags(one.launches, len(one.modes), slow, _drifts(one))
+    flags = _flags(one.launches, len(one.modes), slow, drift)
     return {
         "time": one.time.value,
         "time_low": finite(one.time.low),
@@ -142,19 +143,11 @@ def _numbers(one: Combined) -> dict[str, Any]:
     }
 
 
-def _drifts(one: Combined) -> list[bool]:
-    """Did each launch become slower or faster on the way?"""
-    return [drifts(blocks.medians, one.level) for blocks in one.blocks]
-
-
-def _launches(cells: tuple[PointLaunch, ...], one: Combined) -> tuple[RowLaunch, ...]:
+def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[bool]) -> tuple[RowLaunch, ...]:
     """What each launch says, those without numbers too."""
     tails = one.tails or (None,) * len(one.launches)
     times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
-    told = {
-        id(cell): said
-        for cell, *said in zip(one.launches, one.blocks, _drifts(one), times, tails, strict=True)
-    }
+    told = {id(cell): said for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)}
     return tuple(_launch(cell, *told.get(id(cell), (None, False))) for cell in cells)
 
 

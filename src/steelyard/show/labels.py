@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_bytes
 from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
@@ -17,8 +19,7 @@ from steelyard.results.row import Row
 from steelyard.show.sheet import NUMBER, WORDS, Column
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """What is so: bare under a heading, `2` under `ranks`, and `said` by itself, `2 ranks`.
 
     One that is `usual` goes without saying where all have it.

@@ -12,6 +12,8 @@ from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer say nothing of changes
 
+_BEND = "no jump in most launches: a bend, or launches with several modes"
+
 
 def message_sheets(found: Sequence[LogModel], macro: Macro) -> tuple[Sheet, ...]:
     """The lines of MPIs whose ping-pong has six sizes or more; none beside kernels, which have it already."""
@@ -40,7 +42,7 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
                 f"{piece.gap.value:.3g}",
                 number_interval(piece.gap),
                 f"{100 * model.missed:.0f} %",
-                f"the MPI's limits: {', '.join(piece.stated)}" if piece.stated else "",
+                _remark(piece),
             )
             for model in models
             for piece in model.pieces
@@ -49,10 +51,18 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
     )
 
 
+def _remark(piece: LogPiece) -> str:
+    """The limits that lie where a line begins, and whether it begins with a jump."""
+    limits = f"the MPI's limits: {', '.join(piece.stated)}" if piece.stated else ""
+    return "; ".join(
+        part for part in (limits, _BEND if piece.after is not None and not piece.jumps else "") if part
+    )
+
+
 def _from_words(piece: LogPiece) -> str:
-    """`from 16 KiB`; `from 4033 B, 4032 B not` where the change is known to the byte."""
+    """`from 16 KiB`; `from 4033 B on, 4032 B not` where the change is known to the byte."""
     words_ = f"from {format_bytes(piece.least)}"
-    if piece.after is None or piece.least - piece.after > 1:
+    if piece.after is None or piece.least - piece.after > 1 or not piece.jumps:
         return words_
     return f"from {piece.least} B on, {piece.after} B not"
 

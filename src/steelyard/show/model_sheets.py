@@ -45,7 +45,7 @@ from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
-from steelyard.show.tree_sheets import tree_sheets
+from steelyard.show.tree_sheets import tree_sheets, untold_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -168,7 +168,7 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
     "rates": lambda made: max_rate_sheets(made(RATES)),
     "scaling": lambda made: scaling_sheets(made(SCALING)),
-    "trees": lambda made: tree_sheets(made(TREES)),
+    "trees": lambda made: (*tree_sheets(made(TREES)), *untold_sheets(made.rows)),
     "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
     "growth": lambda made: growth_sheets(made(GROWTH)),
     "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),

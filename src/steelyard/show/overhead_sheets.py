@@ -8,7 +8,9 @@ from steelyard.base.units import format_bytes, format_time
 from steelyard.models.overheads import Overheads
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 from steelyard.show.words import interval_words
+from steelyard.stats import Interval
 
+_BELOW = "the overheads hold part of the way, as where a sender waits for an answer"
 _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
@@ -44,6 +46,15 @@ def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
     }
     for name, span in parts.items():
         if span is not None:
-            yield name, format_time(span.value), interval_words(span.low, span.high), ""
+            yield name, *_part_cells(span)
     if one.short:
         yield "overheads", NOTHING, NOTHING, _SHORT
+
+
+def _part_cells(span: Interval) -> tuple[str, str, str]:
+    """A time, its interval and a remark; nothing takes less than no time."""
+    if span.low is None or span.high is None or span.low > 0:
+        return format_time(span.value), interval_words(span.low, span.high), ""
+    if span.high > 0:
+        return "not told from 0", f"below {format_time(span.high)}", ""
+    return NOTHING, NOTHING, _BELOW

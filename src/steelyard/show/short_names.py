@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from steelyard.results.row import Row
 
-# `LD_PRELOAD=/opt/a/lib.so`, `mpich-4.0.2@/opt/mpi`, `/opt/mpi`: what a path is of, and the path.
-_PATH = re.compile(r"(?P<of>[^/]*[=@+])?(?P<path>.*/.*)", re.DOTALL)
+# `LD_PRELOAD=/opt/a/lib.so`, `mpich-4.0.2@/opt/mpi`, `/opt/mpi`: what a path is of, and the path. Commands
+# and names of modules are none, such as `apptainer exec /opt/a.sif` and `gcc/12`.
+_PATH = re.compile(r"(?P<of>[^/\s]*[=@+])?(?P<path>/\S*)")
 
 
 def short_names(names: Collection[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from steelyard.stats.few import deviation, mean, middle
 from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
 
 FINE_BLOCKS = 128
@@ -127,7 +128,7 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
 
 def mean_half(data: FloatArray, level: float) -> float:
     """The half-width of Student's t for the mean of two independent values or more."""
-    return t_quantile(level, data.size - 1) * float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    return t_quantile(level, data.size - 1) * deviation(data) / math.sqrt(data.size)
 
 
 def correlated_half(series: ArrayLike, level: float) -> float:
@@ -147,16 +148,16 @@ def correlated_half(series: ArrayLike, level: float) -> float:
     v = ((1 + phi) / (1 - phi) - 2 * phi * (1 - phi**n) / (n * (1 - phi) ** 2)) / n
     if v >= 1 / LEAST_COUNT:
         return math.inf
-    sigma = float(np.std(data, ddof=1)) * math.sqrt((n - 1) / n / (1 - v))
+    sigma = deviation(data) * math.sqrt((n - 1) / n / (1 - v))
     return t_quantile(level, 1 / v - 1) * sigma * math.sqrt(v)
 
 
 def lag1(series: ArrayLike) -> float:
     """Lag-1 autocorrelation of a series, 0 when all values are equal."""
     data = np.asarray(series, dtype=np.float64)
-    deviation = data - data.mean()
-    total = float(deviation @ deviation)
-    return float(deviation[:-1] @ deviation[1:]) / total if total > 0.0 else 0.0
+    away = data - mean(data)
+    total = float(away @ away)
+    return float(away[:-1] @ away[1:]) / total if total > 0.0 else 0.0
 
 
 def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool = True) -> Estimate:
@@ -188,7 +189,7 @@ def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
     if not in_logs:
         return _student(data, level, "t")
     estimate = _student(np.log(data), level, "t of logs")
-    centre = float(np.median(data))
+    centre = middle(data)
     low, high = math.exp(max(estimate.low, -700.0)), math.exp(min(estimate.high, 700.0))
     return Estimate(centre, min(low, centre), max(high, centre), level, estimate.n, estimate.kind)
 
@@ -274,8 +275,8 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
     signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
     if signed is not None:
         return _widened(signed, alike_width(data), in_logs=False)
-    mean, half = float(data.mean()), mean_half(data, level)
-    return Estimate(mean, mean - half, mean + half, level, int(data.size), "t")
+    centre, half = mean(data), mean_half(data, level)
+    return Estimate(centre, centre - half, centre + half, level, int(data.size), "t")
 
 
 def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
@@ -287,7 +288,7 @@ def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
         return None
     left_out, covered = found
     low, high = float(walsh[left_out]), float(walsh[-1 - left_out])
-    return Estimate(float(np.median(walsh)), low, high, covered, int(data.size), "signed ranks")
+    return Estimate(middle(walsh), low, high, covered, int(data.size), "signed ranks")
 
 
 @functools.lru_cache
@@ -303,32 +304,33 @@ def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:
     """The median with the narrowest symmetric pair of order statistics that covers `level`, or None."""
+    found = _rank_pair(int(data.size), level)
+    if found is None:
+        return None
+    ordered, (left_out, covered) = np.sort(data), found
+    low, high = float(ordered[left_out]), float(ordered[-1 - left_out])
+    return Estimate(middle(ordered), low, high, covered, int(data.size), "ranks")
+
+
+@functools.lru_cache
+def _rank_pair(count: int, level: float) -> tuple[int, float] | None:
+    """How many values to leave out at either end, and what is then covered: the most for that level."""
     from scipy.special import bdtr
 
-    ordered = np.sort(data)
-    below = np.arange((ordered.size + 1) // 2)  # values left out at either end
-    coverage = 1.0 - 2.0 * bdtr(below.astype(np.float64), ordered.size, 0.5)
+    below = np.arange((count + 1) // 2)
+    coverage = 1.0 - 2.0 * bdtr(below.astype(np.float64), count, 0.5)
     enough = np.flatnonzero(coverage >= level)
-    if enough.size == 0:
-        return None
-    left_out = int(enough[-1])
-    return Estimate(
-        float(np.median(ordered)),
-        float(ordered[left_out]),
-        float(ordered[-1 - left_out]),
-        float(coverage[left_out]),
-        int(ordered.size),
-        "ranks",
-    )
+    return (int(enough[-1]), float(coverage[enough[-1]])) if enough.size else None
 
 
 def _student(data: FloatArray, level: float, kind: str) -> Estimate:
     """Student's t around the mean, reported with the median; one value has an infinite interval."""
-    centre = float(np.median(data))
+    centre = middle(data)
     if data.size == 1:
         return Estimate(centre, -math.inf, math.inf, level, 1, "none")
-    mean, half = float(data.mean()), mean_half(data, level)
-    return Estimate(centre, min(mean - half, centre), max(mean + half, centre), level, int(data.size), kind)
+    average, half = mean(data), mean_half(data, level)
+    low, high = min(average - half, centre), max(average + half, centre)
+    return Estimate(centre, low, high, level, int(data.size), kind)
 
 
 @functools.lru_cache

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.stats.few import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
     Estimate,
@@ -110,7 +111,7 @@ def _levels(launch: int, values: FloatArray, tick: float, whole: float | None = 
         return [_Level(launch, whole, 1.0, tuple(blocks.tolist()))]
     which = np.searchsorted(edges, blocks)
     return [
-        _Level(launch, float(np.median(own)), own.size / count, tuple(own.tolist()))
+        _Level(launch, middle(own), own.size / count, tuple(own.tolist()))
         for own in (blocks[which == k] for k in range(edges.size + 1))
     ]
 
@@ -124,8 +125,8 @@ def _mode(levels: Sequence[_Level], sizes: Sequence[int]) -> Mode:
         shares[one.launch] += one.share
     known = tuple(share for share, size in zip(shares, sizes, strict=True) if size)
     own = levels[0].blocks if len(known) == 1 else tuple(one.value for one in levels)
-    value = levels[0].value if len(known) == 1 else float(np.median(own))
-    return Mode(value, float(np.mean(known)), own, tuple(by_launch), known)
+    value = levels[0].value if len(known) == 1 else middle(own)
+    return Mode(value, mean(known), own, tuple(by_launch), known)
 
 
 def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> FloatArray:
@@ -161,7 +162,7 @@ def _are_apart(
 
     A stray that is left out costs a degree of freedom: with it goes some of the noise.
     """
-    own = np.array([float(np.std(part, ddof=1)) for part in parts])
+    own = np.array([deviation(part) for part in parts])
     freedom = sum(part.size - 1 for part in parts)
     pooled = math.sqrt(sum(sd**2 * (part.size - 1) for sd, part in zip(own, parts, strict=True)) / freedom)
     deviations = max(MODE_NOISE, t_quantile(FEW_LEVEL, max(1, freedom - strays)))
@@ -219,6 +220,6 @@ def drifts(medians: ArrayLike, level: float = 0.95) -> bool:
         return False
     quarter = COARSE_BLOCKS // 4
     first, last = data[:quarter], data[-quarter:]
-    change = abs(float(last.mean() - first.mean()))
-    error = math.sqrt((float(np.var(first, ddof=1)) + float(np.var(last, ddof=1))) / quarter)
+    change = abs(mean(last) - mean(first))
+    error = math.sqrt((variance(first) + variance(last)) / quarter)
     return change > 2 * mean_half(data, level) and change > DRIFT_T * error

@@ -37,7 +37,10 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
         raise ValueError("a quantile needs at least one value")
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
-    return tuple(row_quantiles(data[None], probabilities, tick)[:, 0].tolist())
+    if tick <= 0.0:
+        return tuple(row_quantiles(data[None], probabilities)[:, 0].tolist())
+    ordered = np.sort(data)
+    return tuple(_in_tick(ordered, p, tick) for p in probabilities)
 
 
 def pooled_quantile(
@@ -83,6 +86,18 @@ def _cell(p: float, size: int) -> tuple[float, int, int]:
     return target, min(max(math.ceil(target) - 1, 0), size - 1), min(math.floor(target), size - 1)
 
 
+def _in_tick(ordered: FloatArray, p: float, tick: float) -> float:
+    """The grouped quantile of sorted values, the sample quantile where its cell is empty."""
+    target, lower, upper = _cell(p, ordered.size)
+    middle = (float(ordered[lower]) + float(ordered[upper])) / 2
+    below = int(np.searchsorted(ordered, middle - tick / 2, side="left"))
+    inside = int(np.searchsorted(ordered, middle + tick / 2, side="right")) - below
+    if inside <= 0:
+        return middle
+    value = middle - tick / 2 + (target - below) / inside * tick
+    return min(max(value, float(ordered[0])), float(ordered[-1]))
+
+
 def row_quantiles(rows: FloatArray, probabilities: Sequence[float], tick: float = 0.0) -> FloatArray:
     """`quantile` of each row of a matrix of shape (count, size), as shape (probabilities, count)."""
     if tick <= 0.0 and rows.size > _FEW:
@@ -107,8 +122,8 @@ def _grouped(ordered: FloatArray, p: float, tick: float) -> FloatArray:
     """Grouped quantiles of sorted rows, the sample quantiles where their cells are empty."""
     target, lower, upper = _cell(p, ordered.shape[1])
     middle = (ordered[:, lower] + ordered[:, upper]) / 2
-    below = np.count_nonzero(ordered < (middle - tick / 2)[:, None], axis=1)
-    inside = np.count_nonzero(ordered <= (middle + tick / 2)[:, None], axis=1) - below
+    below = np.add.reduce(ordered < (middle - tick / 2)[:, None], axis=1)
+    inside = np.add.reduce(ordered <= (middle + tick / 2)[:, None], axis=1) - below
     value = middle - tick / 2 + (target - below) / np.maximum(inside, 1) * tick
-    clipped = np.clip(value, ordered[:, 0], ordered[:, -1])
+    clipped = np.minimum(np.maximum(value, ordered[:, 0]), ordered[:, -1])
     return np.asarray(np.where(inside > 0, clipped, middle), dtype=np.float64)

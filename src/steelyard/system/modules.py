@@ -74,7 +74,10 @@ def _load(names: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> Loade
     except (InputError, MeasurementError) as error:
         raise InputError(f"'{told}' cannot be run: {error}") from None
     if done.code == _NO_MODULES:
-        raise InputError(f"'{told}' cannot be run: no shell here has the function module; leave modules out")
+        raise InputError(
+            f"no shell here has the function module, which '{told}' needs; install Environment Modules or "
+            "Lmod, or leave modules out"
+        )
     noise, mark, text = done.out.rpartition(_MARK)
     if done.code != 0 or not mark:
         raise InputError(f"'{told}' failed: {_reason(done, noise)}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from steelyard.results.combined import Combined, middle
 from steelyard.results.row import Facet
+from steelyard.stats.few import mean
 
 
 class Timer(Facet, frozen=True, kw_only=True):
@@ -30,7 +29,7 @@ class Timer(Facet, frozen=True, kw_only=True):
         cores = [start.core for start in starts if start.core is not None and start.core.hz]
         ways = {core.by for core in cores}
         return cls(
-            overhead=float(np.mean([launch.taken.overhead for launch in one.launches])),
+            overhead=mean([launch.taken.overhead for launch in one.launches]),
             clock_tick=one.tick,
             tsc_hz=middle([start.clock.hz for start in starts if start.clock.hz is not None]),
             core_hz=middle([core.hz for core in cores if core.hz is not None]),

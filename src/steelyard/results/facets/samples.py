@@ -7,6 +7,7 @@ import numpy as np
 from steelyard.results.combined import Combined, finite, over_launches
 from steelyard.results.row import Facet
 from steelyard.stats import block_interval, pooled_quantile
+from steelyard.stats.few import mean
 
 SLOW = 3.0  # a sample above so many medians is slow
 LEAST_FOR_P99 = 1000  # samples of a launch: ten of them are beyond its p99
@@ -47,8 +48,8 @@ class Samples(Facet, frozen=True, kw_only=True):
             p99_low=low,
             p99_high=high,
             max=float(one.samples.max()),
-            mean=float(np.mean([values.mean() for values in series])),
-            slow_share=float(np.mean([np.mean(values > SLOW * value) for values in series]))
+            mean=mean([mean(values) for values in series]),
+            slow_share=mean([np.count_nonzero(values > SLOW * value) / values.size for values in series])
             if value > 0
             else None,
         )

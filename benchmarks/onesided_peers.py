@@ -2,7 +2,7 @@
 
     python benchmarks/onesided_peers.py [--osu FOLDER] [--rmamt FOLDER] [--tests NAME,...] [--sync WORD,...]
                                         [--bytes 8,64Ki,1Mi] [--calls 1000,...] [--mpi NAME]
-                                        [--launches 20] [--minutes N]
+                                        [--launches 20] [--minutes N] [--stores]
 
 FOLDER holds programs that their user has built for that MPI: `osu_put_latency` and so on, `rmamt_lat`,
 `rmamt_bw`, `rmamt_bibw`. OSU prints two digits of a microsecond, 5 ns at best: build it with
@@ -23,13 +23,19 @@ launch, or that theirs is told:
   call, for each byte is checked: up to 1 KiB `--calls` of them with a completion, beyond one, so that their
   memory is as small as theirs. The synchronisation alone is taken off.
 - Theirs times its calls once: up to 1 KiB it is told to make 100,000, which takes ms instead of 30 us.
+
+With --stores MPI_Put and MPI_Get of 8 bytes are a store and a load, and a flush is nothing
+(onesided_stores.c, preloaded): what is left of a latency is what a suite adds itself.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +51,7 @@ from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.system.machine import read_machine
+from steelyard.system.process import run
 
 LATENCY, BANDWIDTH = "ns", "bytes/s"
 # How a table of theirs is read: a number in a column beside the size, times a factor, is ns or bytes/s.
@@ -52,6 +59,7 @@ US, MB, MIB = 1e3, 1e6, 2.0**20
 NUMBER_BYTES = 8  # of a test that moves one number
 THEIR_CLOCK = "monotonic"  # RMA-MT's
 
+BUILD_SECONDS = 60.0
 SMALL = 1024  # up to so many bytes RMA-MT's calls are over before a clock can tell
 SMALL_CALLS = "100000"  # which it then makes
 
@@ -162,6 +170,19 @@ def measure_ours(case: Case, mpi: str | None, reading_ns: float) -> Sequence[flo
     return [row["bandwidth"] * row["time"] / time for row, time in zip(rows, times, strict=True)]
 
 
+def preload_stores(engine: Engine, folder: str) -> None:
+    """For all launches to come: puts and gets of a word that cost nothing but a store and a load."""
+    mpicc = (engine.mpi.mpicc if engine.mpi else None) or shutil.which("mpicc")
+    if mpicc is None:
+        raise SystemExit("--stores needs the MPI's mpicc")
+    library = f"{folder}/stores.so"
+    source = Path(__file__).with_name("onesided_stores.c")
+    done = run([mpicc, "-O2", "-shared", "-fPIC", "-o", library, str(source)], timeout=BUILD_SECONDS)
+    if done.code != 0:
+        raise SystemExit(f"{source.name} cannot be built: {done.err}")
+    os.environ["LD_PRELOAD"] = library
+
+
 def clock_cost(engine: Engine) -> float:
     """What a reading of their clock costs here, in ns."""
     return float(next(clock["cost_ns"] for clock in gauge_clocks(engine) if clock["name"] == THEIR_CLOCK))
@@ -205,6 +226,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--mpi")
     parser.add_argument("--launches", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--stores", action="store_true", help="calls of 8 bytes cost nothing")
     options = parser.parse_args()
     if options.osu is None and options.rmamt is None:
         parser.error("nothing to compare with: give --osu or --rmamt")
@@ -236,7 +258,10 @@ def main() -> None:
         for case in cases
         if options.tests is None or case.program in options.tests
     ]
-    failed = take_turns(pairings, options.launches, time.monotonic() + 60 * options.minutes)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.stores:
+            preload_stores(engine, folder)
+        failed = take_turns(pairings, options.launches, time.monotonic() + 60 * options.minutes)
     ratios: dict[str, list[float]] = {LATENCY: [], BANDWIDTH: []}
     for one in pairings:
         if one.pairs:

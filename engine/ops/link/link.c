@@ -110,7 +110,7 @@ static int window_of(const struct op *op, const double *params)
     return row < 0 ? 0 : (int)params[row];
 }
 
-int link_open(struct link *f, const struct op_env *env)
+static int link_open(struct link *f, const struct link_kind *kind, const struct op_env *env)
 {
     static int (*const halves[2][2])(struct link *, int64_t) = {{ping, pong}, {send_windows, recv_windows}};
     const int rank = env->team->rank, window = window_of(env->op, env->params);
@@ -118,16 +118,35 @@ int link_open(struct link *f, const struct op_env *env)
                        .rank = rank,
                        .peer = 1 - rank,
                        .bytes = env->bytes,
+                       .answer_bytes = kind->answer_bytes,
                        .window = window,
                        .planted = env->planted,
-                       .put_all = put_each,
-                       .get_all = get_each,
+                       .put = kind->put,
+                       .get = kind->get,
+                       .put_all = kind->put_all ? kind->put_all : put_each,
+                       .get_all = kind->get_all ? kind->get_all : get_each,
+                       .settle = kind->settle,
                        .half = rank > 1 ? nothing : halves[window > 0][rank]};
     if (rank > 1)
         return 0;
     const size_t room = env->bytes > 0 ? env->bytes : 1; /* an answer may be longer than a message */
     int err = buffers_take(env->buffers, 1, room, (void **)&f->send);
     return err ? err : buffers_take(env->buffers, 1, room, (void **)&f->recv);
+}
+
+int link_setup(const struct link_kind *kind, const struct op_env *env, void **state)
+{
+    struct link *f = calloc(1, kind->state_bytes);
+    if (!f)
+        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
+    int err = link_open(f, kind, env);
+    if (f->rank < 2)
+        err = kind->connect(f, env, err);
+    if (err)
+        kind->teardown(f);
+    else
+        *state = f;
+    return err;
 }
 
 static int check(const struct link *f)

@@ -19,21 +19,34 @@ struct link {
     bool planted;
     int generation; /* of the data: that of one check is not that of another */
 
-    /* Send or receive the next message, whole. Set by the link. */
+    /* Send or receive the next message, whole. */
     int (*put)(struct link *f, const void *data, size_t bytes);
     int (*get)(struct link *f, void *data, size_t bytes);
-    /* Send `send`, or receive into `recv`, so many times. Set by a link that can have several on their way.
-     */
+    /* Send `send`, or receive into `recv`, so many times. */
     int (*put_all)(struct link *f, int count);
     int (*get_all)(struct link *f, int count);
-    /* Make sure that what was sent leaves although nothing else is called; NULL: it has left. Set by a link.
-     */
+    /* Make sure that what was sent leaves although nothing else is called; NULL: it has left. */
     int (*settle)(struct link *f);
     int (*half)(struct link *f, int64_t reps); /* this rank's */
 };
 
-/* Buffers and halves: of a stream where the op has a parameter `window`, else of a ping-pong. ERR_NOMEM. */
-int link_open(struct link *f, const struct op_env *env);
+/* What a kind of link is made of. */
+struct link_kind {
+    size_t state_bytes; /* which are 0 at first, and begin with its struct link */
+    int (*put)(struct link *f, const void *data, size_t bytes);
+    int (*get)(struct link *f, void *data, size_t bytes);
+    int (*put_all)(struct link *f, int count); /* NULL: one after the other */
+    int (*get_all)(struct link *f, int count);
+    int (*settle)(struct link *f);
+    size_t answer_bytes; /* of the answer to a window */
+    /* Connect ranks 0 and 1, who meet in it even when one of them comes with an error. */
+    int (*connect)(void *state, const struct op_env *env, int err);
+    void (*teardown)(void *state); /* also of a state that is not connected, or in part */
+};
+
+/* The state of an op: buffers, halves (of a stream where the op has a parameter `window`, else of a
+ * ping-pong) and what connects them. ERR_NOMEM, and what connecting fails with. */
+int link_setup(const struct link_kind *kind, const struct op_env *env, void **state);
 
 /* Ranks 0 and 1 tell each other so many bytes; both fail when one of them comes with an error, and the one
  * that has none has no sentence either, so that the other's is reported. */

@@ -324,8 +324,9 @@ static int peer_insert(struct ofi *s, const struct ofi_hello *mine, const struct
     return count == 1 ? 0 : refuse(s, "fi_av_insert", count < 0 ? count : -FI_EADDRNOTAVAIL);
 }
 
-static int ends_open(struct ofi *s, const struct op_env *env, int err)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
+    struct ofi *s = state;
     struct ofi_hello mine, theirs;
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     seat_read(env->team, &mine.seat);
@@ -356,24 +357,18 @@ static void teardown(void *state)
     free(s);
 }
 
+static const struct link_kind link_of = {.state_bytes = sizeof(struct ofi),
+                                         .put = put,
+                                         .get = get,
+                                         .put_all = put_all,
+                                         .get_all = get_all,
+                                         .settle = settle,
+                                         .connect = ends_open,
+                                         .teardown = teardown};
+
 static int setup(const struct op_env *env, void **state)
 {
-    struct ofi *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    int err = link_open(&s->f, env);
-    s->f.put = put;
-    s->f.get = get;
-    s->f.put_all = put_all;
-    s->f.get_all = get_all;
-    s->f.settle = settle;
-    if (env->team->rank < 2)
-        err = ends_open(s, env, err);
-    if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+    return link_setup(&link_of, env, state);
 }
 
 static void describe_end(const void *state, struct json *j)

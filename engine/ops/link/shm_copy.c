@@ -88,8 +88,9 @@ static void teardown(void *state)
 }
 
 /* Each lets the other read, which some kernels forbid brothers, and tries it. */
-static int ends_open(struct cma *s, const struct op_env *env, int err)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
+    struct cma *s = state;
     struct source mine;
     void *memory = NULL;
     char first = 0;
@@ -106,21 +107,12 @@ static int ends_open(struct cma *s, const struct op_env *env, int err)
     return link_meet(&s->f, err, NULL, NULL, 0);
 }
 
+static const struct link_kind link_of = {
+    .state_bytes = sizeof(struct cma), .put = put, .get = get, .connect = ends_open, .teardown = teardown};
+
 static int setup(const struct op_env *env, void **state)
 {
-    struct cma *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    int err = link_open(&s->f, env);
-    s->f.put = put;
-    s->f.get = get;
-    if (env->team->rank < 2)
-        err = ends_open(s, env, err);
-    if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+    return link_setup(&link_of, env, state);
 }
 
 static const struct op rows[] = {

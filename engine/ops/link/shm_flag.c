@@ -106,31 +106,29 @@ static void teardown(void *state)
     free(s);
 }
 
-static int setup(const struct op_env *env, void **state)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
-    struct flag *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    int err = link_open(&s->f, env);
-    s->f.put = put;
-    s->f.get = get;
+    struct flag *s = state;
     s->piece = ((size_t)env->params[PIECE] + LINE - 1) / LINE * LINE;
     s->stride = sizeof(struct slot) + s->piece;
     const size_t lane = (sizeof(struct flag_lane) + SLOTS * s->stride + PAGE - 1) / PAGE * PAGE;
     s->bytes = 2 * lane;
-    if (env->team->rank < 2)
-        err = link_share(&s->f, env, err, s->bytes, &s->memory);
-    if (!err && s->memory) {
-        char *mine = (char *)s->memory + (size_t)s->f.rank * lane, *theirs = (char *)s->memory + lane;
-        theirs = s->f.rank == 0 ? theirs : s->memory;
-        s->out = (struct flag_end){.lane = (struct flag_lane *)(void *)mine, .most = SLOTS};
-        s->in = (struct flag_end){.lane = (struct flag_lane *)(void *)theirs};
-    }
+    err = link_share(&s->f, env, err, s->bytes, &s->memory);
     if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+        return err;
+    char *mine = (char *)s->memory + (size_t)s->f.rank * lane;
+    char *theirs = (char *)s->memory + (size_t)s->f.peer * lane;
+    s->out = (struct flag_end){.lane = (struct flag_lane *)(void *)mine, .most = SLOTS};
+    s->in = (struct flag_end){.lane = (struct flag_lane *)(void *)theirs};
+    return 0;
+}
+
+static const struct link_kind link_of = {
+    .state_bytes = sizeof(struct flag), .put = put, .get = get, .connect = ends_open, .teardown = teardown};
+
+static int setup(const struct op_env *env, void **state)
+{
+    return link_setup(&link_of, env, state);
 }
 
 static const struct op rows[] = {

@@ -267,10 +267,9 @@ static void spares_close(struct file_link *s)
 static void teardown(void *state)
 {
     struct file_link *s = state;
-    spares_close(s);
-    if (s->in >= 0)
+    if (s->f.rank < 2 && s->in >= 0)
         close(s->in);
-    if (s->out >= 0 && s->out != s->in)
+    if (s->f.rank < 2 && s->out >= 0 && s->out != s->in)
         close(s->out);
     free(s);
 }
@@ -281,12 +280,14 @@ static int unblock(int file)
     return flags >= 0 && fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0 ? 0 : refuse("setting O_NONBLOCK");
 }
 
-static int ends_open(struct file_link *s, const struct op_env *env, int err)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
+    struct file_link *s = state;
     const struct kind *kind = env->op->row;
     struct file_hello mine, theirs;
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     seat_read(env->team, &mine.seat);
+    s->in = s->out = s->spare[0] = s->spare[1] = -1;
     if (!err && env->bytes == 0)
         err = err_say(ERR_UNSUPPORTED, "%s moves a stream of bytes, which has no empty message; use bytes=1",
                       env->op->name);
@@ -299,27 +300,20 @@ static int ends_open(struct file_link *s, const struct op_env *env, int err)
         err = unblock(s->in);
         err = err || s->out == s->in ? err : unblock(s->out);
     }
+    spares_close(s);
     return link_meet(&s->f, err, NULL, NULL, 0);
 }
 
+static const struct link_kind link_of = {.state_bytes = sizeof(struct file_link),
+                                         .answer_bytes = 1,
+                                         .put = put,
+                                         .get = get,
+                                         .connect = ends_open,
+                                         .teardown = teardown};
+
 static int setup(const struct op_env *env, void **state)
 {
-    struct file_link *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    s->in = s->out = s->spare[0] = s->spare[1] = -1;
-    int err = link_open(&s->f, env);
-    s->f.put = put;
-    s->f.get = get;
-    s->f.answer_bytes = 1;
-    if (env->team->rank < 2)
-        err = ends_open(s, env, err);
-    spares_close(s);
-    if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+    return link_setup(&link_of, env, state);
 }
 
 static const struct kind tcp = {tcp_offer, tcp_join, tcp_complete};

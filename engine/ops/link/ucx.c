@@ -242,8 +242,9 @@ static int peer_open(struct ucx *s, const struct ucx_hello *theirs)
     return status == UCS_OK ? 0 : refuse(s, "ucp_ep_create", status);
 }
 
-static int ends_open(struct ucx *s, const struct op_env *env, int err)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
+    struct ucx *s = state;
     struct ucx_hello *hellos = calloc(2, sizeof *hellos);
     err = err || hellos ? err : err_say(ERR_NOMEM, "no memory for two addresses of UCX");
     /* A crash is told by the engine. Nothing else of UCX's behaviour is changed. */
@@ -269,23 +270,17 @@ static void teardown(void *state)
     free(s);
 }
 
+static const struct link_kind link_of = {.state_bytes = sizeof(struct ucx),
+                                         .put = put,
+                                         .get = get,
+                                         .put_all = put_all,
+                                         .get_all = get_all,
+                                         .connect = ends_open,
+                                         .teardown = teardown};
+
 static int setup(const struct op_env *env, void **state)
 {
-    struct ucx *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    int err = link_open(&s->f, env);
-    s->f.put = put;
-    s->f.get = get;
-    s->f.put_all = put_all;
-    s->f.get_all = get_all;
-    if (env->team->rank < 2)
-        err = ends_open(s, env, err);
-    if (err)
-        teardown(s);
-    else
-        *state = s;
-    return err;
+    return link_setup(&link_of, env, state);
 }
 
 static void describe_end(const void *state, struct json *j)

@@ -154,11 +154,14 @@ static int choose_ends(struct udp *u, const struct op_env *env, struct udp_hello
     return link_meet(&u->f, err, NULL, NULL, 0);
 }
 
-static int ends_open(struct udp *u, const struct op_env *env, int err)
+static int ends_open(void *state, const struct op_env *env, int err)
 {
+    struct udp *u = state;
     const struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     struct udp_hello mine, theirs;
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
+    u->file = -1;
+    u->spins = env->params[WAIT] == SPIN ? SPINS : 0;
     seat_read(env->team, &mine.seat);
     addresses_read(&mine.addresses);
     if (!err && env->bytes > DATAGRAM_MOST)
@@ -173,28 +176,17 @@ static int ends_open(struct udp *u, const struct op_env *env, int err)
 static void teardown(void *state)
 {
     struct udp *u = state;
-    if (u->file >= 0)
+    if (u->f.rank < 2 && u->file >= 0)
         close(u->file);
     free(u);
 }
 
+static const struct link_kind link_of = {
+    .state_bytes = sizeof(struct udp), .put = put, .get = get, .connect = ends_open, .teardown = teardown};
+
 static int setup(const struct op_env *env, void **state)
 {
-    struct udp *u = calloc(1, sizeof *u);
-    if (!u)
-        return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    u->file = -1;
-    u->spins = env->params[WAIT] == SPIN ? SPINS : 0;
-    int err = link_open(&u->f, env);
-    u->f.put = put;
-    u->f.get = get;
-    if (env->team->rank < 2)
-        err = ends_open(u, env, err);
-    if (err)
-        teardown(u);
-    else
-        *state = u;
-    return err;
+    return link_setup(&link_of, env, state);
 }
 
 static const struct op rows[] = {

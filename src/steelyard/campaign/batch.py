@@ -234,7 +234,7 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
     done = run(argv, timeout=_SUBMIT_SECONDS)
     match = system.job_id.search(done.out)
     if done.code != 0 or match is None:
-        said = " ".join(visible(line) for line in (done.err or done.out).strip().splitlines()[-3:])
+        said = " / ".join(visible(line) for line in (done.err or done.out).strip().splitlines()[-3:])
         raise InputError(
             f"{argv[0]} took no job for {counted(job.wanted.hosts, 'host')}: {said or 'no reason given'}"
         )

@@ -40,7 +40,7 @@ def choose_launcher(word: str | None, mpi: Mpi, allocation: Allocation | None) -
         raise InputError(f"the launcher {word} does not start {mpi.name}; give --launcher one of {names}")
     reasons = [why_not(row) for row in fitting]
     if None not in reasons:
-        raise InputError(f"the launcher {word} cannot be used: {reasons[0]}")
+        raise InputError(f"the launcher {word} cannot be used: {reasons[0]}; leave --launcher out")
     return fitting[reasons.index(None)]
 
 

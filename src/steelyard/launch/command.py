@@ -90,7 +90,9 @@ def plan_launch(
     wrapper = tuple(shlex.split(around[WRAPPER]))
     path = loaded.environment.get("PATH", os.environ.get("PATH"))
     if wrapper and shutil.which(wrapper[0], path=path) is None:
-        raise InputError(f"there is no {visible(wrapper[0])} on PATH, which the ranks are to be run by")
+        raise InputError(
+            f"there is no {visible(wrapper[0])} on PATH, which the ranks are to be run by; give another"
+        )
     variables = {name: value for name, value in request.env.items() if name not in around}
     given = {name: value for name, value in variables.items() if value != UNSET}
     unset = (*loaded.unset, *(name for name in variables if name not in given))

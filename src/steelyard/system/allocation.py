@@ -47,9 +47,12 @@ def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | Non
     """
     for system, (variable, read) in _SYSTEMS.items():
         if environ.get(variable):
-            hosts = read(environ)
+            try:
+                hosts = read(environ)
+            except (InputError, MeasurementError) as error:
+                raise InputError(f"{error}; unset {variable} to measure without {system}") from None
             if not hosts:
-                raise InputError(f"{variable} is set, as in an allocation of {system}, but names no host")
+                raise InputError(f"{variable} names no host; unset {variable} to measure without {system}")
             return Allocation(system, hosts)
     return None
 
@@ -213,10 +216,7 @@ def _flux(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
     if shutil.which("flux", path=environ.get("PATH")) is None:
         raise InputError("FLUX_URI is set, as in an allocation of flux, but there is no flux on PATH")
     argv = ["flux", "resource", "list", "-n", "-s", "up", "-o", "{nnodes} {ncores} {nodelist}"]
-    try:
-        done = run(argv, env=environ, timeout=_ASK_SECONDS)
-    except MeasurementError as error:
-        raise InputError(f"{error}; leave FLUX_URI out to measure without flux") from None
+    done = run(argv, env=environ, timeout=_ASK_SECONDS)
     match = re.search(r"^\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s*$", done.out, re.MULTILINE)
     if done.code != 0 or match is None:
         raise InputError(f"'{' '.join(argv[:3])}' did not name its hosts: {visible(done.err.strip()[:200])}")

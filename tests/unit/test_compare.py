@@ -242,6 +242,13 @@ def test_what_cannot_be_compared(rows: list[Row], by: str, sentence: str) -> Non
         rivals_by(rows, by)
 
 
+def test_settings_that_could_be_compared_are_named() -> None:
+    base = _folder({8: 1.0})[:1]
+    rows = [structs.replace(row, env={"A_B": value}) for row in base for value in ("-", "2")]
+    with pytest.raises(InputError, match=r"give --by env\.A_B, a second folder"):
+        rivals_by(rows, "mpi")
+
+
 def test_one_launch_is_no_comparison(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="two launches at least"):
         compare(rivals_by(_folder({8: 1.0}, launches=1), "mpi"), True, _ASKED)

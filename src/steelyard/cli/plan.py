@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes, format_duration
+from steelyard.base.units import format_duration
 from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
 from steelyard.campaign.forecast import Forecast, JobForecast, forecast
@@ -87,7 +87,7 @@ def plan_sheet(found: Forecast) -> Sheet:
                 str(job.test_cases),
                 str(job.launches),
                 format_duration(job.seconds),
-                _roughly(job.bytes),
+                roughly(job.bytes),
             )
             for i, job in enumerate(found.jobs)
         ),
@@ -100,7 +100,7 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
     hours = found.node_hours
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
     cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
-    disk = f"about {_roughly(found.bytes)} of records"
+    disk = f"about {roughly(found.bytes)} of records"
     time = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
     return (
         f"{cases}: {counted(found.starts, 'start')} of an engine",
@@ -108,9 +108,13 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
     )
 
 
-def _roughly(count: int) -> str:
-    """An amount of bytes with two digits: it is a guess."""
-    return format_bytes(int(float(f"{count:.2g}")))
+def roughly(count: int) -> str:
+    """An amount of bytes with two digits, `3.2 MB`: it is a guess."""
+    about = float(f"{count:.2g}")
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if about >= scale:
+            return f"{about / scale:g} {unit}"
+    return f"{about:g} B"
 
 
 def _named(ops: tuple[str, ...]) -> str:

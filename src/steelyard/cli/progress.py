@@ -6,7 +6,7 @@ Nothing is computed from what is measured while ranks run: their cores may be al
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -73,7 +73,8 @@ class _Shower:
         self.rest: float | None = None  # seconds until the end, as of `rest_at`
         self.rest_at, self.look_at = 0.0, 0.0
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
-        self.launch, self.points = 0, 0
+        self.launch = 0
+        self.cases, self.ended = Counter[int](), 0  # test cases of each launch; how many of this one ended
         self.done, self.total = 0, 0
         self.failed: set[tuple[int, str]] = set()
 
@@ -82,6 +83,8 @@ class _Shower:
             case CampaignBegins():
                 self.total, self.began = event.points, time.monotonic()
                 self.eta = Eta(event.jobs)
+                for job in event.jobs:
+                    self.cases[job.launch] += len(job.points)
                 for line in event.words:
                     self._say(line)
             case Waits():
@@ -90,7 +93,7 @@ class _Shower:
             case JobStarted():
                 self._begin(event)
             case PointEnded():
-                self.done += 1
+                self.done, self.ended = self.done + 1, self.ended + 1
                 self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
@@ -118,7 +121,7 @@ class _Shower:
                 self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _begin(self, event: JobStarted) -> None:
-        self.launch, self.points = event.launch, len(event.points)
+        self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0
         self.to_come = OrderedDict((point.point, point) for point in event.points)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
@@ -142,7 +145,7 @@ class _Shower:
     def _show(self) -> None:
         """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
         if self.to_come and not self.bar.disable:
-            where = f"test case {self.points - len(self.to_come) + 1} of {self.points}"
+            where = f"test case {self.ended + 1} of {self.cases[self.launch]}"
             now = next(iter(self.to_come.values()))
             words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"
             self.bar.update(

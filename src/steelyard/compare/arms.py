@@ -16,6 +16,7 @@ from steelyard.results.key import RowKey, key_of, later_params
 from steelyard.results.row import Row
 from steelyard.show.short_names import short_names
 
+_MOST_NAMED = 3  # factors in a sentence
 BEST = "best"  # of arms: the one that is fastest in the mean over all test cases
 
 
@@ -79,11 +80,22 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
             arms.setdefault(value, []).append(row)
     if len(arms) < 2:
         only = f"only {next(iter(arms))}" if arms else "nothing"
+        others = " or ".join(f"--by {one}" for one in _varying(rows)[:_MOST_NAMED])
+        give = f"{others}, " if others else ""
         raise InputError(
-            f"by {factor} there is {only} here; give a second folder, or measure two values with --arms"
+            f"by {factor} there is {only} here; give {give}a second folder, or measure two values with --arms"
         )
     found = _match(arms, (_AXES.get(factor, factor),))
     return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """The settings of launches of which rows have several values, as factors."""
+    around = set(AROUND.values())
+    names = [f"env.{name}" for row in rows for name in row.env if name not in around]
+    names += [f"omp.{name}" for row in rows for name in row.omp]
+    factors = dict.fromkeys((*names, *AROUND, "placement"))
+    return [one for one in factors if len({value_of(row, one) for row in rows} - {None}) > 1]
 
 
 def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:

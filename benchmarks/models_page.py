@@ -35,17 +35,17 @@ _ABOUT = (
     "What messages and broadcasts of the MPIs of one machine cost, as models. "
     "`benchmarks/models_page.py` made this page of the results folders of\n\n"
 )
-# A model's key: the heading of its section, what it says, and how many ranks with a core each it needs.
+# A model's key: the heading of its section, what it says, how many ranks with a core each it needs (0: few).
 _SECTIONS = {
     "messages": (
         "What a message costs by its size",
         "Start and gap of each protocol, and where it changes: [messages](../analysis/messages.md).",
-        2,
+        0,
     ),
     "overheads": (
         "Latency, overhead and gap apart",
         "LogGP from trains of messages: [messages](../analysis/messages.md).",
-        2,
+        0,
     ),
     "rates": ("Pairs at once", "The max-rate model: [messages](../analysis/messages.md).", 6),
     "trees": (
@@ -56,12 +56,12 @@ _SECTIONS = {
     "collectives": (
         "Lines of collectives",
         "Costs in messages, and the algorithm that costs as much: [trees](../analysis/trees.md).",
-        2,
+        0,
     ),
     "settings": (
         "Algorithms that were forced",
         "The fastest [setting](../reference/plan.md#settings-of-mpi) beside the library's own choice.",
-        2,
+        0,
     ),
     "growth": ("More ranks", "What a model says of more ranks: [growth](../analysis/growth.md).", 5),
 }
@@ -84,7 +84,7 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
             yield f"## {title}\n"
             yield f"{explained}\n"
         else:
-            untold.append(f"- {title}, for which {ranks} ranks need a core each.")
+            untold.append(f"- {title}" + (f", for which {ranks} ranks need a core each." if ranks else "."))
         for name, sheet in sheets:
             yield f"`{name}`: {sheet.explained}.\n"
             yield sheet_table(sheet)

@@ -12,9 +12,10 @@ import pytest
 
 import hosts as testbed
 from hosts import Hosts
-from steelyard.base.errors import InputError, MeasurementError
+from points import mpi_or_skip
+from steelyard.base.errors import MeasurementError
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.engines.mpi import scripts_folder
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Done, run
 
@@ -32,10 +33,7 @@ def skip_without_hosts(*, hub: bool = False) -> None:
     """Skip, with the reason, where no bed can be made or Open MPI 4 is not here; build its engine."""
     if why := testbed.why_not(hub=hub):
         pytest.skip(why)
-    try:
-        mpi = choose_mpi("openmpi")
-    except InputError:
-        pytest.skip("no openmpi MPI was found")
+    mpi = mpi_or_skip("openmpi")
     if not mpi.version.startswith("4."):
         pytest.skip("the variables are those of Open MPI 4")
     if len(read_machine().cores) < 2:

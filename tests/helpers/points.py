@@ -88,6 +88,14 @@ def describe(engine: Engine) -> Description:
     return ask(engine)
 
 
+def mpi_or_skip(name: str) -> Mpi:
+    """The MPI of that name; skips, with the reason, where it is not here."""
+    try:
+        return choose_mpi(name)
+    except InputError as error:
+        pytest.skip(str(error))
+
+
 @functools.cache
 def engine_of(mpi: Mpi) -> Engine:
     try:

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from campaigns import run_plan, setup_of
 from further import further
-from points import engine_of, measure
+from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded
-from steelyard.base.errors import InputError
-from steelyard.engines.mpi import Mpi, choose_mpi
+from steelyard.engines.mpi import Mpi
 from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.schema import End
@@ -120,7 +119,7 @@ def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) ->
 
 def test_a_fault_of_one_thread_is_caught(tmp_path: Path) -> None:
     """Of two of a rank; where data are wrong the sentence says whose."""
-    mpi = _openmpi()
+    mpi = mpi_or_skip("openmpi")
     library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
     measures = [_measure(library, *case[:-1]) for case in _OF_THREADS]
     measures = [
@@ -146,13 +145,6 @@ _TIMED = {
 _BEFORE = 1 + 20  # repetitions: of the check before the first sample, and of the warm-up
 
 
-def _openmpi() -> Mpi:
-    try:
-        return choose_mpi("openmpi")
-    except InputError as error:
-        pytest.skip(str(error))
-
-
 def _spoiled(
     tmp_path: Path,
     line: str,
@@ -162,7 +154,7 @@ def _spoiled(
     kind: str = "corrupt",
 ) -> End:
     """How the test case ends of which rank 0's at-th call is spoiled."""
-    engine = engine_of(_openmpi())
+    engine = engine_of(mpi_or_skip("openmpi"))
     library = build_preloaded(engine, _SOURCE, tmp_path)
     fault = (f"FAULT_CALL={call}", f"FAULT_KIND={kind}", "FAULT_RANK=0", f"FAULT_AT={at}")
     sized = [f"FAULT_{word.upper()}" for word in words.split() if word.startswith("bytes=")]

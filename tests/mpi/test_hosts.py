@@ -22,9 +22,10 @@ import pytest
 
 import hosts as testbed
 from hosts import Hosts, hosts
-from steelyard.base.errors import InputError, MeasurementError
+from points import mpi_or_skip
+from steelyard.base.errors import MeasurementError
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import Mpi, choose_mpi
+from steelyard.engines.mpi import Mpi
 from steelyard.records import schema as records
 from steelyard.records.read import read_records
 from steelyard.records.schema import Sync
@@ -177,10 +178,7 @@ def test_asymmetric_delays_deceive_all_but_the_certain_bound(tmp_path: Path) -> 
     """Messages take 2 ms to h2 and 0.5 ms back: what no exchange of messages between two can tell."""
     if why := testbed.why_not(hub=True):
         pytest.skip(why)
-    try:
-        mpi = choose_mpi("openmpi")
-    except InputError:
-        pytest.skip("no openmpi MPI was found")
+    mpi = mpi_or_skip("openmpi")
     out_ns, back_ns = 2e6, 0.5e6
     found: list[Found] = []
     with hosts(2, (250, 750), {(0, 1): out_ns / 1e9, (1, 0): back_ns / 1e9}) as bed:

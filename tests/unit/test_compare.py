@@ -235,18 +235,12 @@ def test_junit_fails_for_slower_and_holds_hostile_names() -> None:
         (_folder({8: 1.0})[:1], "mpi", "only a-1"),
         (_folder({8: 1.0}), "colour", "is no factor"),
         (_folder({8: 1.0}), "param.", "is no factor"),
+        ([structs.replace(_folder({8: 1.0})[0], env={"A": x}) for x in "-2"], "mpi", r"give --by env\.A, "),
     ],
 )
 def test_what_cannot_be_compared(rows: list[Row], by: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         rivals_by(rows, by)
-
-
-def test_settings_that_could_be_compared_are_named() -> None:
-    base = _folder({8: 1.0})[:1]
-    rows = [structs.replace(row, env={"A_B": value}) for row in base for value in ("-", "2")]
-    with pytest.raises(InputError, match=r"give --by env\.A_B, a second folder"):
-        rivals_by(rows, "mpi")
 
 
 def test_one_launch_is_no_comparison(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
 
 
 def _remark(piece: LogPiece) -> str:
-    """The limits that lie where a line begins, and whether it begins with a jump."""
-    limits = f"the MPI's limits: {', '.join(piece.stated)}" if piece.stated else ""
+    """The limits that lie near where a line begins, and whether it begins with a jump."""
+    limits = f"near it the MPI's limits: {', '.join(piece.stated)}" if piece.stated else ""
     return "; ".join(
         part for part in (limits, _BEND if piece.after is not None and not piece.jumps else "") if part
     )

@@ -161,6 +161,17 @@ def test_nothing_reaches_a_shell_unquoted(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in there.iterdir()] == []
 
 
+@pytest.mark.parametrize("word", ["mine\udcff.toml", "\udce9"])
+def test_a_script_is_utf8(word: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a line that is not UTF-8: .*\\udc"):
+        _job(tmp_path, ("steelyard", "run", word))
+
+
+def test_words_of_options_pass() -> None:
+    given = read_options(None, None, None, ("-x 'n1 n2' --hold", "-R 'select[mem>1000] span[ptile=2]'"))
+    assert given.words == ("-x", "n1 n2", "--hold", "-R", "select[mem>1000] span[ptile=2]")
+
+
 def test_a_job_is_given_the_command_line_again() -> None:
     options = RunOptions(
         what=["mpi.bcast", "-x"],
@@ -215,6 +226,9 @@ def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, 
         ({"limit": "0s"}, "--time 0s is no time"),
         ({"words": ("--comment='x",)}, "has a quote without its end"),
         ({"words": ("--comment=x\ny",)}, "has control characters"),
+        ({"words": ("date",)}, "'date' is neither an option nor the value of one"),
+        ({"words": ("-p long", "--qos=high date")}, "'date' is neither an option nor"),
+        ({"words": ("-R 'select[mem>1000]' '; date'",)}, "'; date' is neither an option nor"),
     ],
 )
 def test_words_that_no_batch_system_gets(given: dict[str, object], words: str) -> None:

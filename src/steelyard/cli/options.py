@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -83,7 +84,7 @@ def add_command(
             _format_options(self.get_params(ctx), ctx, formatter)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            for word in args:
+            for word in _no_values(self.params, args):
                 if (here := elsewhere.get(word)) is not None:
                     raise InputError(f"there is no {word} here: {here}")
             return super().parse_args(ctx, args)
@@ -99,6 +100,16 @@ def add_command(
     lines = "\n".join(f"  {example}" for example in examples)
     epilog = f"\b\nExamples:\n{lines}" if examples else None
     app.command(name, cls=WithNames, help=inspect.getdoc(work), epilog=epilog)(call)
+
+
+def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
+    """The words of a command line before `--` that are not the value of the option before them."""
+    with_value = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
+    is_value = False
+    for word in itertools.takewhile(lambda word: word != "--", args):
+        if not is_value:
+            yield word
+        is_value = not is_value and word in with_value
 
 
 def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:

@@ -226,9 +226,9 @@ def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, 
         ({"limit": "0s"}, "--time 0s is no time"),
         ({"words": ("--comment='x",)}, "has a quote without its end"),
         ({"words": ("--comment=x\ny",)}, "has control characters"),
-        ({"words": ("date",)}, "'date' is neither an option nor the value of one"),
-        ({"words": ("-p long", "--qos=high date")}, "'date' is neither an option nor"),
-        ({"words": ("-R 'select[mem>1000]' '; date'",)}, "'; date' is neither an option nor"),
+        ({"words": ("date",)}, "'date' is no option and the value of none"),
+        ({"words": ("-p long", "--qos=high date")}, "'date' is no option and the value of none"),
+        ({"words": ("-R 'select[mem>1000]' '; date'",)}, "'; date' is no option and the value of none"),
     ],
 )
 def test_words_that_no_batch_system_gets(given: dict[str, object], words: str) -> None:

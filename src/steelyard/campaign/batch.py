@@ -104,7 +104,7 @@ def read_options(
     for before, word in itertools.pairwise(("", *split)):
         if not word.startswith("-") and not (before.startswith("-") and "=" not in before):
             raise InputError(
-                f"--batch-words '{word}' is neither an option nor the value of one, and would be run in place "
+                f"--batch-words '{word}' is no option and the value of none, and would be run in place "
                 "of the job; write --option=value or -o value"
             )
     return BatchOptions(account, partition, limit, tuple(split))

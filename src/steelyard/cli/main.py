@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -14,6 +15,7 @@ from steelyard import __version__
 from steelyard.base.errors import SteelyardError
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
+from steelyard.cli.start import ReaderLeft
 
 _COMMANDS = {
     "run": Command("run", "RunOptions", "run", "measure, show, and keep; resume what was stopped"),
@@ -72,9 +74,9 @@ def main() -> None:
             sys.stdout.flush()  # not at exit, where nobody hears that the disk is full
     except SteelyardError as error:
         _end(str(error), error.exit_code)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderLeft):
         _leave_stdout()
-        sys.exit(0)
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
         _leave_stdout()
         where = f"'{error.filename}': " if error.filename is not None else ""

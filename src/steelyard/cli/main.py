@@ -15,7 +15,7 @@ from steelyard import __version__
 from steelyard.base.errors import SteelyardError
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
-from steelyard.cli.start import ReaderLeft
+from steelyard.cli.start import ReaderLeftError
 
 _COMMANDS = {
     "run": Command("run", "RunOptions", "run", "measure, show, and keep; resume what was stopped"),
@@ -74,7 +74,7 @@ def main() -> None:
             sys.stdout.flush()  # not at exit, where nobody hears that the disk is full
     except SteelyardError as error:
         _end(str(error), error.exit_code)
-    except (BrokenPipeError, ReaderLeft):
+    except (BrokenPipeError, ReaderLeftError):
         _leave_stdout()
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:

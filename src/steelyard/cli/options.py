@@ -17,7 +17,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.cli.start import ReaderLeft, stopped_by_exception
+from steelyard.cli.start import ReaderLeftError, stopped_by_exception
 
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
@@ -96,7 +96,7 @@ def add_command(
         except KeyboardInterrupt:
             raise MeasurementError("stopped") from None
         except BrokenPipeError:
-            raise ReaderLeft from None  # typer would end with 1, which is an answer
+            raise ReaderLeftError from None  # typer would end with 1, which is an answer
 
     call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
     lines = "\n".join(f"  {example}" for example in examples)

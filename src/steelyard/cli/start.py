@@ -74,7 +74,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
     return False
 
 
-class ReaderLeft(Exception):
+class ReaderLeftError(Exception):
     """Nobody reads any more what is written on stdout or stderr."""
 
 

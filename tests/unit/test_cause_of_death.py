@@ -93,7 +93,7 @@ This usually is caused by:
 
 * not finding the required libraries and/or binaries on
 """
-_NO_LIBRARY = """/c/engine: error while loading shared libraries: libmpi.so.40: file too short
+_NO_LIBRARY = """/c/engine: error while loading shared libraries: lib.so: too short
 --------------------------------------------------------------------------
 Primary job  terminated normally, but 1 process returned
 """
@@ -110,7 +110,7 @@ Primary job  terminated normally, but 1 process returned
         (
             127,
             _NO_LIBRARY,
-            "launcher: /c/engine cannot be run on a host: libmpi.so.40: file too short; install the MPI on all hosts",
+            "launcher: /c/engine cannot be run on a host: lib.so: too short; install the MPI on all hosts",
         ),
     ],
 )

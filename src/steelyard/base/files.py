@@ -25,7 +25,10 @@ def read_regular(path: Path) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replaces a file by another one at once."""
+    """Replaces a file by another one at once. A device or a pipe is written to; /dev/stdout may be a file."""
+    if path.absolute().parent == Path("/dev") or (path.exists() and not path.is_file()):
+        path.write_bytes(data)
+        return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         partial.write_bytes(data)

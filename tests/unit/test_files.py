@@ -33,3 +33,10 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path, linked: bool) -
         os.close(reader)
     assert pipe.is_fifo()
     assert (tmp_path / "link").is_symlink()
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    """And not the one beside it, which is renamed at the end."""
+    with pytest.raises(FileNotFoundError) as raised:
+        write_whole(tmp_path / "none" / "out", b"new")
+    assert raised.value.filename == str(tmp_path / "none" / "out")

@@ -52,6 +52,8 @@ _STYLE: dict[str, Any] = {
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
 _PLAN_HELP = "what a plan would measure, before anything runs"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
@@ -81,9 +83,10 @@ def main() -> None:
         _leave_stdout()
         where = f"'{error.filename}': " if error.filename is not None else ""
         what = f"{where}{error.strerror or error}; what was finished is kept"
-        if not _is_full(error):
-            _end(what, 2)
-        _end(f"{what}; make room, and run the same command again, with the same --out to resume", 3)
+        for cause, remedy, code in ((_FULL, "make room", 3), (_FORBIDDEN, "let it be written", 2)):
+            if error.errno in cause:
+                _end(f"{what}; {remedy}, and run the same command again, with the same --out to resume", code)
+        _end(what, 2)
     except MemoryError:
         _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)
     except RuntimeError as error:
@@ -102,10 +105,6 @@ def _leave_stdout() -> None:
     """Write no more to a stdout that takes nothing: what is left in its buffer goes nowhere."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _is_full(error: OSError) -> bool:
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _version(wanted: bool) -> None:

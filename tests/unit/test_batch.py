@@ -36,41 +36,45 @@ _WANTED = Wanted(
 
 
 # Slurm was also tried on a real system; the others follow the words of their manuals.
-@pytest.mark.parametrize(
-    ("system", "line"),
-    [
+_SUBMITTED = (
+    (
+        "slurm",
         (
-            "slurm",
-            (
-                "sbatch --parsable --job-name=steelyard-run-2 --nodes=2 --exclusive --time=90 "
-                "--output=/o/batch/hosts-2.log --open-mode=append --account=me --partition=big '--qos=a b' "
-                "/o/batch/hosts-2.sh"
-            ),
+            "sbatch --parsable --job-name=steelyard-run-2 --nodes=2 --exclusive --time=90 "
+            "--output=/o/batch/hosts-2.log --open-mode=append --account=me --partition=big '--qos=a b' "
+            "/o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "pbs",
         (
-            "pbs",
-            (
-                "qsub -N steelyard-run-2 -l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl "
-                "-l walltime=01:30:00 -j oe -o /o/batch/hosts-2.log -A me -q big '--qos=a b' "
-                "/o/batch/hosts-2.sh"
-            ),
+            "qsub -N steelyard-run-2 -l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl "
+            "-l walltime=01:30:00 -j oe -o /o/batch/hosts-2.log -A me -q big '--qos=a b' "
+            "/o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "lsf",
         (
-            "lsf",
-            (
-                "bsub -J steelyard-run-2 -n 8 -R 'span[ptile=4]' -x -W 90 -o /o/batch/hosts-2.log -P me "
-                "-q big '--qos=a b' /bin/sh /o/batch/hosts-2.sh"
-            ),
+            "bsub -J steelyard-run-2 -n 8 -R 'span[ptile=4]' -x -W 90 -o /o/batch/hosts-2.log -P me "
+            "-q big '--qos=a b' /bin/sh /o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "flux",
         (
-            "flux",
-            (
-                "flux batch --job-name=steelyard-run-2 --nodes=2 --exclusive --time-limit=90m "
-                "--output=/o/batch/hosts-2.log --bank=me --queue=big '--qos=a b' /o/batch/hosts-2.sh"
-            ),
+            "flux batch --job-name=steelyard-run-2 --nodes=2 --exclusive --time-limit=90m "
+            "--output=/o/batch/hosts-2.log --bank=me --queue=big '--qos=a b' /o/batch/hosts-2.sh"
         ),
-    ],
+    ),
 )
+
+
+def test_each_batch_system_is_in_the_table() -> None:
+    assert {name for name, _ in _SUBMITTED} == set(BATCH_SYSTEMS)
+
+
+@pytest.mark.parametrize(("system", "line"), _SUBMITTED)
 def test_the_command_that_submits(system: str, line: str) -> None:
     assert shlex.join(BATCH_SYSTEMS[system].submit(_WANTED)) == line
 

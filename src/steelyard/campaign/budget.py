@@ -17,7 +17,7 @@ from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 LEAST_SECONDS = 0.04  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 _USUAL_SECONDS = 0.04  # of a point without a budget: most_seconds of the default rule
-# A point's warm-up and checks where ranks or threads meet; alone it ends as much before its limit as they take.
+# A point's warm-up and checks where ranks or threads meet; one alone ends so much before its limit.
 # In all mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class

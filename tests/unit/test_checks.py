@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 from pathlib import Path
@@ -332,7 +331,7 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     measured = load(write_folder(tmp_path / "out", (point,), launches=1, ops=ops))
     (planned,) = measured.points
     plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"})
-    measured = dataclasses.replace(measured, points=(dataclasses.replace(planned, plan=plan),))
+    measured = replace(measured, points=(replace(planned, plan=plan),))
     found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
     words = shlex.split(
         found["failed"].remedy.removeprefix("Measure it alone: ").partition(". For a hang")[0]

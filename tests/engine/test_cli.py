@@ -204,6 +204,11 @@ def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatc
     [
         ("--like osu_latency -m 1:1024", "there is no -m here: sizes are --bytes 1..1Ki"),
         ("mpi.bcast -np 4", "there is no -np here: the number of ranks is -n 4, or several: -n 2,4"),
+        ("mpi.bcast --batch slurm --account -x", "--account '-x' is no name; give letters"),
+        ("mpi.bcast --partition b -m 8", "there is no -m here: sizes are"),
+        ("mpi.bcast --json -x 8", "there is no -x here: warm-up ends"),
+        ("mpi.bcast --env -x", "--env -x is no"),
+        ("-- -x", "there is no op '-x'"),
         ("--like osu_bw --bytes 1:1Ki", "'1:1Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range"),
     ],
 )

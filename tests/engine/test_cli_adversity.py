@@ -165,6 +165,18 @@ def test_no_home(tmp_path: Path) -> None:
     _says(done, 2, "no home folder for the cache; set STEELYARD_CACHE")
 
 
+@pytest.mark.parametrize("words", ["list", "list --json", "show {}", "show {} --json", "report {}"])
+def test_a_reader_that_leaves_is_no_answer(words: str, measured: Path) -> None:
+    """Behind `| head -1`: not 1, by which `compare` says that something is slower, and not 0."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = _steelyard(*words.format(measured).split(), stdout=writer)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
 # ---- signals -----------------------------------------------------------------------------------------------
 
 

@@ -126,7 +126,7 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a regular file"):
         read_plan(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
-    with pytest.raises(InputError, match="is not TOML"):
+    with pytest.raises(InputError, match="is not UTF-8 from byte 8 on"):
         read_plan(tmp_path / "latin.toml")
 
 

@@ -36,41 +36,45 @@ _WANTED = Wanted(
 
 
 # Slurm was also tried on a real system; the others follow the words of their manuals.
-@pytest.mark.parametrize(
-    ("system", "line"),
-    [
+_SUBMITTED = (
+    (
+        "slurm",
         (
-            "slurm",
-            (
-                "sbatch --parsable --job-name=steelyard-run-2 --nodes=2 --exclusive --time=90 "
-                "--output=/o/batch/hosts-2.log --open-mode=append --account=me --partition=big '--qos=a b' "
-                "/o/batch/hosts-2.sh"
-            ),
+            "sbatch --parsable --job-name=steelyard-run-2 --nodes=2 --exclusive --time=90 "
+            "--output=/o/batch/hosts-2.log --open-mode=append --account=me --partition=big '--qos=a b' "
+            "/o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "pbs",
         (
-            "pbs",
-            (
-                "qsub -N steelyard-run-2 -l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl "
-                "-l walltime=01:30:00 -j oe -o /o/batch/hosts-2.log -A me -q big '--qos=a b' "
-                "/o/batch/hosts-2.sh"
-            ),
+            "qsub -N steelyard-run-2 -l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl "
+            "-l walltime=01:30:00 -j oe -o /o/batch/hosts-2.log -A me -q big '--qos=a b' "
+            "/o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "lsf",
         (
-            "lsf",
-            (
-                "bsub -J steelyard-run-2 -n 8 -R 'span[ptile=4]' -x -W 90 -o /o/batch/hosts-2.log -P me "
-                "-q big '--qos=a b' /bin/sh /o/batch/hosts-2.sh"
-            ),
+            "bsub -J steelyard-run-2 -n 8 -R 'span[ptile=4]' -x -W 90 -o /o/batch/hosts-2.log -P me "
+            "-q big '--qos=a b' /bin/sh /o/batch/hosts-2.sh"
         ),
+    ),
+    (
+        "flux",
         (
-            "flux",
-            (
-                "flux batch --job-name=steelyard-run-2 --nodes=2 --exclusive --time-limit=90m "
-                "--output=/o/batch/hosts-2.log --bank=me --queue=big '--qos=a b' /o/batch/hosts-2.sh"
-            ),
+            "flux batch --job-name=steelyard-run-2 --nodes=2 --exclusive --time-limit=90m "
+            "--output=/o/batch/hosts-2.log --bank=me --queue=big '--qos=a b' /o/batch/hosts-2.sh"
         ),
-    ],
+    ),
 )
+
+
+def test_each_batch_system_is_in_the_table() -> None:
+    assert {name for name, _ in _SUBMITTED} == set(BATCH_SYSTEMS)
+
+
+@pytest.mark.parametrize(("system", "line"), _SUBMITTED)
 def test_the_command_that_submits(system: str, line: str) -> None:
     assert shlex.join(BATCH_SYSTEMS[system].submit(_WANTED)) == line
 
@@ -161,6 +165,17 @@ def test_nothing_reaches_a_shell_unquoted(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in there.iterdir()] == []
 
 
+@pytest.mark.parametrize("word", ["mine\udcff.toml", "\udce9"])
+def test_a_script_is_utf8(word: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a line that is not UTF-8: .*\\udc"):
+        _job(tmp_path, ("steelyard", "run", word))
+
+
+def test_words_of_options_pass() -> None:
+    given = read_options(None, None, None, ("-x 'n1 n2' --hold", "-R 'select[mem>1000] span[ptile=2]'"))
+    assert given.words == ("-x", "n1 n2", "--hold", "-R", "select[mem>1000] span[ptile=2]")
+
+
 def test_a_job_is_given_the_command_line_again() -> None:
     options = RunOptions(
         what=["mpi.bcast", "-x"],
@@ -215,6 +230,9 @@ def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, 
         ({"limit": "0s"}, "--time 0s is no time"),
         ({"words": ("--comment='x",)}, "has a quote without its end"),
         ({"words": ("--comment=x\ny",)}, "has control characters"),
+        ({"words": ("date",)}, "'date' is no option and the value of none"),
+        ({"words": ("-p long", "--qos=high date")}, "'date' is no option and the value of none"),
+        ({"words": ("-R 'select[mem>1000]' '; date'",)}, "'; date' is no option and the value of none"),
     ],
 )
 def test_words_that_no_batch_system_gets(given: dict[str, object], words: str) -> None:

@@ -86,6 +86,39 @@ def test_a_node_that_is_lost_before_anything_began() -> None:
     assert why == "start-up: node: mpiexec has lost h2"
 
 
+_UNREACHED = """ssh: Could not resolve hostname h9
+--------------------------------------------------------------------------
+ORTE was unable to reliably start one or more daemons.
+This usually is caused by:
+
+* not finding the required libraries and/or binaries on
+"""
+_NO_LIBRARY = """/c/engine: error while loading shared libraries: lib.so: too short
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "why"),
+    [
+        (
+            255,
+            _UNREACHED,
+            "node: mpiexec cannot reach a host: ssh: Could not resolve hostname h9",
+        ),
+        (
+            127,
+            _NO_LIBRARY,
+            "launcher: /c/engine cannot be run on a host: lib.so: too short; install the MPI on all hosts",
+        ),
+    ],
+)
+def test_a_host_on_which_nothing_can_start(code: int, said: str, why: str) -> None:
+    """What matters alone, as Open MPI 4.1.4 and the loader said it."""
+    assert cause_of_death(code, said, ["mpiexec"], began=False) == f"start-up: {why}"
+
+
 @pytest.mark.parametrize(
     ("said", "ends"),
     [  # as Slurm 22.05 said it to srun, and in the log of a job

@@ -14,7 +14,7 @@ from make_records import FakePoint, listed, regimes, steady, write_folder
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
-from steelyard.records.campaign_file import MODULES, WRAPPER
+from steelyard.records.campaign_file import MODULES, WRAPPER, Placement
 from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Obs, Sync, WatchedPath
@@ -330,7 +330,8 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     point = FakePoint("mpi.scan", steady(9.0), bytes=64, threads=2, ends={1: HANG})
     measured = load(write_folder(tmp_path / "out", (point,), launches=1, ops=ops))
     (planned,) = measured.points
-    plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"})
+    there = {"hosts": 2, "placement": Placement("other-host", hosts=("n1", "n2"))}
+    plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"}, **there)
     measured = replace(measured, points=(replace(planned, plan=plan),))
     found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
     words = shlex.split(
@@ -347,6 +348,10 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
             "2",
             "--mpi",
             "mpich-4.0.2",
+            "--hosts",
+            "2",
+            "--placement",
+            "n1,n2",
             "--threads",
             "2",
         ),

@@ -318,3 +318,18 @@ def test_rounds_make_a_matrix_of_hosts(ranks: int) -> None:
 )
 def test_who_stands_out(values: list[float], odd: list[int]) -> None:
     assert list(np.flatnonzero(standing_out(np.array(values)))) == odd
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words"), [(2, "h0 and h1"), (3, "h0, h1 and h2"), (8, "8 hosts (h0, h1, h2, ...)")]
+)
+def test_titles_name_all_hosts(ranks: int, words: str, tmp_path: Path) -> None:
+    """On the page and in the terminal; the first alone looks as if it had measured alone."""
+    point = FakePoint("mpi.barrier", steady(9.0), ranks=ranks)
+    out = write_folder(
+        tmp_path / "out", [point], launches=2, hosts=lambda rank: f"h{rank}", machine={"host": "h0"}
+    )
+    page = write_report([out], out / "report.html").read_text("utf-8")
+    assert f"<title>mpi.barrier, mpich-4.0.2, {words}, 21 Nov 2026</title>" in page
+    first = " ".join(tables_text(out).split())
+    assert f" of {words}, " in first

@@ -10,10 +10,9 @@ import pytest
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
-from steelyard.launch.binding import Start
 from steelyard.launch.choose import choose_launcher
 from steelyard.launch.command import plan_launch
-from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS
+from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS, Start
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import Placement
 from steelyard.system.allocation import AllocatedHost, Allocation
@@ -154,35 +153,45 @@ _ROWS = {row.name: row for row in LAUNCHERS}
 
 
 # Recorded words of the manuals; hydra, orte, prrte, intel and srun were also tried on a real system.
-@pytest.mark.parametrize(
-    ("name", "counted", "bound", "free"),
-    [
-        ("hydra", "-hosts a1,b2 -ppn 2 -n 4", "-bind-to user:0+8+1+9,2+10+3+11", ""),
-        ("orte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--use-hwthread-cpus"),
-        ("prrte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--map-by :hwtcpus"),
-        ("intel", "-hosts a1,b2 -ppn 2 -n 4", "", ""),
-        (
-            "srun-pmi2",
-            "--kill-on-bad-exit=1 --overlap --nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=a1,b2",
-            "--cpu-bind=mask_cpu:0x303,0xc0c",
-            "--cpu-bind=none",
-        ),
-        (
-            "flux",
-            "--requires=host:a1,b2 --nodes=2 --tasks-per-node=2",
-            "-o cpu-affinity=per-task",
-            "-o cpu-affinity=off",
-        ),
-        (
-            "jsrun",
-            "--nrs 4 --tasks_per_rs 1 --rs_per_host 2",
-            "--cpu_per_rs 2 --bind packed:2",
-            "--cpu_per_rs 1 --bind none",
-        ),
-        ("pals", "--hosts a1,b2 --ppn 2 -n 4", "--cpu-bind list:0,8,1,9:2,10,3,11", "--cpu-bind none"),
-        ("aprun", "-L a1,b2 -N 2 -n 4", "-d 2 -cc 0,8,1,9:2,10,3,11", "-cc none"),
-    ],
+_WORDS = (
+    ("hydra", "-hosts a1,b2 -ppn 2 -n 4", "-bind-to user:0+8+1+9,2+10+3+11", ""),
+    ("orte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--use-hwthread-cpus"),
+    ("prrte", "--host a1:2,b2:2 -n 4", "--map-by slot:PE=2 --bind-to core", "--map-by :hwtcpus"),
+    ("intel", "-hosts a1,b2 -ppn 2 -n 4", "", ""),
+    (
+        "srun-pmi2",
+        "--kill-on-bad-exit=1 --overlap --nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=a1,b2",
+        "--cpu-bind=mask_cpu:0x303,0xc0c",
+        "--cpu-bind=none",
+    ),
+    (
+        "srun-pmix",
+        "--kill-on-bad-exit=1 --overlap --nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=a1,b2",
+        "--cpu-bind=mask_cpu:0x303,0xc0c",
+        "--cpu-bind=none",
+    ),
+    (
+        "flux",
+        "--requires=host:a1,b2 --nodes=2 --tasks-per-node=2",
+        "-o cpu-affinity=per-task",
+        "-o cpu-affinity=off",
+    ),
+    (
+        "jsrun",
+        "--nrs 4 --tasks_per_rs 1 --rs_per_host 2",
+        "--cpu_per_rs 2 --bind packed:2",
+        "--cpu_per_rs 1 --bind none",
+    ),
+    ("pals", "--hosts a1,b2 --ppn 2 -n 4", "--cpu-bind list:0,8,1,9:2,10,3,11", "--cpu-bind none"),
+    ("aprun", "-L a1,b2 -N 2 -n 4", "-d 2 -cc 0,8,1,9:2,10,3,11", "-cc none"),
 )
+
+
+def test_each_launcher_is_in_the_table() -> None:
+    assert {name for name, *_ in _WORDS} == set(_ROWS)
+
+
+@pytest.mark.parametrize(("name", "counted", "bound", "free"), _WORDS)
 def test_two_ranks_of_two_threads_on_each_of_two_hosts(
     name: str, counted: str, bound: str, free: str
 ) -> None:

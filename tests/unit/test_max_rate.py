@@ -9,17 +9,21 @@ from steelyard.models.max_rate import MaxRate, max_rates_of
 from steelyard.results.row import Row
 from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.terminal import Paper, sheet_text
+from steelyard.show.untold_sheets import untold_rate_sheets
 
 SIZE, PAIR = 65536, 8e9
 FACTORS = (0.98, 1.0, 1.01, 1.02)
 
 
-def pattern(pairs: int, shared: float = float("inf"), op: str = "mpi.pattern.neighbours") -> Row:
+def pattern(
+    pairs: int, shared: float = float("inf"), op: str = "mpi.pattern.neighbours", method: str = "batch"
+) -> Row:
     """A window of 64 messages of each pair."""
     moved = 64 * SIZE * pairs
     times = [moved / min(pairs * PAIR, shared) * 1e9 / one for one in FACTORS]
     middle = sorted(times)[1] / 2 + sorted(times)[2] / 2
-    return row(op, "a", times, ranks=2 * pairs, bytes=SIZE, bandwidth=moved / middle * 1e9)
+    rate = moved / middle * 1e9
+    return row(op, "a", times, ranks=2 * pairs, bytes=SIZE, sized=True, bandwidth=rate, method=method)
 
 
 def only(rows: list[Row]) -> MaxRate:
@@ -50,3 +54,13 @@ def test_few_pairs_and_other_patterns_make_none() -> None:
     assert max_rates_of([pattern(1), pattern(2)]) == ()
     assert max_rates_of([pattern(pairs, op="mpi.pattern.ring") for pairs in (1, 2, 4)]) == ()
     assert max_rate_sheets(()) == ()
+
+
+def test_pairs_beyond_the_cores_are_no_curve_and_that_is_said() -> None:
+    few = [pattern(pairs, method="epoch" if pairs == 1 else "barrier") for pairs in (1, 2, 4)]
+    assert max_rates_of(few) == ()
+    (sheet,) = untold_rate_sheets(few)
+    assert [line.cells for line in sheet.lines] == [
+        ("mpi.pattern.neighbours 64 KiB of a", "2 by epoch; 4 and 8 by barrier")
+    ]
+    assert untold_rate_sheets([*few, pattern(8, method="barrier")]) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -25,13 +26,22 @@ def read_regular(path: Path) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replaces a file by another one at once."""
+    """Replaces a file by another one at once. A device or a pipe is written to; /dev/stdout may be a file.
+
+    Raises OSError, which names the file.
+    """
+    if path.absolute().parent == Path("/dev") or (path.exists() and not path.is_file()):
+        path.write_bytes(data)
+        return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         partial.write_bytes(data)
         partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def read_text(path: Path) -> str:

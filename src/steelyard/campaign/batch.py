@@ -7,6 +7,7 @@ only asked whether a job waits, runs or is gone.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -100,6 +101,12 @@ def read_options(
             split += shlex.split(text)
         except ValueError:
             raise InputError(f"--batch-words '{text}' has a quote without its end; close it") from None
+    for before, word in itertools.pairwise(("", *split)):
+        if not word.startswith("-") and not (before.startswith("-") and "=" not in before):
+            raise InputError(
+                f"--batch-words '{word}' is no option and the value of none, and would be run in place "
+                "of the job; write --option=value or -o value"
+            )
     return BatchOptions(account, partition, limit, tuple(split))
 
 
@@ -176,7 +183,10 @@ def _minutes(
 
 
 def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) -> str:
-    """What the first host of the allocation runs. Every word of it that is not ours is quoted."""
+    """What the first host of the allocation runs. Every word of it that is not ours is quoted.
+
+    Raises InputError for words that are not UTF-8, as the script is.
+    """
     kept = [f"export {name}={shlex.quote(environ[name])}" for name in _KEPT if environ.get(name)]
     partial = shlex.quote(f"{exit_file}.new")
     lines = [
@@ -188,6 +198,11 @@ def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) 
         f'echo "$code" > {partial} && mv {partial} {shlex.quote(exit_file)}',
         'exit "$code"',
     ]
+    for line in lines:
+        if any("\ud800" <= letter <= "\udfff" for letter in line):
+            raise InputError(
+                f"the job's script would have a line that is not UTF-8: {visible(line)}; rename that"
+            )
     return "\n".join(lines) + "\n"
 
 

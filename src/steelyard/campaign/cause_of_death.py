@@ -40,6 +40,10 @@ _MISSING = (
     re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
     re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
 )
+# What Open MPI and PRRTE say when a host does not start their daemon; what ssh said of it stands before.
+_UNREACHED = re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more daemons")
+# What the loader says of a library that a host does not have.
+_NO_LIBRARY = re.compile(r"^(?P<path>\S+): error while loading shared libraries: (?P<what>.+)$", re.MULTILINE)
 # What Slurm says when it ends the job that we are in: then a launch that died says nothing of its test case.
 _JOB_ENDS = re.compile(
     r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
@@ -103,6 +107,11 @@ def cause_of_death(
             shortened(missing.groupdict().get(key) or "a host", _QUOTED_LETTERS) for key in ("path", "host")
         )
         return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
+    if unreached := _UNREACHED.search(said):
+        return f"{when}node: {Path(command[0]).name} cannot reach a host{_quoted(said[: unreached.start()])}"
+    if library := _NO_LIBRARY.search(said):
+        path, what = (shortened(library[key], _QUOTED_LETTERS) for key in ("path", "what"))
+        return f"{when}launcher: {path} cannot be run on a host: {what}; install the MPI on all hosts"
     if killed := _killed(code, said, command, places):
         number, who = killed
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):

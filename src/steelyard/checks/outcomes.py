@@ -60,6 +60,8 @@ def _alone(seen: Evidence) -> str:
     words = [row.op, *(["--bytes", str(row.bytes)] if row.sized else [])]
     if job.mpi is not None:
         words += ["-n", str(row.ranks), "--mpi", job.mpi.mpiexec if "/" in job.mpi.name else job.mpi.name]
+    words += ["--hosts", str(plan.hosts)] if plan.hosts is not None else []
+    words += ["--placement", plan.placement.words] if plan.placement is not None else []
     words += ["--threads", str(row.threads)] if row.threads > 1 else []
     words += [word for param in format_values(plan.params).split() for word in ("--param", param)]
     for name, value in plan.env.items():

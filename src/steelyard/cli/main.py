@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -14,6 +15,7 @@ from steelyard import __version__
 from steelyard.base.errors import SteelyardError
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
+from steelyard.cli.start import ReaderLeftError
 
 _COMMANDS = {
     "run": Command("run", "RunOptions", "run", "measure, show, and keep; resume what was stopped"),
@@ -50,6 +52,8 @@ _STYLE: dict[str, Any] = {
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
 _PLAN_HELP = "what a plan would measure, before anything runs"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
@@ -72,16 +76,17 @@ def main() -> None:
             sys.stdout.flush()  # not at exit, where nobody hears that the disk is full
     except SteelyardError as error:
         _end(str(error), error.exit_code)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderLeftError):
         _leave_stdout()
-        sys.exit(0)
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
         _leave_stdout()
         where = f"'{error.filename}': " if error.filename is not None else ""
         what = f"{where}{error.strerror or error}; what was finished is kept"
-        if not _is_full(error):
-            _end(what, 2)
-        _end(f"{what}; make room, and run the same command again, with the same --out to resume", 3)
+        for cause, remedy, code in ((_FULL, "make room", 3), (_FORBIDDEN, "let it be written", 2)):
+            if error.errno in cause:
+                _end(f"{what}; {remedy}, and run the same command again, with the same --out to resume", code)
+        _end(what, 2)
     except MemoryError:
         _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)
     except RuntimeError as error:
@@ -100,10 +105,6 @@ def _leave_stdout() -> None:
     """Write no more to a stdout that takes nothing: what is left in its buffer goes nowhere."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _is_full(error: OSError) -> bool:
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _version(wanted: bool) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.cli.start import stopped_by_exception
+from steelyard.cli.start import ReaderLeftError, stopped_by_exception
 
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")
@@ -83,7 +84,7 @@ def add_command(
             _format_options(self.get_params(ctx), ctx, formatter)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            for word in args:
+            for word in _no_values(self.params, args):
                 if (here := elsewhere.get(word)) is not None:
                     raise InputError(f"there is no {word} here: {here}")
             return super().parse_args(ctx, args)
@@ -94,11 +95,23 @@ def add_command(
                 work(options(**given))
         except KeyboardInterrupt:
             raise MeasurementError("stopped") from None
+        except BrokenPipeError:
+            raise ReaderLeftError from None  # typer would end with 1, which is an answer
 
     call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
     lines = "\n".join(f"  {example}" for example in examples)
     epilog = f"\b\nExamples:\n{lines}" if examples else None
     app.command(name, cls=WithNames, help=inspect.getdoc(work), epilog=epilog)(call)
+
+
+def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
+    """The words of a command line before `--` that are not the value of the option before them."""
+    with_value = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
+    is_value = False
+    for word in itertools.takewhile(lambda word: word != "--", args):
+        if not is_value:
+            yield word
+        is_value = not is_value and word in with_value
 
 
 def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:

@@ -10,6 +10,10 @@ import typer
 
 from steelyard.base.factors import FACTORS
 from steelyard.cli.options import JsonFlag, MpiNames
+from steelyard.launch.batch_systems import BATCH_SYSTEMS
+from steelyard.launch.launchers import LAUNCHERS
+
+_LAUNCHERS = ", ".join(dict.fromkeys(row.word for row in LAUNCHERS))
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,8 @@ class RunOptions:
         typer.Option(
             metavar="NAME",
             help=(
-                "what starts ranks: mpiexec, srun, flux, jsrun, aprun; default: the batch system's within an "
-                "allocation if it starts the MPI, else the MPI's mpiexec"
+                f"what starts ranks: {_LAUNCHERS}; default: the batch system's within an allocation if it "
+                "starts the MPI, else the MPI's mpiexec"
             ),
         ),
     ] = None
@@ -273,7 +277,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="measure in jobs of a batch system, one for each of --hosts: slurm, pbs, lsf, flux",
+            help=f"measure in jobs of a batch system, one for each of --hosts: {', '.join(BATCH_SYSTEMS)}",
         ),
     ] = None
     account: Annotated[str | None, typer.Option(metavar="NAME", help="with --batch: who is charged")] = None

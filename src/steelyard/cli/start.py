@@ -74,6 +74,10 @@ def _lacks_memory(error: BaseException | None) -> bool:
     return False
 
 
+class ReaderLeftError(Exception):
+    """Nobody reads any more what is written on stdout or stderr."""
+
+
 @contextmanager
 def stopped_by_exception() -> Iterator[None]:
     """Within, Ctrl-C is KeyboardInterrupt; typer, outside, would end with a code of its own."""

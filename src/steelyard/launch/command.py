@@ -20,9 +20,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.engines.build import Engine, engine_environment
-from steelyard.launch.binding import CoreCpus, Start
 from steelyard.launch.choose import choose_launcher
-from steelyard.launch.launchers import ENGINE_READS
+from steelyard.launch.launchers import ENGINE_READS, CoreCpus, Start
 from steelyard.launch.libraries import library_of
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import AROUND, MODULES, UNBOUND, UNSET, WRAPPER, Placement

@@ -1,17 +1,43 @@
-"""What starts ranks: how each launcher is told how many, and on which hosts, a row each.
+"""What starts ranks: how each launcher is told how many, on which hosts, and on which cores, a row each.
 
-How it binds them is in binding.py. Library and launcher are two things: libraries.py says which comes with
-which.
+Rank r of a host is to have the r-th group of its cores, a core per thread, nothing shared. Library and
+launcher are two things: libraries.py says which comes with which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.launch import binding
-from steelyard.launch.binding import LauncherWords, Start
+CoreCpus = Sequence[Sequence[int]]  # the hardware threads of each core
+
+
+class Start(Struct, frozen=True):
+    """So many ranks on these hosts, as many on each; without names the launcher knows where, on one host.
+
+    `groups` are the cores of each rank of a host, none for ranks that are left alone. `restricted`: this
+    process may use only some of the CPUs.
+    """
+
+    ranks: int
+    threads: int = 1
+    hosts: tuple[str, ...] = ()
+    groups: tuple[CoreCpus, ...] = ()
+    restricted: bool = False
+
+    @property
+    def per_host(self) -> int:
+        """Ranks on each host."""
+        return self.ranks // max(1, len(self.hosts))
+
+
+class LauncherWords(Struct, frozen=True):
+    """Arguments of a launcher and variables for one way of binding."""
+
+    argv: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
 
 
 class Launcher(Struct, frozen=True):
@@ -44,15 +70,50 @@ class Launcher(Struct, frozen=True):
         return self.program or "mpiexec"
 
 
-def _count_hydra(start: Start) -> tuple[str, ...]:
-    hosts = ("-hosts", ",".join(start.hosts), "-ppn", str(start.per_host)) if start.hosts else ()
-    return (*hosts, "-n", str(start.ranks))
+def _joined(start: Start, within: str, between: str) -> str:
+    """Linux's numbers of the CPUs of each rank of a host."""
+    ranks = (within.join(str(cpu) for core in cores for cpu in core) for cores in start.groups)
+    return between.join(ranks)
+
+
+def _masks(start: Start) -> str:
+    """The CPUs of each rank of a host as masks of Linux's numbers."""
+    return ",".join(f"0x{sum(1 << cpu for core in cores for cpu in core):x}" for cores in start.groups)
 
 
 def _count_openmpi(start: Start) -> tuple[str, ...]:
     """A host that is named without a number has one slot."""
     hosts = ",".join(f"{host}:{start.per_host}" for host in start.hosts)
     return (*(("--host", hosts) if hosts else ()), "-n", str(start.ranks))
+
+
+def _bind_openmpi(start: Start) -> LauncherWords:
+    """Open MPI counts cores itself, in the hardware's order, and does not see that taskset left it fewer.
+
+    Its lists of CPUs (--cpu-list, pe-list) are hwloc's logical numbers, not Linux's, so they are no way out.
+    """
+    if start.restricted:
+        note = (
+            "this process may use only some of the machine's CPUs, which Open MPI's binding ignores: "
+            "ranks are not bound one to a core, they only stay on the allowed CPUs"
+        )
+        return LauncherWords(argv=("--bind-to", "none"), notes=(note,))
+    return LauncherWords(argv=("--map-by", f"slot:PE={start.threads}", "--bind-to", "core"))
+
+
+def _count_hydra(start: Start) -> tuple[str, ...]:
+    hosts = ("-hosts", ",".join(start.hosts), "-ppn", str(start.per_host)) if start.hosts else ()
+    return (*hosts, "-n", str(start.ranks))
+
+
+def _bind_hydra(start: Start) -> LauncherWords:
+    """Hydra takes Linux's numbers: CPUs of one rank joined by +, ranks by commas."""
+    return LauncherWords(argv=("-bind-to", "user:" + _joined(start, "+", ",")))
+
+
+def _bind_intel(start: Start) -> LauncherWords:
+    """Intel's Hydra binds by masks; its -bind-to does nothing."""
+    return LauncherWords(environment={"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{_masks(start)}]"})
 
 
 def _count_srun(start: Start) -> tuple[str, ...]:
@@ -63,9 +124,22 @@ def _count_srun(start: Start) -> tuple[str, ...]:
     return ("--kill-on-bad-exit=1", "--overlap", *counts, *named)
 
 
+def _bind_srun(start: Start) -> LauncherWords:
+    """Slurm takes masks only from who has the whole host; then --cpus-per-task would take CPUs away again."""
+    if start.restricted:
+        return LauncherWords(argv=(f"--cpus-per-task={start.threads}", "--cpu-bind=cores"))
+    return LauncherWords(argv=(f"--cpu-bind=mask_cpu:{_masks(start)}",))
+
+
 def _count_flux(start: Start) -> tuple[str, ...]:
     hosts = (f"--requires=host:{','.join(start.hosts)}",) if start.hosts else ()
     return (*hosts, f"--nodes={max(1, len(start.hosts))}", f"--tasks-per-node={start.per_host}")
+
+
+def _bind_flux(start: Start) -> LauncherWords:
+    """By Flux itself: as many tasks on a host, each bound to a part of it."""
+    del start
+    return LauncherWords(argv=("-o", "cpu-affinity=per-task"))
 
 
 def _count_jsrun(start: Start) -> tuple[str, ...]:
@@ -73,14 +147,30 @@ def _count_jsrun(start: Start) -> tuple[str, ...]:
     return ("--nrs", str(start.ranks), "--tasks_per_rs", "1", "--rs_per_host", str(start.per_host))
 
 
+def _bind_jsrun(start: Start) -> LauncherWords:
+    """By jsrun itself, which packs resource sets of so many cores."""
+    cores = str(start.threads)
+    return LauncherWords(argv=("--cpu_per_rs", cores, "--bind", f"packed:{cores}"))
+
+
 def _count_pals(start: Start) -> tuple[str, ...]:
     hosts = ("--hosts", ",".join(start.hosts)) if start.hosts else ()
     return (*hosts, "--ppn", str(start.per_host), "-n", str(start.ranks))
 
 
+def _bind_pals(start: Start) -> LauncherWords:
+    """Linux's numbers: CPUs of one rank joined by commas, ranks by colons."""
+    return LauncherWords(argv=("--cpu-bind", f"list:{_joined(start, ',', ':')}"))
+
+
 def _count_aprun(start: Start) -> tuple[str, ...]:
     hosts = ("-L", ",".join(start.hosts)) if start.hosts else ()
     return (*hosts, "-N", str(start.per_host), "-n", str(start.ranks))
+
+
+def _bind_aprun(start: Start) -> LauncherWords:
+    """As PALS does, with the number of threads."""
+    return LauncherWords(argv=("-d", str(start.threads), "-cc", _joined(start, ",", ":")))
 
 
 # What the engine looks for before MPI_Init (engine/launch/bind.c): the rank on a host, or, with PMI_ and
@@ -100,7 +190,7 @@ def _srun(pmi: str, family: str, variable: str) -> Launcher:
         within="slurm",
         starts=(family,),
         counted=_count_srun,
-        bound=binding.bind_srun,
+        bound=_bind_srun,
         free=LauncherWords(argv=("--cpu-bind=none",)),
         oversubscribed=LauncherWords(argv=("--overcommit", "--cpu-bind=none")),
         local_rank=("SLURM_LOCALID", variable),
@@ -112,7 +202,7 @@ LAUNCHERS = (
         name="hydra",
         starts=("mpich",),
         counted=_count_hydra,
-        bound=binding.bind_hydra,
+        bound=_bind_hydra,
         # not by `-bind-to none`, after which Hydra aborts when ranks spawn others
         free=LauncherWords(environment={"HYDRA_BINDING": "none"}),
         local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
@@ -121,7 +211,7 @@ LAUNCHERS = (
         name="orte",
         starts=("openmpi",),
         counted=_count_openmpi,
-        bound=binding.bind_openmpi,
+        bound=_bind_openmpi,
         free=LauncherWords(("--use-hwthread-cpus", "--bind-to", "none")),
         oversubscribed=LauncherWords(("--oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
@@ -131,7 +221,7 @@ LAUNCHERS = (
         name="prrte",
         starts=("openmpi",),
         counted=_count_openmpi,
-        bound=binding.bind_openmpi,
+        bound=_bind_openmpi,
         free=LauncherWords(("--map-by", ":hwtcpus", "--bind-to", "none")),
         oversubscribed=LauncherWords(("--map-by", ":oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK"),
@@ -141,7 +231,7 @@ LAUNCHERS = (
         name="intel",
         starts=("intel",),
         counted=_count_hydra,
-        bound=binding.bind_intel,
+        bound=_bind_intel,
         free=LauncherWords(environment={"I_MPI_PIN": "0"}),
         local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
     ),
@@ -154,7 +244,7 @@ LAUNCHERS = (
         within="flux",
         starts=("mpich", "openmpi"),
         counted=_count_flux,
-        bound=binding.bind_flux,
+        bound=_bind_flux,
         free=LauncherWords(argv=("-o", "cpu-affinity=off")),
         local_rank=("FLUX_TASK_LOCAL_ID", "PMI_RANK"),
         tried=False,
@@ -165,7 +255,7 @@ LAUNCHERS = (
         within="lsf",
         starts=("openmpi",),
         counted=_count_jsrun,
-        bound=binding.bind_jsrun,
+        bound=_bind_jsrun,
         free=LauncherWords(argv=("--cpu_per_rs", "1", "--bind", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
         tried=False,
@@ -177,7 +267,7 @@ LAUNCHERS = (
         within="pbs",
         starts=("mpich",),
         counted=_count_pals,
-        bound=binding.bind_pals,
+        bound=_bind_pals,
         free=LauncherWords(argv=("--cpu-bind", "none")),
         local_rank=("PALS_LOCAL_RANKID", "PMI_RANK"),
         tried=False,
@@ -188,7 +278,7 @@ LAUNCHERS = (
         within="pbs",
         starts=("mpich",),
         counted=_count_aprun,
-        bound=binding.bind_aprun,
+        bound=_bind_aprun,
         free=LauncherWords(argv=("-cc", "none")),
         local_rank=("ALPS_APP_PE",),
         tried=False,

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, engine_environment
-from steelyard.launch.binding import Start
 from steelyard.launch.choose import choose_launcher
+from steelyard.launch.launchers import Start
 from steelyard.system.allocation import Allocation
 
 

@@ -22,7 +22,7 @@ from steelyard.results.row import Row
 from steelyard.stats import Interval, NormalForm, fit_normal_form, predict
 
 AHEAD = (2, 4)  # times the most ranks
-_FREE = ("ranks", "placed", "hosts")  # what rows of one curve may differ in
+GROWTH_FREE = ("ranks", "placed", "hosts")  # what rows of one curve may differ in
 
 
 class GrowthTerm(Struct, frozen=True):
@@ -69,12 +69,17 @@ class Growth(Struct, frozen=True, kw_only=True):
     ahead: tuple[GrowthAhead, ...]
 
 
+def is_grown(row: Row) -> bool:
+    """Is it a point of a curve over ranks?"""
+    return row.role == COLLECTIVE and row.status == "ok" and bool(row.time) and row.ranks > 1
+
+
 def growths_of(rows: Sequence[Row]) -> tuple[Growth, ...]:
     """Every collective at four numbers of ranks or more, in the order of the rows."""
     curves: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
-        if row.role == COLLECTIVE and row.status == "ok" and row.time and row.ranks > 1:
-            curves.setdefault(key_of(row, _FREE), {}).setdefault(row.ranks, row)
+        if is_grown(row):
+            curves.setdefault(key_of(row, GROWTH_FREE), {}).setdefault(row.ranks, row)
     found = (_growth(dict(sorted(curve.items()))) for curve in curves.values())
     return tuple(one for one in found if one is not None)
 

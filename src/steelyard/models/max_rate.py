@@ -33,7 +33,7 @@ from steelyard.stats import Interval
 FloatArray = NDArray[np.float64]
 LEAST_PAIRS = 3  # numbers of pairs
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")  # patterns in which each rank has one partner
-_FREE = ("ranks", "placed", "hosts")
+RATE_FREE = ("ranks", "placed", "hosts")
 _STRAIGHT = 0.05  # root mean square of logarithms: rates that miss k R_C by less have no knee
 _BETTER = 0.5  # of what a straight line misses, that a knee may miss
 
@@ -54,12 +54,17 @@ class MaxRate(Struct, frozen=True, kw_only=True):
     missed: float
 
 
+def is_rated(row: Row) -> bool:
+    """Is it a point of a curve over pairs?"""
+    return row.base in _PAIRED and row.status == "ok" and bool(moved_bytes(row) and launch_medians(row))
+
+
 def max_rates_of(rows: Sequence[Row]) -> tuple[MaxRate, ...]:
     """Every pattern of pairs at three numbers of ranks or more, in the order of the rows."""
     curves: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
-        if row.base in _PAIRED and row.status == "ok" and moved_bytes(row) and launch_medians(row):
-            curves.setdefault(key_of(row, _FREE), {}).setdefault(row.ranks // 2, row)
+        if is_rated(row):
+            curves.setdefault(key_of(row, RATE_FREE), {}).setdefault(row.ranks // 2, row)
     found = (dict(sorted(curve.items())) for curve in curves.values())
     return tuple(_max_rate(curve) for curve in found if len(curve) >= LEAST_PAIRS)
 

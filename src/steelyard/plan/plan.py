@@ -129,7 +129,11 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         plan = msgspec.convert(document, Plan)
     except RecursionError:
         raise InputError(f"the plan {path} is nested too deeply; make it flatter") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the plan {path} is not UTF-8 from byte {error.start} on, as TOML is; save it as UTF-8"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"the plan {path} is not TOML: {error}") from None
     except msgspec.ValidationError as error:
         line, sentence = _explain(str(error), text, document)

@@ -14,13 +14,16 @@ from steelyard.results.facets import Rate
 from steelyard.results.load import Measured
 from steelyard.results.row import NOT_YET, Row
 from steelyard.show.figure_groups import FigureGroup
+from steelyard.show.host_sheets import host_names, hosts_words
 from steelyard.show.row_words import bandwidth_words, value_words
 
 MOST_NAMED = 3  # operations that are named in a title, and that have a sentence of their own
 
 
 def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
-    """`mpi.pingpong, openmpi-4.1.4 against mpich-5.0.2, node7, 23 Nov 2026`: what, where and when."""
+    """`mpi.pingpong, openmpi-4.1.4 against mpich-5.0.2, node7, 23 Nov 2026`: what, where and when.
+
+    Hosts are named, the first of them where they are many."""
     ops = list(dict.fromkeys(row.op for row in rows))
     names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
     families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
@@ -32,12 +35,11 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
         what = f"{len(ops)} operations of {', '.join(families)}"
     mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
     rivals = list(folders) if len(folders) > 1 else mpis
-    hosts = dict.fromkeys(str(one.campaign.machine.get("host") or "") for one in folders.values())
     days = dict.fromkeys(day_words(one.campaign.created) for one in folders.values())
     parts = [
         what,
         " against ".join(filter(None, (rivals[0], joined(rivals[1:])))) if rivals else "",
-        " and ".join(filter(None, hosts)),
+        hosts_words(name for one in folders.values() for name in host_names(one)),
         " and ".join(filter(None, days)),
     ]
     return ", ".join(part for part in parts if part)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.models.host_matrix import HostMatrix, HostTimes
 from steelyard.results.hosts import HostSeen
+from steelyard.results.load import Measured
 from steelyard.show.labels import rows_facts
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.stats.standing_out import LEAST_ALIKE
@@ -15,6 +17,7 @@ _EXPLAINED = (
     "each host with the others: the median of its pairs, over that of the middle host, and its nearest and "
     "farthest"
 )
+_MOST_NAMED = 3  # hosts, in a title
 _NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing tells which is the odd one."
 
 
@@ -78,3 +81,20 @@ def _seen_cells(one: HostSeen) -> tuple[str, ...]:
     timer = f"{format_time(one.clock_cost_ns)}, {format_time(one.clock_tick_ns)}"
     who = ", ".join(one.processes) or ("nobody" if one.is_watched else "not looked")
     return one.host, str(one.launches), str(one.ranks), one.machine or "not told", timer, *shares, who
+
+
+def host_names(measured: Measured) -> tuple[str, ...]:
+    """The hosts on which ranks were, or that from which it was measured, where it is known; each once."""
+    seen = dict.fromkeys(
+        place.host for file in measured.files for place in (file.launch.places if file.launch else ())
+    )
+    here = str(measured.campaign.machine.get("host") or "")
+    return tuple(seen) if len(seen) > 1 else (here,) if here else ()
+
+
+def hosts_words(names: Iterable[str]) -> str:
+    """`h1`, `h1, h2 and h3`, `8 hosts (h1, h2, h3, ...)`."""
+    found = list(dict.fromkeys(name for name in names if name))
+    if len(found) <= _MOST_NAMED:
+        return joined(found)
+    return f"{len(found)} hosts ({', '.join(found[:_MOST_NAMED])}, ...)"

@@ -46,6 +46,7 @@ from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
 from steelyard.show.tree_sheets import tree_sheets, untold_sheets
+from steelyard.show.untold_sheets import untold_growth_sheets, untold_rate_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -166,11 +167,11 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "macro": lambda made: macro_sheets(made(MACRO)),
     "messages": lambda made: message_sheets(made(MESSAGES), made(MACRO)),
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
-    "rates": lambda made: max_rate_sheets(made(RATES)),
+    "rates": lambda made: (*max_rate_sheets(made(RATES)), *untold_rate_sheets(made.rows)),
     "scaling": lambda made: scaling_sheets(made(SCALING)),
     "trees": lambda made: (*tree_sheets(made(TREES)), *untold_sheets(made.rows)),
     "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
-    "growth": lambda made: growth_sheets(made(GROWTH)),
+    "growth": lambda made: (*growth_sheets(made(GROWTH)), *untold_growth_sheets(made.rows)),
     "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),
     "functionality": lambda made: functionality_sheets(made(FUNCTIONALITY)),
     "rankings": lambda made: ranking_sheets(made(RANKINGS)),

@@ -20,7 +20,7 @@ from steelyard.results.row import NOT_YET, Row
 from steelyard.results.rows import rows_of
 from steelyard.show.core_pairs import pictured
 from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
-from steelyard.show.host_sheets import seen_sheets
+from steelyard.show.host_sheets import host_names, hosts_words, seen_sheets
 from steelyard.show.labels import row_labels
 from steelyard.show.model_sheets import model_sheets
 from steelyard.show.row_sheet import RowTable, row_sheet
@@ -163,9 +163,9 @@ def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Itera
 
 
 def _host(folder: ReadFolder) -> str:
-    """`node7 (AMD EPYC 9554)`."""
-    machine = folder.measured.campaign.machine
-    host, cpu = (str(machine.get(key) or "") for key in ("host", "cpu_model"))
+    """`node7 (AMD EPYC 9554)`; a model is that of the host from which it was measured."""
+    host = hosts_words(host_names(folder.measured))
+    cpu = str(folder.measured.campaign.machine.get("cpu_model") or "")
     return f"{host} ({cpu})" if host and cpu else host or cpu
 
 

@@ -171,9 +171,14 @@ def test_a_script_is_utf8(word: str, tmp_path: Path) -> None:
         _job(tmp_path, ("steelyard", "run", word))
 
 
-def test_words_of_options_pass() -> None:
-    given = read_options(None, None, None, ("-x 'n1 n2' --hold", "-R 'select[mem>1000] span[ptile=2]'"))
-    assert given.words == ("-x", "n1 n2", "--hold", "-R", "select[mem>1000] span[ptile=2]")
+def test_words_of_options_pass_and_no_other_could_be_a_command_for_a_shell() -> None:
+    """LSF gives a shell what it takes for no option: the word behind one that takes no value."""
+    given = read_options(None, None, None, ("-M '4' --hold", "-R 'select[mem>1000] span[ptile=2]'"))
+    assert given.words == ("-M", "4", "--hold", "-R", "select[mem>1000] span[ptile=2]")
+    submit = BATCH_SYSTEMS["lsf"].submit
+    assert given.words[-1] in submit(msgspec.structs.replace(_WANTED, words=given.words))
+    with pytest.raises(InputError, match="'a; date' could reach a shell"):
+        submit(msgspec.structs.replace(_WANTED, words=("-x", "a; date")))
 
 
 def test_a_job_is_given_the_command_line_again() -> None:

@@ -9,7 +9,9 @@ import pytest
 from described import described
 from steelyard.base.units import format_duration
 from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
+from steelyard.campaign.forecast import Forecast
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
+from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
@@ -50,6 +52,21 @@ def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:
     assert _words("10m", 20, 10, threads=many) == ("20 test cases in 10 launches: at most 10 min",)
     placed = Placement("list", tuple(range(many)))
     assert _words(None, 20, 10, threads=many, placement=placed) == _words(None, 20, 10)
+
+
+@pytest.mark.parametrize(
+    ("budget", "seconds", "words"),
+    [
+        (None, 12.0, "about 12 s;"),
+        ("45s", 12.0, "about 12 s, at most 45 s;"),
+        ("5s", 5.0, "at most 5 s;"),
+        ("1.5m", 90.0, "at most 1 min 30 s;"),
+    ],
+)
+def test_a_limit_that_is_reached_is_no_estimate(budget: str | None, seconds: float, words: str) -> None:
+    counts = {"test_cases": 1, "launches": 1, "starts": 1, "node_hours": 0.0, "bytes": 0}
+    found = Forecast(name="x", seconds=seconds, time_budget=budget, jobs=(), **counts)  # type: ignore[arg-type]
+    assert total_lines(found)[1].startswith(words)
 
 
 def test_what_will_not_fit_is_said_before_it_begins() -> None:

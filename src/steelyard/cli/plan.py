@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
-from steelyard.base.units import format_duration
+from steelyard.base.units import format_duration, parse_seconds
 from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
 from steelyard.campaign.forecast import Forecast, JobForecast, forecast
@@ -96,16 +96,24 @@ def plan_sheet(found: Forecast) -> Sheet:
 
 def total_lines(found: Forecast) -> tuple[str, ...]:
     """All jobs together, in sentences."""
-    limit = f", at most {found.time_budget}" if found.time_budget else ""
     hours = found.node_hours
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
     cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
     disk = f"about {roughly(found.bytes)} of records"
-    time = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
     return (
         f"{cases}: {counted(found.starts, 'start')} of an engine",
-        f"{time}{limit}; {nodes}; {disk}",
+        f"{_time(found)}; {nodes}; {disk}",
     )
+
+
+def _time(found: Forecast) -> str:
+    """`about 12 s, at most 45 s`; the limit alone where it is reached."""
+    about = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
+    if found.time_budget is None:
+        return about
+    budget = parse_seconds(found.time_budget)
+    most = f"at most {format_duration(budget)}"
+    return most if found.seconds >= budget else f"{about}, {most}"
 
 
 def roughly(count: int) -> str:

@@ -6,12 +6,15 @@ script is made (campaign/batch.py).
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
+
+from steelyard.base.errors import InputError
 
 JobPhase = Literal["pending", "running", "over", "unknown"]
 
@@ -85,8 +88,19 @@ def _submit_pbs(wanted: Wanted) -> tuple[str, ...]:
     return ("qsub", *asked, "-j", "oe", "-o", wanted.log, *whose, *wanted.words, wanted.script)
 
 
+_LSF_STRINGS = ("-R", "-w", "-m", "-E", "-Ep", "-env", "-gpu")  # options whose values are of such letters
+
+
 def _submit_lsf(wanted: Wanted) -> tuple[str, ...]:
-    """LSF joins the words of the command and gives them to a shell: they are quoted for it."""
+    """LSF joins the words of the command and gives them to a shell: they are quoted for it.
+
+    Raises InputError for a word that it could take for the first of them, and a shell for more than a word.
+    """
+    for before, word in itertools.pairwise(("", *wanted.words)):
+        if not word.startswith("-") and before not in _LSF_STRINGS and shlex.quote(word) != word:
+            raise InputError(
+                f"--batch-words '{word}' could reach a shell, as a command of bsub; leave it out"
+            )
     slots = ("-n", str(wanted.hosts * wanted.cpus), "-R", f"span[ptile={wanted.cpus}]")
     asked = ("-J", wanted.name, *slots, "-x", "-W", str(wanted.minutes), "-o", wanted.log)
     whose = (*_option("-P", wanted.account), *_option("-q", wanted.partition))

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/driver_cost.py [--points 1000] [--launches 1] [--held 100000]
 
-First what it holds when so many made test cases have ended, and what each took to follow. Then the share of a
-campaign's time that this process, which is the driver, spent: while launches ran, and in all, with importing,
-planning, and at the end reading, judging and printing all.
+First what it holds when so many made test cases have ended, and what each took to follow. Then by how much a
+campaign takes longer than its launches, for importing and planning, and for reading, judging and printing at
+the end; and the CPU time of this process, which is the driver, while launches ran.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import resource
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,32 +26,46 @@ from steelyard.cli.main import app
 from steelyard.records.follow import Tail
 
 
-def cpu() -> float:
-    """Seconds of CPU time of this process, without those of engines."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+@dataclass(frozen=True)
+class Instant:
+    """What the clock says, and what CPU time this process has used, and those whose end it has seen, in s."""
+
+    clock: float
+    own: float
+    others: float
+
+
+def now() -> Instant:
+    """This instant."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Instant(time.monotonic(), *(one.ru_utime + one.ru_stime for one in used))
 
 
 def campaign(points: int, launches: int) -> None:
     """Launches of test cases of mem.copy, driven by this process."""
-    spent: list[tuple[float, float]] = []  # seconds of CPU time and of the wall clock while launches ran
+    marks: list[Instant] = []  # when launches began and ended
     real = cli_run.run_campaign
 
-    def timed(*words: Any, **more: Any) -> None:
-        began, before = time.monotonic(), cpu()
+    def marked(*words: Any, **more: Any) -> None:
+        marks.append(now())
         real(*words, **more)
-        spent.append((cpu() - before, time.monotonic() - began))
+        marks.append(now())
 
     sizes = ",".join(str(8 * (index + 1)) for index in range(points))
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        began, before = time.monotonic(), cpu()
+        first = now()
         words = ["--bytes", sizes, "--launches", str(launches), "--out", f"{folder}/out"]
-        with contextlib.suppress(SystemExit), mock.patch.object(cli_run, "run_campaign", timed):
+        with contextlib.suppress(SystemExit), mock.patch.object(cli_run, "run_campaign", marked):
             app(["run", "mem.copy", *words])
-        spent.append((cpu() - before, time.monotonic() - began))
-    print(f"{points} test cases in {launches} launches:")
-    for what, (used, whole) in zip(("while launches ran", "in all"), spent, strict=True):
-        print(f"  {what}: {used:.2f} s of CPU time in {whole:.1f} s, {100 * used / whole:.2f} %")
+        last = now()
+    began, ended = marks
+    whole, beside = last.clock - first.clock, began.clock - first.clock + last.clock - ended.clock
+    used = began.own - first.own + last.own - ended.own
+    print(f"{points} test cases in {launches} launches, {whole:.1f} s:")
+    print(f"  before and after launches: {beside:.2f} s, {100 * beside / whole:.2f} %")
+    print(f"    CPU time: {used:.2f} s of the driver, {last.others - ended.others:.2f} s of its forks")
+    driving = ended.own - began.own
+    print(f"  CPU time of the driver while launches ran: {driving:.2f} s, {100 * driving / whole:.2f} %")
 
 
 def held(points: int) -> None:
@@ -66,7 +81,7 @@ def held(points: int) -> None:
         ]  # fmt: skip
         path.write_text("".join(json.dumps(line) + "\n" for line in head))
         tail, marks = Tail(path), {points // 100, points // 10, points}
-        began = cpu()
+        began = now()
         with path.open("a") as file:
             for index in range(points):
                 for line in made_point(index):
@@ -74,7 +89,7 @@ def held(points: int) -> None:
                 file.flush()
                 tail.advance()
                 if index + 1 in marks:
-                    took = (cpu() - began) / (index + 1)
+                    took = (now().own - began.own) / (index + 1)
                     print(f"{index + 1:8} test cases ended: {resident_mb():.1f} MB, {1e6 * took:.0f} us each")
 
 

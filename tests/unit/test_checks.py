@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 from pathlib import Path
@@ -333,7 +332,7 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     (planned,) = measured.points
     there = {"hosts": 2, "placement": Placement("other-host", hosts=("n1", "n2"))}
     plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"}, **there)
-    measured = dataclasses.replace(measured, points=(dataclasses.replace(planned, plan=plan),))
+    measured = replace(measured, points=(replace(planned, plan=plan),))
     found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
     words = shlex.split(
         found["failed"].remedy.removeprefix("Measure it alone: ").partition(". For a hang")[0]

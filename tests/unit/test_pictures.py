@@ -26,7 +26,7 @@ from steelyard.plots import (
     tail_charts,
 )
 from steelyard.plots.chart import Band, Bars, Boxes, Curve, Dots, Outline
-from steelyard.plots.distributions import BINS, TAIL_POINTS
+from steelyard.plots.distributions import BINS, MOST_RIDGES, TAIL_POINTS
 from steelyard.plots.panels import MOST_SHAPES
 from steelyard.plots.ranks import MOST_ROWS
 from steelyard.records.schema import End
@@ -80,6 +80,17 @@ def test_a_histogram_for_each_size_and_its_marks(tmp_path: Path) -> None:
     late = [(row.get(Samples).p99 or 0) / (row.time or 1) for row in rows]
     assert marks == pytest.approx([1.0, late[0], 1.0, late[1]])
     assert late[1] == pytest.approx(3.0, rel=0.05)
+
+
+def test_of_many_sizes_some_are_drawn_and_the_picture_says_so(tmp_path: Path) -> None:
+    sizes = [8 * (number + 1) for number in range(MOST_RIDGES + 20)]
+    made = [FakePoint("mpi.bcast", regimes(200.0, 400.0), bytes=size) for size in sizes]
+    (chart,) = histogram_charts(group_of(tmp_path, made))
+    assert len(chart.marks_of(Outline)) == len(chart.y.ticks) == MOST_RIDGES
+    names = [name for _, name in chart.y.ticks]
+    assert names[0].startswith("8 B,")
+    assert names[-1].startswith("544 B,")
+    assert chart.note == "48 of 68 histograms are drawn, evenly chosen"
 
 
 def test_a_p99_beyond_the_axis_is_a_triangle(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def finished(folder: Path) -> dict[tuple[str, int], End]:
     """The ends of all points so far, by job name and point; samples are let go as they are read."""
     return {
         (file.job.job, run.index): run.end
-        for file in read_folder(folder, visit=lambda *_: None)
+        for file in read_folder(folder, samples=False)
         for run in file.points
         if run.end is not None
     }

@@ -156,15 +156,12 @@ def _measured(options: AcceptOptions) -> ReadFolder:
 
 def _read(folder: Path) -> ReadFolder:
     """A results folder that is there. Raises InputError."""
-    from steelyard.models.made import Made
-    from steelyard.results.load import load
-    from steelyard.results.rows import rows_of
-    from steelyard.show.overview import ReadFolder
+    from steelyard.show.overview import read_rows
+    from steelyard.system.workers import mapped
 
     if not folder.is_dir():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
-    measured = load(folder)
-    return ReadFolder("", measured, Made(rows_of(measured)))
+    return read_rows(folder, mapped=mapped)
 
 
 def _weighed(read: ReadFolder) -> Weighed:

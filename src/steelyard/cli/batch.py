@@ -182,5 +182,6 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
 
         write_measured(to, Export(tuple(exported(*one) for one in read), their_tests(like)))
     from steelyard.report import write_report
+    from steelyard.system.workers import mapped
 
-    line(f"report:  {write_report(folders, out / 'report.html')}")
+    line(f"report:  {write_report(folders, out / 'report.html', mapped)}")

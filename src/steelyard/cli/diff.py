@@ -63,7 +63,7 @@ def diff(options: DiffOptions) -> None:
 def _settings(folder: Path) -> dict[str, str]:
     """All that the records of a folder say that it was measured with. Raises InputError."""
     campaign = _campaign(folder)
-    files = read_folder(folder, visit=lambda *_: None)
+    files = read_folder(folder, samples=False)
     machine = {key: campaign.machine.get(key) for key in ("host", "cpu_model")}
     told = {
         **flat_plan(campaign.plan),

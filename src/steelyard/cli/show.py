@@ -71,12 +71,13 @@ class ReportOptions:
 def report(options: ReportOptions) -> None:
     """Write the results as one HTML file that opens offline."""
     from steelyard.report import write_report
+    from steelyard.system.workers import mapped
 
     for folder in options.folders:
         _check_folder(folder)
     path = options.output or options.folders[0] / "report.html"
     try:
-        write_report(options.folders, path)
+        write_report(options.folders, path, mapped)
     except OSError as error:
         raise InputError(f"'{path}' cannot be written: {error.strerror}; give -o another place") from None
     say(str(path))
@@ -107,15 +108,12 @@ def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
 def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
     """What a folder's records come to, and what the checks find; `name` tells it from others."""
     from steelyard.checks import diagnostics
-    from steelyard.models.made import Made
-    from steelyard.results.load import load
-    from steelyard.results.rows import rows_of
-    from steelyard.show.overview import ReadFolder
+    from steelyard.show.overview import read_rows
     from steelyard.show.short_names import named_shortly
+    from steelyard.system.workers import mapped
 
-    measured = load(folder)
-    rows = rows_of(measured)
-    return ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows]))
+    read = read_rows(folder, name, mapped)
+    return read, diagnostics(read.measured, *named_shortly([read.rows]))
 
 
 def print_results(folders: Sequence[ReadFolder]) -> None:

@@ -25,6 +25,7 @@ FloatArray = NDArray[np.float64]
 CURVE_POINTS = 100  # of a distribution: finer than a small picture shows
 TAIL_POINTS = 96  # of a tail: 32 for each power of ten down to a thousandth
 BINS = 120  # of a histogram, across its picture
+MOST_RIDGES = 48  # histograms of a picture, which is then as high as a screen
 RIDGE_HEIGHT = 0.86  # of a histogram, in rows
 LEAST_BAR = 0.004  # of the highest bar: what is lower is not drawn
 RIDGE_START, RIDGE_END = 0.2, 10.0  # medians that the picture of histograms may reach down and up to
@@ -146,7 +147,15 @@ def histogram_charts(group: FigureGroup) -> list[Chart]:
 def _ridge_chart(
     title: str, names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], note: str
 ) -> Chart:
-    """A row for each item. The axis ends where the last p99 does, or a triangle says that it lies beyond."""
+    """A row for each item, or for as many as there is room for, the first and the last among them.
+
+    The axis ends where the last p99 does, or a triangle says that it lies beyond.
+    """
+    if len(pairs) > MOST_RIDGES:
+        chosen = np.linspace(0, len(pairs) - 1, MOST_RIDGES).round().astype(int).tolist()
+        some = f"{MOST_RIDGES} of {len(pairs)} histograms are drawn, evenly chosen"
+        names, pairs = [names[i] for i in chosen], [pairs[i] for i in chosen]
+        note = "; ".join(part for part in (some, note) if part)
     ridges = [_ridge(*pair) for pair in pairs]
     edges = _ridge_edges(ridges)
     two_ways = any(item.row.get(Messages).ways is not None for _, item in pairs)

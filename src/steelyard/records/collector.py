@@ -158,10 +158,7 @@ class Collector:
         if run.point is not None and end.status == "ok":
             if found := end_contradiction(run, end):
                 raise InputError(f"{self.path} contradicts itself: {found}; {REMEDY}")
-            kind = kind_of_point(run.point, run.phases)
-            path, other = self.kinds.setdefault(run.index, (self.path, kind))
-            if kind != other:
-                raise InputError(f"point {run.index} is not the same in {path} and {self.path}; {REMEDY}")
+            check_kind(self.kinds, run.index, self.path, kind_of_point(run.point, run.phases))
         return run
 
     def _forget_syncs(self) -> None:
@@ -182,6 +179,13 @@ class Collector:
         used = _used_syncs(index, seen.reduced, self._reduced_syncs)
         syncs = tuple(self._reduced_syncs[number] for number in used)
         return replace(run, reduced=tuple(seen.reduced), reduced_syncs=syncs)
+
+
+def check_kind(kinds: Kinds, point: int, path: Path, kind: tuple[object, ...]) -> None:
+    """Note in `kinds` what a file says that a point is. Raises InputError if another says otherwise."""
+    first, other = kinds.setdefault(point, (path, kind))
+    if kind != other:
+        raise InputError(f"point {point} is not the same in {first} and {path}; {REMEDY}")
 
 
 def _name(record: Record) -> str:

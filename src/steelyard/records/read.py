@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -13,11 +14,13 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import check_regular
 from steelyard.base.foreign import all_visible, is_plain, visible
-from steelyard.records.collector import REMEDY, Collector, Kinds
+from steelyard.base.serially import Mapper, serially
+from steelyard.records.collector import REMEDY, Collector, Kinds, check_kind
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.schema import SCHEMA, End, Job, Launch, Record, Watch
 
 Visit = Callable[[JobFile, PointRun], None]
+Found = TypeVar("Found")
 
 
 class Reading(Struct, frozen=True):
@@ -37,6 +40,7 @@ class _Head(Struct):
 
 _CHUNK = b'{"record":"obs"'
 _READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are put together from what is read at once
+_BYTES_PER_SECOND = 5e7  # about what one process reads
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps quicker
 
 _decoder = msgspec.json.Decoder(Record)
@@ -168,22 +172,59 @@ def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None)
     return collector.whole(runs, is_cut)
 
 
-def read_folder(folder: Path, visit: Visit | None = None) -> tuple[JobFile, ...]:
+def read_folder(folder: Path, *, samples: bool = True) -> tuple[JobFile, ...]:
     """All files of `folder`/records, sorted by launch, then name, then age (a resumed job has several files).
 
-    `visit` as for `read_job`, in no particular order of files. Raises InputError when there is no such folder
-    or a file is broken.
+    Without `samples` those are let go as they are read. Raises InputError when there is no such folder or a
+    file is broken.
     """
+    return _in_order(_read(path, None if samples else lambda *_: None) for path in _record_paths(folder))
+
+
+def read_points(
+    folder: Path, make: Callable[[JobFile, PointRun], Found], mapped: Mapper = serially
+) -> tuple[tuple[JobFile, ...], list[Found]]:
+    """The files as `read_folder` has them, without samples, and what `make` makes of each point with its own.
+
+    The `JobFile` that `make` gets is that of `read_job`'s visitors. `mapped` may read files side by side.
+    """
+
+    def read(path: Path) -> tuple[JobFile | None, Kinds, list[Found]]:
+        made: list[Found] = []
+        return *_read(path, lambda file, run: made.append(make(file, run))), made
+
+    paths = _record_paths(folder)
+    each = mapped(read, paths, sum(path.stat().st_size for path in paths) / _BYTES_PER_SECOND)
+    return _in_order([(file, kinds) for file, kinds, _ in each]), [one for _, _, made in each for one in made]
+
+
+def _read(path: Path, visit: Visit | None) -> tuple[JobFile | None, Kinds]:
+    """A file, and what its points are, for files that are read apart are held against each other later."""
+    kinds: Kinds = {}
+    return read_job(path, visit, kinds), kinds
+
+
+def _record_paths(folder: Path) -> list[Path]:
     records = folder / "records"
     if not records.is_dir():
         raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote")
-    kinds: Kinds = {}
-    files = [job for path in records.glob("*.jsonl") if (job := read_job(path, visit, kinds)) is not None]
-    for file in files:
+    return sorted(records.glob("*.jsonl"))
+
+
+def _in_order(each: Iterable[tuple[JobFile | None, Kinds]]) -> tuple[JobFile, ...]:
+    """The files that are whole enough to count, sorted. Raises InputError where they do not go together."""
+    files: list[JobFile] = []
+    seen: Kinds = {}
+    for file, kinds in each:
+        for index, (path, kind) in kinds.items():
+            check_kind(seen, index, path, kind)
+        if file is None:
+            continue
         if not re.fullmatch(re.escape(file.job.job) + r"(\.\d+)?", file.path.stem):
             raise InputError(
                 f"{file.path} is not named as its job, {file.job.job}; if it is a copy, move it elsewhere"
             )
+        files.append(file)
     return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, part_number(file))))
 
 

@@ -17,9 +17,9 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
+from steelyard.base.serially import Mapper, serially
 from steelyard.checks import diagnostics
 from steelyard.compare.verdicts import Verdicts
-from steelyard.models.made import Made
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
 from steelyard.report.answers import (
@@ -43,8 +43,6 @@ from steelyard.report.model_sections import (
 )
 from steelyard.report.place import HostSetting, settings_of
 from steelyard.report.section import group_section, rows_in
-from steelyard.results.load import load
-from steelyard.results.rows import rows_of
 from steelyard.show.core_pairs import pair_tables
 from steelyard.show.figure_groups import FigureGroup, group_items
 from steelyard.show.overview import (
@@ -53,6 +51,7 @@ from steelyard.show.overview import (
     folder_names,
     group_sheet,
     op_summaries,
+    read_rows,
     shown_items,
 )
 from steelyard.show.short_names import named_shortly
@@ -85,16 +84,15 @@ class Findings:
     found: tuple[tuple[str, Diagnostic], ...]
 
 
-def write_report(folders: Sequence[Path], out: Path, reference: Weighed | None = None) -> Path:
+def write_report(folders: Sequence[Path], out: Path, mapped: Mapper = serially) -> Path:
     """Writes one self-contained HTML file about one or several results folders and returns its path.
 
-    `reference`: what a folder of the plan `acceptance` is held against.
+    `mapped` may read records and make rows side by side.
     Raises InputError when a folder holds no records, or `out` is a folder.
     """
     names = folder_names(folders)
-    return _write(
-        [read_results(path, name) for path, name in zip(folders, names, strict=True)], out, reference
-    )
+    read = [read_results(path, name, mapped) for path, name in zip(folders, names, strict=True)]
+    return _write(read, out)
 
 
 def report_measured(read: ReadFolder, found: Sequence[Diagnostic], reference: Weighed | None = None) -> Path:
@@ -222,11 +220,10 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             yield Findings(title, kinds[0], tuple(own))
 
 
-def read_results(path: Path, name: str) -> Folder:
+def read_results(path: Path, name: str, mapped: Mapper = serially) -> Folder:
     """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
-    measured = load(path)
-    rows = rows_of(measured)
-    return _shown(ReadFolder(name, measured, Made(rows)), diagnostics(measured, *named_shortly([rows])))
+    read = read_rows(path, name, mapped)
+    return _shown(read, diagnostics(read.measured, *named_shortly([read.rows])))
 
 
 def _shown(read: ReadFolder, found: Sequence[Diagnostic]) -> Folder:

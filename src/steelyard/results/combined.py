@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct
 
 from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch
@@ -23,8 +23,7 @@ from steelyard.stats.few import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(Struct, frozen=True):
     """What several launches make together; at least one.
 
     `samples` are those of all launches, in ns; `tick` is the timer's; `blocks` are the launches' own
@@ -44,7 +43,7 @@ class Combined:
     typical: int
     disturbed: bool = False
     probability: float | None = None
-    tails: tuple[Blocks, ...] = field(default=())
+    tails: tuple[Blocks, ...] = ()
 
     @property
     def time(self) -> Estimate:

@@ -6,9 +6,8 @@ operation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
@@ -18,8 +17,7 @@ from steelyard.records.schema import Obs, Point, Sync
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Stamps:
+class Stamps(Struct, frozen=True):
     """The samples of a point without those that started late.
 
     `start` and `stop` are on the reference clock where the method is synchronised, else on each rank's own.
@@ -45,8 +43,7 @@ class Stamps:
         return np.asarray(self.stop - self.start - self.cost[:, None])
 
 
-@dataclass(frozen=True, slots=True)
-class Durations:
+class Durations(Struct, frozen=True):
     """What stands for the operation in each sample, and what was taken off.
 
     `low` is what the operation took at least: of a synchronised method, from the last start to the last stop,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from steelyard.base.serially import Mapper, serially
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
-from steelyard.records.read import part_number, read_folder
+from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import Reduced, ReducedSync
 from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync, Transport
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
@@ -23,8 +24,7 @@ from steelyard.stats.few import mean, middle, row_middles
 IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What the machine was like when a chunk had been taken, whose median was `value` ns per operation.
 
     `canary` is what a cache line took between two ranks without MPI, in ns (None: no two could tell), `noise`
@@ -36,8 +36,7 @@ class Look:
     noise: float
 
 
-@dataclass(frozen=True, slots=True)
-class Spun:
+class Spun(Struct, frozen=True):
     """What waits saw of the cores of `ranks`, shape (any,): ns spent reading the clock, lost, longest gap."""
 
     ranks: IntArray
@@ -46,8 +45,7 @@ class Spun:
     longest_ns: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class OpSamples:
+class OpSamples(Struct, frozen=True):
     """For an op of the family noise: when each sample began, what it took, what was counted in it.
 
     Shapes (ranks, count); in ns on each rank's own clock, less the cost of the clock.
@@ -58,8 +56,7 @@ class OpSamples:
     counts: dict[str, IntArray]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """What the timestamps of one point in one launch say, in ns per operation, less the cost of the clock.
 
     `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick`
@@ -106,8 +103,7 @@ class Values:
         return None if self.skews is None else middle(self.skews)
 
 
-@dataclass(frozen=True, slots=True)
-class PointLaunch:
+class PointLaunch(Struct, frozen=True):
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
     `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
@@ -141,16 +137,14 @@ class PointLaunch:
         return self.taken.values
 
 
-@dataclass(frozen=True, slots=True)
-class PointLaunches:
+class PointLaunches(Struct, frozen=True):
     """One point over all launches, in the order of the launches."""
 
     plan: PlannedPoint
     cells: tuple[PointLaunch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """A results folder, read: what was planned, the files, and every point with its values."""
 
     folder: Path
@@ -159,40 +153,50 @@ class Measured:
     points: tuple[PointLaunches, ...]
 
 
-def load(folder: Path) -> Measured:
+def load(folder: Path, mapped: Mapper = serially) -> Measured:
     """Reads campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
 
     Of several measurements of a point in a launch (a job that was resumed) the last one that has ended
-    counts. Raises InputError.
+    counts. `mapped` may read files side by side. Raises InputError.
     """
     campaign = read_campaign(folder)
     plans = {plan.point: plan for plan in campaign.points}
-    best: dict[tuple[int, int], tuple[tuple[bool, int], PointLaunch]] = {}
-
-    def visit(file: JobFile, run: PointRun) -> None:
-        key, rank = (run.index, file.job.launch), (run.end is not None, part_number(file))
-        if key not in best or rank > best[key][0]:
-            best[key] = rank, cell_of(file, run)
-        if run.index not in plans:
-            plans[run.index] = _plan_of(file.job, run)
-
-    files = read_folder(folder, visit)
+    files, found = read_points(folder, _found, mapped)
+    best: dict[tuple[int, int], _Found] = {}
+    for one in found:
+        kept = best.setdefault((one.point, one.cell.launch), one)
+        if one.rank > kept.rank:
+            best[one.point, one.cell.launch] = one
+        if one.point not in plans:
+            plans[one.point] = _plan_of(one)
     cells: dict[int, list[PointLaunch]] = {index: [] for index in plans}
     for index, launch in sorted(best):
-        cells[index].append(best[index, launch][1])
+        cells[index].append(best[index, launch].cell)
     points = tuple(PointLaunches(plan, tuple(cells[index])) for index, plan in plans.items())
     return Measured(folder, campaign, files, points)
 
 
-def _plan_of(job: Job, run: PointRun) -> PlannedPoint:
+class _Found(Struct, frozen=True):
+    """A point of one file; those of a later `rank` count: that it has ended, and the part of its job."""
+
+    point: int
+    rank: tuple[bool, int]
+    cell: PointLaunch
+
+
+def _found(file: JobFile, run: PointRun) -> _Found:
+    return _Found(run.index, (run.end is not None, part_number(file)), cell_of(file, run))
+
+
+def _plan_of(found: _Found) -> PlannedPoint:
     """The axes of a point that no campaign.json names, from its records."""
+    job, p = found.cell.job, found.cell.point
     mpi = job.mpi.name if job.mpi else None
     place = _placement_of(job)
-    if run.point is None:
+    if p is None:
         return PlannedPoint(
-            point=run.index, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
+            point=found.point, op="?", ranks=job.ranks, threads=job.threads, mpi=mpi, placement=place
         )
-    p = run.point
     return PlannedPoint(
         point=p.point,
         op=p.op,

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from steelyard.base.plural import plural
+from steelyard.base.serially import Mapper, serially
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
 from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
 from steelyard.records.schema import Point, Transport
@@ -28,6 +29,7 @@ from steelyard.stats.interval import Blocks, alike_p
 
 # The role of an op -> what a table of it is about, where that is not its time.
 HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
+_CELL_SECONDS = 3e-4  # about what a point of a launch takes: reckoned, not measured
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
 
@@ -36,19 +38,25 @@ def results(folder: Path) -> tuple[Row, ...]:
     return rows_of(load(folder))
 
 
-def rows_of(measured: Measured, level: float = 0.95) -> tuple[Row, ...]:
-    """A row for each point, in the order of the plan; `level` is what intervals are asked to have."""
+def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) -> tuple[Row, ...]:
+    """A row for each point, in the order of the plan; `level` is what intervals are asked to have.
+
+    `mapped` may make rows side by side.
+    """
     named, ops = _named(measured), measured.campaign.ops
     sized = {name for name, op in ops.items() if op.sized}
     sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
     seen: dict[str, list[Interference]] = {}
     for file in measured.files:
         seen.setdefault(file.job.job, []).append(interference_in(file))
-    rows = []
-    for point in with_same_answers(measured.points):
+
+    def make(point: PointLaunches) -> Row:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
         op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
-        rows.append(_row(point, level, named, op, disturbed))
+        return _row(point, level, named, op, disturbed)
+
+    points = with_same_answers(measured.points)
+    rows = mapped(make, points, _CELL_SECONDS * sum(len(point.cells) for point in points))
     return with_roofs(with_overheads(tuple(rows), level))
 
 

@@ -11,11 +11,13 @@ from typing import TypeVar
 
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted, counted_range, joined
+from steelyard.base.serially import Mapper, serially
 from steelyard.base.units import format_bytes
 from steelyard.models.made import Made
 from steelyard.results.hosts import hosts_seen
-from steelyard.results.load import Measured
+from steelyard.results.load import Measured, load
 from steelyard.results.row import NOT_YET, Row
+from steelyard.results.rows import rows_of
 from steelyard.show.core_pairs import pictured
 from steelyard.show.figure_groups import SKIPPED, FigureGroup, Shown, group_items
 from steelyard.show.host_sheets import host_names, hosts_words, seen_sheets
@@ -45,6 +47,15 @@ class ReadFolder:
 
 
 F = TypeVar("F", bound=ReadFolder)
+
+
+def read_rows(folder: Path, name: str = "", mapped: Mapper = serially) -> ReadFolder:
+    """A results folder with the rows that its records come to; `name` tells it from others.
+
+    `mapped` may do so side by side. Raises InputError.
+    """
+    measured = load(folder, mapped)
+    return ReadFolder(name, measured, Made(rows_of(measured, mapped=mapped)))
 
 
 def as_shown(folders: Sequence[F]) -> list[F]:

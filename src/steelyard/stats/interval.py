@@ -8,10 +8,10 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
 from steelyard.stats.few import deviation, mean, middle
@@ -42,8 +42,7 @@ class Interval(Struct, frozen=True):
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A value with its interval: never a bare number.
 
     `level` is the probability that the interval was built for; for order statistics it is the one that the
@@ -61,8 +60,7 @@ class Estimate:
     widened: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Struct, frozen=True):
     """The interval of one launch; `lag1` is the autocorrelation of its fine blocks (None below 32 values).
 
     `medians` are those of the coarse blocks, or their quantiles where another one was asked for.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.few import deviation, mean, middle, variance
@@ -23,6 +23,7 @@ from steelyard.stats.interval import (
 from steelyard.stats.quantile import FloatArray, median
 
 MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones are not worth two numbers
+_ROUNDED_GAP = MODE_GAP * (1 - 1e-12)  # of values, where MODE_GAP is of the logarithms that are made of them
 MODE_NOISE = 4.0  # standard deviations inside modes that the gap between them exceeds
 FEW_LEVEL = 0.9995  # Student's t of that level instead, where so few values know their deviation badly
 LEAST_SHARE = 0.05  # of a launch's blocks: what a mode inside it needs
@@ -36,8 +37,7 @@ DRIFT_T = 5.96  # Student's t with 6 degrees of freedom at p = 0.001, two-sided
 IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """A level that values stay at. `value`: the median of `levels`, those of the launches that were in it.
 
     With one launch `levels` are medians of its blocks instead. `by_launch`: the level of each launch, None
@@ -51,8 +51,7 @@ class Mode:
     shares: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(Struct, frozen=True):
     """Where a launch was for a share of its time; `blocks`: the block medians there, in time."""
 
     launch: int
@@ -136,11 +135,11 @@ def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> Flo
     part next to it, and strays are few.
     """
     nothing = np.empty(0)
-    if values.size < 2 * least or values.min() <= 0 or values.max() / values.min() <= MODE_GAP:
+    most_strays = max(values.size >= STRAYS_OF // 2, values.size // STRAYS_OF)
+    if values.size < 2 * least or not _has_gap(np.sort(values), least, most_strays):
         return nothing
     order = np.argsort(values, kind="stable")
     logs, owner = np.log(values[order]), owners[order].tolist()
-    most_strays = max(values.size >= STRAYS_OF // 2, values.size // STRAYS_OF)
     widest = np.argsort(-np.diff(logs), kind="stable")
     best = nothing
     for count in range(1, MOST_MODES + 2 * most_strays):
@@ -153,6 +152,14 @@ def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> Flo
         if _are_apart(proper, gaps, strays, tick):
             best = np.array([math.exp((low + high) / 2) for low, high in gaps])
     return best
+
+
+def _has_gap(ordered: FloatArray, least: int, most_strays: int) -> bool:
+    """May sorted values have a gap between two parts of `least`, with all strays in it? Most have none."""
+    if ordered[0] <= 0:
+        return False
+    ends = np.minimum(np.arange(least, ordered.size - least + 1) + most_strays, ordered.size - least)
+    return bool((ordered[ends] > _ROUNDED_GAP * ordered[least - 1 : ordered.size - least]).any())
 
 
 def _are_apart(

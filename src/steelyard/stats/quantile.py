@@ -60,6 +60,7 @@ def pooled_quantile(
         return quantile(np.concatenate(parts), probabilities, tick)
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
+    parts = [np.sort(one) for one in parts]  # to merge sorted ones takes less than to sort all
     data = np.concatenate(parts)
     weight = np.concatenate([np.full(one.size, 1.0 / one.size / len(parts)) for one in parts])
     order = np.argsort(data, kind="stable")

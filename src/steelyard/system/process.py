@@ -12,8 +12,9 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO
@@ -102,7 +103,7 @@ class Child:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
                 pass_fds=held,
-                preexec_fn=_dies_with(os.getpid()),
+                preexec_fn=partial(die_with, os.getpid()),
             )
         except OSError as error:
             words = f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}"
@@ -249,15 +250,11 @@ def new_mark() -> str:
     return uuid.uuid4().hex
 
 
-def _dies_with(parent: int) -> Callable[[], None]:
-    """What a new process does before it becomes the program: ask for a TERM for when `parent` ends."""
-
-    def prepare() -> None:
-        _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        if os.getppid() != parent:  # it ended before we could ask
-            os._exit(128 + signal.SIGTERM)
-
-    return prepare
+def die_with(parent: int) -> None:
+    """What a new process does first: ask for a TERM for when `parent` ends."""
+    _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before we could ask
+        os._exit(128 + signal.SIGTERM)
 
 
 def end_marked(mark: str) -> tuple[list[int], list[int]]:

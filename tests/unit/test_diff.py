@@ -59,6 +59,15 @@ def test_what_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str
     }
 
 
+def test_other_hosts_beside_the_first_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    point = FakePoint("mpi.bcast", steady(1e3, count=20))
+    one, other = (
+        write_folder(tmp_path / second, [point], machine=_MACHINE, hosts=("a", second).__getitem__)
+        for second in ("b", "c")
+    )
+    assert _rows(capsys, one, other) == {"hosts": ("a, b", "a, c")}
+
+
 def test_hostile_words_are_shown_and_not_obeyed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = _folder(tmp_path / "one"), _folder(tmp_path / "other", {"kernel": "\x1b[2J6.2"})
     with pytest.raises(typer.Exit):

@@ -78,7 +78,7 @@ def test_variables_of_the_command_line() -> None:
         ("UCX_TLS", "--env UCX_TLS is not of the form NAME=VALUE, as in --env UCX_TLS=tcp,self"),
         ("=1", "--env =1 is not of the form"),
         ("a b=1", "--env 'a b' is no variable"),
-        ("A;rm=1", "is no variable that a launch can be given"),
+        ("A;rm=1", "is no variable that a launch can be given; a name has letters, digits and _"),
         ("STEELYARD_CHILD=1", "--env 'STEELYARD_CHILD' is no variable"),
         ("A=\x1b[2J", r"--env A has control characters in '\\x1b\[2J'"),
         ("A=a\nb", "has control characters"),

@@ -21,10 +21,8 @@ _USUAL_SECONDS = 0.04  # of a point without a budget: most_seconds of the defaul
 # In all mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
-_START_SECONDS = {
-    True: 0.4,
-    False: 0.1,
-}  # of a launch: MPICH 0.15, Open MPI 0.45; without MPI
+# Of a launch without an MPI, with one (MPICH 0.15, Open MPI 0.45), and over hosts (srun 0.6, ssh more).
+_SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
 _GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5  # of the budget, and in seconds: how long a point in flight is awaited
 
 
@@ -124,4 +122,5 @@ def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, each: float
     lasting = sum(setup.ops.all[point.op].lasts for point in job.points)
     meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
     points = (len(job.points) - lasting) * (each + meet) + lasting * _LASTING_SECONDS
-    return _START_SECONDS[group.mpi is not None] + points
+    start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
+    return (_SOLO_START if group.mpi is None else start) + points

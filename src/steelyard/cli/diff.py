@@ -19,6 +19,7 @@ from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of
 from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.read import read_folder
+from steelyard.show.host_sheets import hosts_of
 from steelyard.show.sheet import Sheet, plain_lines, words
 
 EXAMPLES = {
@@ -65,9 +66,11 @@ def _settings(folder: Path) -> dict[str, str]:
     campaign = _campaign(folder)
     files = read_folder(folder, samples=False)
     machine = {key: campaign.machine.get(key) for key in ("host", "cpu_model")}
+    hosts = sorted(hosts_of(files))
     told = {
         **flat_plan(campaign.plan),
         **{name: str(value) for name, value in machine.items() if value},
+        **({"hosts": ", ".join(hosts)} if len(hosts) > 1 else {}),
         "format of records": str(campaign.schema),
     }
     return {**told, **settings_of(campaign.machine, files)}

@@ -34,7 +34,10 @@ _OURS = "STEELYARD_"  # variables by which the package speaks to its engines
 def check_variable(name: str, values: Sequence[str]) -> None:
     """Raises ValueError, in a sentence, for what is no variable or no value that a program can be given."""
     if not _NAME.fullmatch(name) or name.startswith(_OURS):
-        raise ValueError(f"env '{visible(name)}' is no variable that a launch can be given")
+        raise ValueError(
+            f"env '{visible(name)}' is no variable that a launch can be given; a name has letters, digits "
+            f"and _, and does not begin with {_OURS}"
+        )
     for value in values:
         if visible(value) != value:
             raise ValueError(f"env {name} has control characters in '{visible(value)}'; leave them out")

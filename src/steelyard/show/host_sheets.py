@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.models.host_matrix import HostMatrix, HostTimes
+from steelyard.records.job_file import JobFile
 from steelyard.results.hosts import HostSeen
 from steelyard.results.load import Measured
 from steelyard.show.labels import rows_facts
@@ -85,11 +86,15 @@ def _seen_cells(one: HostSeen) -> tuple[str, ...]:
 
 def host_names(measured: Measured) -> tuple[str, ...]:
     """The hosts on which ranks were, or that from which it was measured, where it is known; each once."""
-    seen = dict.fromkeys(
-        place.host for file in measured.files for place in (file.launch.places if file.launch else ())
-    )
+    seen = hosts_of(measured.files)
     here = str(measured.campaign.machine.get("host") or "")
-    return tuple(seen) if len(seen) > 1 else (here,) if here else ()
+    return seen if len(seen) > 1 else (here,) if here else ()
+
+
+def hosts_of(files: Iterable[JobFile]) -> tuple[str, ...]:
+    """The hosts on which ranks were, each once."""
+    places = (place for file in files if file.launch for place in file.launch.places)
+    return tuple(dict.fromkeys(place.host for place in places))
 
 
 def hosts_words(names: Iterable[str]) -> str:

@@ -83,7 +83,9 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
         lows.append((start[:, low], stop[:, low]))
     start, stop = (np.concatenate([pair[i] for pair in kept], axis=1) for i in (0, 1))
     none = np.empty((ranks, 0))
-    low_start, low_stop = (np.concatenate([none, *(pair[i] for pair in lows)], axis=1) for i in (0, 1))
+    low_start, low_stop = (
+        np.concatenate([pair[i] for pair in lows], axis=1) if lows else none for i in (0, 1)
+    )
     return Stamps(
         point=point,
         start=start,

@@ -62,7 +62,7 @@ class Values(Struct, frozen=True):
     `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick`
     is the clock's tick per value. `low` is what the operation took at least, where the method can tell,
     shape (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians`
-    and `mean_extent` are of each rank's own durations: medians, shape (ranks,), (0,) of messages, or of
+    and `mean_extent` are of several ranks' own durations: medians, shape (ranks,), (0,) of messages, or of
     the ranks `kept` alone; the least, the mean and the greatest of all ranks' means. `rank_quantiles` are
     `reduced.QUANTILES` of all ranks' medians. For a synchronised method, `skews` are the spreads of
     starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops, and
@@ -268,7 +268,7 @@ def _taken(file: JobFile, run: PointRun) -> Values:
     found = durations(stamps)
     scale = run.point.reps * run.point.parts
     ranks = stamps.start.shape[0]
-    has_own = run.point.report != "message"  # of which a rank has an instant, and no duration
+    has_own = ranks > 1 and run.point.report != "message"  # of which a rank has an instant, and no duration
     own = stamps.local / scale if has_own else np.empty((0, 1))
     medians = row_middles(own)
     many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once

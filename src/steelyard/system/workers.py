@@ -39,6 +39,7 @@ def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers
     """What forks find, each of every so many things; raises EOFError where one is killed."""
     found: list[Any] = [None] * len(things)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_without_gc())
         pipes = [stack.enter_context(_fork(function, things[first::workers])) for first in range(workers)]
         for first, pipe in enumerate(pipes):
             made, error = pickle.load(pipe)  # noqa: S301 - of a fork of this process
@@ -46,6 +47,19 @@ def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers
                 raise error
             found[first::workers] = made
     return found
+
+
+@contextlib.contextmanager
+def _without_gc() -> Iterator[None]:
+    """All that a fork hands over is kept: to look through it for garbage takes as long as to take it in."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+        gc.freeze()
 
 
 @contextlib.contextmanager
@@ -73,7 +87,6 @@ def _work(function: Callable[[Thing], Found], things: Sequence[Thing], into: int
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         die_with(parent)
-        gc.disable()  # it lives for a second
         answer: tuple[list[Found], Exception | None]
         try:
             answer = [function(one) for one in things], None

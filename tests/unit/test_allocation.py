@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.system.allocation import AllocatedHost, Allocation, expand_hosts, read_allocation, take_hosts
+from steelyard.launch.batch_systems import read_allocation
+from steelyard.system.allocation import AllocatedHost, Allocation, expand_hosts, take_hosts
 
 
 @pytest.mark.parametrize(

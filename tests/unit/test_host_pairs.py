@@ -17,6 +17,8 @@ from placed import tables_text
 from steelyard.base.errors import InputError
 from steelyard.checks import diagnostics
 from steelyard.engines.description import ALL_VALUES, ops_of
+from steelyard.launch import batch_systems
+from steelyard.launch.batch_systems import with_switches
 from steelyard.models.host_matrix import host_matrices, hosts_of_ranks
 from steelyard.plan.host_pairs import HOST_WORDS, is_of_hosts, stand_ins
 from steelyard.plan.plan import Measure, Plan
@@ -32,8 +34,7 @@ from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
 from steelyard.show.core_pairs import pair_tables
 from steelyard.stats.standing_out import standing_out
-from steelyard.system import allocation as allocations
-from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts, with_switches
+from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts
 from steelyard.system.process import Done
 from steelyard.system.topology import Cpu, Topology
 
@@ -143,7 +144,7 @@ SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[0-1]
 def test_switches_as_the_batch_system_tells_them(
     code: int, out: str, switches: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allocations, "run", lambda *_, **__: Done(code, out, ""))
+    monkeypatch.setattr(batch_systems, "run", lambda *_, **__: Done(code, out, ""))
     monkeypatch.setattr(shutil, "which", lambda *_, **__: "/usr/bin/scontrol")
     asked = Allocation("slurm", tuple(AllocatedHost(f"n{i}") for i in range(1, 5)))
     assert [host.switch for host in with_switches(asked).hosts] == switches

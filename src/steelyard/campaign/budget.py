@@ -21,7 +21,7 @@ _USUAL_SECONDS = 0.04  # of a point without a budget: most_seconds of the defaul
 # In all mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
-# Of a launch without an MPI, with one (MPICH 0.15, Open MPI 0.45), and over hosts (srun 0.6, ssh more).
+# Seconds to start a launch: without an MPI, with one (MPICH 0.15, Open MPI 0.45), over hosts (srun 0.6).
 _SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
 _GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5  # of the budget, and in seconds: how long a point in flight is awaited
 

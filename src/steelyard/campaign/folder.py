@@ -14,6 +14,7 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.plural import counted
+from steelyard.launch.batch_systems import read_allocation, with_switches
 from steelyard.plan.arms import with_arms
 from steelyard.plan.host_pairs import is_of_hosts, placement_words, stand_ins
 from steelyard.plan.plan import Plan, differences, plan_document
@@ -26,7 +27,7 @@ from steelyard.records.campaign_file import (
 )
 from steelyard.records.read import read_folder
 from steelyard.records.schema import SCHEMA, End
-from steelyard.system.allocation import AllocatedHost, read_allocation, take_hosts, with_switches
+from steelyard.system.allocation import AllocatedHost, take_hosts
 from steelyard.system.machine import Machine
 from steelyard.system.topology import NOWHERE, Topology, read_topology
 

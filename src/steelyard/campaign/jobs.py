@@ -18,13 +18,14 @@ from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, Tell, describe, given_engine, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
+from steelyard.launch.batch_systems import read_allocation
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.engine_needed import clock_lacks, needs_mpi
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
-from steelyard.system.allocation import Allocation, read_allocation
+from steelyard.system.allocation import Allocation
 from steelyard.system.machine import Machine
 from steelyard.system.openmp import check_thread_limit, places_cpus
 from steelyard.system.topology import check_cpus

@@ -1,4 +1,4 @@
-"""Batch systems: how each is asked for hosts, given a job and asked about it, a row each.
+"""Batch systems, a row each: how to give one a job and to ask about it, and which hosts it gave this process.
 
 Every command is a list of words and never a line for a shell. What a job's script holds is quoted where the
 script is made (campaign/batch.py).
@@ -6,15 +6,28 @@ script is made (campaign/batch.py).
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import re
 import shlex
-from collections.abc import Callable
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.files import read_regular
+from steelyard.base.foreign import visible
+from steelyard.base.plural import counted
+from steelyard.system.allocation import AllocatedHost, Allocation, checked_host, expand_hosts
+from steelyard.system.process import run
+
+_ASK_SECONDS = 30.0
 
 JobPhase = Literal["pending", "running", "over", "unknown"]
 
@@ -50,6 +63,8 @@ class BatchSystem(Struct, frozen=True):
 
     `submit` gives the command; `job_id` finds the job's name in its answer. `ask` are commands that tell of a
     job, tried in turn until `read` makes something of an answer. `cancel` is the command that ends one.
+    The variable `inside` is set in an allocation, and `hosts` reads its hosts. `switches` is a command that
+    tells of the switches between them.
     """
 
     name: str
@@ -58,6 +73,9 @@ class BatchSystem(Struct, frozen=True):
     ask: tuple[tuple[str, ...], ...]  # to which the job's name is added
     read: Callable[[str], JobState | None]
     cancel: tuple[str, ...]
+    inside: str
+    hosts: Callable[[Mapping[str, str]], tuple[AllocatedHost, ...]]
+    switches: tuple[str, ...] = ()
     tried: bool = True  # on a real system; else only on recorded answers
 
 
@@ -66,6 +84,14 @@ def _option(flag: str, value: str | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (f"{flag}{value}",) if flag.endswith("=") else (flag, value)
+
+
+def _in_phase(word: str, pending: str, running: str, words: str) -> JobState:
+    """The phase of a state's name; one that is in neither list is an end."""
+    for phase, names in (("pending", pending), ("running", running)):
+        if word in names.split():
+            return JobState(phase, words)  # type: ignore[arg-type]
+    return JobState("over", words)
 
 
 def _submit_slurm(wanted: Wanted) -> tuple[str, ...]:
@@ -80,12 +106,66 @@ def _submit_slurm(wanted: Wanted) -> tuple[str, ...]:
     return ("sbatch", "--parsable", *asked, *where, *whose, *wanted.words, wanted.script)
 
 
+_SLURM_PENDING = "PENDING CONFIGURING REQUEUED REQUEUE_HOLD REQUEUE_FED SPECIAL_EXIT RESV_DEL_HOLD"
+_SLURM_RUNNING = "RUNNING COMPLETING SUSPENDED SIGNALING STAGE_OUT STOPPED RESIZING"
+
+
+def _read_slurm(text: str) -> JobState | None:
+    """`PENDING Resources` of squeue, `CANCELLED by 0` of sacct, `JobState=FAILED Reason=...` of scontrol."""
+    match = re.search(r"^.*?JobState=(\S+)(?: Reason=(\S+))?", text) or re.search(
+        r"^\s*([A-Z_]+)\b *(.*)", text
+    )
+    if match is None:
+        return None
+    reason = "" if match[2] in (None, "None") else f" ({match[2].strip()})" if match[2].strip() else ""
+    return _in_phase(match[1], _SLURM_PENDING, _SLURM_RUNNING, f"{match[1]}{reason}")
+
+
+def _hosts_slurm(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
+    variable = "SLURM_JOB_NODELIST"
+    names = expand_hosts(environ.get(variable) or environ.get("SLURM_NODELIST", ""), variable)
+    text = environ.get("SLURM_JOB_CPUS_PER_NODE") or environ.get("SLURM_TASKS_PER_NODE", "")
+    cpus: list[int] = []
+    for part in text.split(",") if text else ():
+        match = re.fullmatch(r"([0-9]{1,9})(?:\(x([0-9]{1,6})\))?", part)
+        if match is None:
+            raise InputError(f"SLURM_JOB_CPUS_PER_NODE is no list such as 4(x2),8: '{visible(text[:80])}'")
+        cpus += [int(match[1])] * int(match[2] or 1)
+    if cpus and len(cpus) != len(names):
+        raise InputError(
+            f"SLURM_JOB_CPUS_PER_NODE is of {counted(len(cpus), 'host')}, and {variable} of {len(names)}"
+        )
+    if not cpus:
+        return tuple(AllocatedHost(name) for name in names)
+    return tuple(AllocatedHost(name, count) for name, count in zip(names, cpus, strict=True))
+
+
 def _submit_pbs(wanted: Wanted) -> tuple[str, ...]:
     """Without mpiprocs the file of hosts has a line for each."""
     chunk = f"select={wanted.hosts}:ncpus={wanted.cpus}:mpiprocs={wanted.cpus}"
     asked = ("-N", wanted.name, "-l", chunk, "-l", "place=scatter:excl", "-l", f"walltime={wanted.clock}")
     whose = (*_option("-A", wanted.account), *_option("-q", wanted.partition))
     return ("qsub", *asked, "-j", "oe", "-o", wanted.log, *whose, *wanted.words, wanted.script)
+
+
+def _read_pbs(text: str) -> JobState | None:
+    match = re.search(r"^\s*job_state = (\w)", text, re.MULTILINE)
+    if match is None:
+        return None
+    code = re.search(r"^\s*Exit_status = (-?\d+)", text, re.MULTILINE)
+    words = f"state {match[1]}" + (f", exit status {code[1]}" if code else "")
+    return _in_phase(match[1], "Q H W T B M", "R E S U", words)
+
+
+def _hosts_pbs(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
+    """A line for each rank that was asked for; one line each says nothing of CPUs."""
+    path = Path(environ["PBS_NODEFILE"])
+    try:
+        text = read_regular(path).decode()
+    except (OSError, UnicodeDecodeError, InputError):
+        raise InputError(f"PBS_NODEFILE names '{visible(str(path))}', which cannot be read") from None
+    lines = Counter(checked_host(line.strip(), "PBS_NODEFILE") for line in text.splitlines() if line.strip())
+    return tuple(AllocatedHost(name, count if count > 1 else None) for name, count in lines.items())
 
 
 _LSF_STRINGS = ("-R", "-w", "-m", "-E", "-Ep", "-env", "-gpu")  # options whose values are of such letters
@@ -107,45 +187,6 @@ def _submit_lsf(wanted: Wanted) -> tuple[str, ...]:
     return ("bsub", *asked, *whose, *wanted.words, "/bin/sh", shlex.quote(wanted.script))
 
 
-def _submit_flux(wanted: Wanted) -> tuple[str, ...]:
-    asked = (f"--job-name={wanted.name}", f"--nodes={wanted.hosts}", "--exclusive")
-    limit = (f"--time-limit={wanted.minutes}m", f"--output={wanted.log}")
-    whose = (*_option("--bank=", wanted.account), *_option("--queue=", wanted.partition))
-    return ("flux", "batch", *asked, *limit, *whose, *wanted.words, wanted.script)
-
-
-def _in_phase(word: str, pending: str, running: str, words: str) -> JobState:
-    """The phase of a state's name; one that is in neither list is an end."""
-    for phase, names in (("pending", pending), ("running", running)):
-        if word in names.split():
-            return JobState(phase, words)  # type: ignore[arg-type]
-    return JobState("over", words)
-
-
-_SLURM_PENDING = "PENDING CONFIGURING REQUEUED REQUEUE_HOLD REQUEUE_FED SPECIAL_EXIT RESV_DEL_HOLD"
-_SLURM_RUNNING = "RUNNING COMPLETING SUSPENDED SIGNALING STAGE_OUT STOPPED RESIZING"
-
-
-def _read_slurm(text: str) -> JobState | None:
-    """`PENDING Resources` of squeue, `CANCELLED by 0` of sacct, `JobState=FAILED Reason=...` of scontrol."""
-    match = re.search(r"^.*?JobState=(\S+)(?: Reason=(\S+))?", text) or re.search(
-        r"^\s*([A-Z_]+)\b *(.*)", text
-    )
-    if match is None:
-        return None
-    reason = "" if match[2] in (None, "None") else f" ({match[2].strip()})" if match[2].strip() else ""
-    return _in_phase(match[1], _SLURM_PENDING, _SLURM_RUNNING, f"{match[1]}{reason}")
-
-
-def _read_pbs(text: str) -> JobState | None:
-    match = re.search(r"^\s*job_state = (\w)", text, re.MULTILINE)
-    if match is None:
-        return None
-    code = re.search(r"^\s*Exit_status = (-?\d+)", text, re.MULTILINE)
-    words = f"state {match[1]}" + (f", exit status {code[1]}" if code else "")
-    return _in_phase(match[1], "Q H W T B M", "R E S U", words)
-
-
 def _read_lsf(text: str) -> JobState | None:
     match = re.search(r"^\s*([A-Z]{3,6})\b *(.*)$", text, re.MULTILINE)
     if match is None:
@@ -155,6 +196,22 @@ def _read_lsf(text: str) -> JobState | None:
     return _in_phase(match[1], "PEND PSUSP WAIT", "RUN USUSP SSUSP PROV UNKWN", words)
 
 
+def _hosts_lsf(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
+    variable = "LSB_MCPU_HOSTS"
+    words = environ[variable].split()
+    if len(words) % 2 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words[1::2]):
+        raise InputError(f"{variable} is no list of hosts and numbers: '{visible(environ[variable][:80])}'")
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return tuple(AllocatedHost(checked_host(name, variable), int(cpus)) for name, cpus in pairs)
+
+
+def _submit_flux(wanted: Wanted) -> tuple[str, ...]:
+    asked = (f"--job-name={wanted.name}", f"--nodes={wanted.hosts}", "--exclusive")
+    limit = (f"--time-limit={wanted.minutes}m", f"--output={wanted.log}")
+    whose = (*_option("--bank=", wanted.account), *_option("--queue=", wanted.partition))
+    return ("flux", "batch", *asked, *limit, *whose, *wanted.words, wanted.script)
+
+
 def _read_flux(text: str) -> JobState | None:
     match = re.search(r"^\s*([A-Z]+)\b *(.*)$", text, re.MULTILINE)
     if match is None:
@@ -162,6 +219,21 @@ def _read_flux(text: str) -> JobState | None:
     return _in_phase(match[1], "NEW DEPEND PRIORITY SCHED", "RUN CLEANUP", match[2].strip(" -") or match[1])
 
 
+def _hosts_flux(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
+    """Flux tells its resources on request: how many hosts and cores, and their names."""
+    if shutil.which("flux", path=environ.get("PATH")) is None:
+        raise InputError("FLUX_URI is set, as in an allocation of flux, but there is no flux on PATH")
+    argv = ["flux", "resource", "list", "-n", "-s", "up", "-o", "{nnodes} {ncores} {nodelist}"]
+    done = run(argv, env=environ, timeout=_ASK_SECONDS)
+    match = re.search(r"^\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s*$", done.out, re.MULTILINE)
+    if done.code != 0 or match is None:
+        raise InputError(f"'{' '.join(argv[:3])}' did not name its hosts: {visible(done.err.strip()[:200])}")
+    hosts, cores = int(match[1]), int(match[2])
+    each = cores // hosts if hosts and cores % hosts == 0 else None  # not told of each
+    return tuple(AllocatedHost(name, each) for name in expand_hosts(match[3], "'flux resource list'"))
+
+
+# Flux is often started inside another system's allocation: it stands below them.
 BATCH_SYSTEMS = {
     row.name: row
     for row in (
@@ -176,6 +248,9 @@ BATCH_SYSTEMS = {
             ),
             read=_read_slurm,
             cancel=("scancel",),
+            inside="SLURM_JOB_NODELIST",
+            hosts=_hosts_slurm,
+            switches=("scontrol", "show", "topology"),
         ),
         BatchSystem(
             name="pbs",
@@ -184,6 +259,8 @@ BATCH_SYSTEMS = {
             ask=(("qstat", "-x", "-f"), ("qstat", "-f")),
             read=_read_pbs,
             cancel=("qdel",),
+            inside="PBS_NODEFILE",
+            hosts=_hosts_pbs,
             tried=False,
         ),
         BatchSystem(
@@ -193,6 +270,8 @@ BATCH_SYSTEMS = {
             ask=(("bjobs", "-noheader", "-o", "stat exit_reason"),),
             read=_read_lsf,
             cancel=("bkill",),
+            inside="LSB_MCPU_HOSTS",
+            hosts=_hosts_lsf,
             tried=False,
         ),
         BatchSystem(
@@ -202,7 +281,50 @@ BATCH_SYSTEMS = {
             ask=(("flux", "jobs", "--no-header", "--format={state} {result}"),),
             read=_read_flux,
             cancel=("flux", "cancel"),
+            inside="FLUX_URI",
+            hosts=_hosts_flux,
             tried=False,
         ),
     )
 }
+
+
+def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | None:
+    """The allocation that this process is in, the innermost of several; None outside.
+
+    Raises InputError where the variables of a batch system make no sense.
+    """
+    for system in reversed(BATCH_SYSTEMS.values()):
+        if environ.get(system.inside):
+            without = f"unset {system.inside} to measure without {system.name}"
+            try:
+                hosts = system.hosts(environ)
+            except (InputError, MeasurementError) as error:
+                raise InputError(f"{error}; {without}") from None
+            if not hosts:
+                raise InputError(f"{system.inside} names no host; {without}")
+            return Allocation(system.name, hosts)
+    return None
+
+
+def with_switches(allocation: Allocation) -> Allocation:
+    """The allocation with the switch of each host, where the batch system knows them."""
+    argv = BATCH_SYSTEMS[allocation.system].switches
+    if not argv or shutil.which(argv[0]) is None:
+        return allocation
+    try:
+        done = run(argv, timeout=_ASK_SECONDS)
+    except (InputError, MeasurementError):
+        return allocation
+    switches = _read_switches(done.out) if done.code == 0 else {}
+    hosts = tuple(replace(host, switch=switches.get(host.name)) for host in allocation.hosts)
+    return replace(allocation, hosts=hosts)
+
+
+def _read_switches(text: str) -> dict[str, str]:
+    """The switch that each host hangs from, by host: the lines of Slurm's tree of switches at level 0."""
+    found: dict[str, str] = {}
+    for match in re.finditer(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE):
+        with contextlib.suppress(InputError):
+            found |= dict.fromkeys(expand_hosts(match[2], "'scontrol show topology'"), match[1])
+    return found

@@ -175,6 +175,8 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("run self.empty self.clock --placement each", ("none of self.empty, self.clock has as many places",)),
     ("run quick --placement each", ("--placement cannot be given with a plan", "quick.toml")),
+    ("run self.empty --retry failed", ("measures again what failed in a folder", "give --out DIR")),
+    ("run self.empty --retry failed --out new", ("measures again what failed", "give --out DIR")),
     ("run self.empty --time-budget soon", ("'soon' is not a duration", "write 90s")),
     ("run self.empty --mpi no/such", ("'no/such' does not exist", "give the prefix of an MPI")),
     ("run self.empty --mpi zzz", ("no MPI is named 'zzz'", "Or give a path")),

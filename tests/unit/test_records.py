@@ -114,6 +114,14 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         read_records(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no records"):
         read_folder(tmp_path)
+    (tmp_path / "records").symlink_to("records")  # what root cannot read either
+    with pytest.raises(InputError, match=r"records cannot be read \(.*give a folder that you may read"):
+        read_folder(tmp_path)
+
+
+def test_a_full_disk_names_the_file() -> None:
+    with pytest.raises(OSError, match="/dev/full"):
+        append_records(Path("/dev/full"), [End(point=0, status="failed")])
 
 
 def test_read_job_groups_by_point(tmp_path: Path) -> None:

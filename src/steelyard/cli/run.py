@@ -85,6 +85,10 @@ def run(options: RunOptions) -> None:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
+    if options.retry is not None and (options.out is None or not options.out.is_dir()):
+        raise InputError(
+            f"--retry {options.retry} measures again what failed in a folder; give --out DIR that has results"
+        )
     if is_batch(options):
         run_batch(options, plan, folder)
         return

@@ -63,11 +63,17 @@ _encoder = msgspec.json.Encoder()
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Appends records to a file, one line each, on a new line even when the last one was cut off."""
+    """Appends records to a file, one line each, on a new line even when the last one was cut off.
+
+    Raises OSError, which names the file.
+    """
     lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
-    with path.open("ab+") as file:
-        if file.tell() > 0:
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                lines = b"\n" + lines
-        file.write(lines)
+    try:
+        with path.open("ab+") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    lines = b"\n" + lines
+            file.write(lines)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None

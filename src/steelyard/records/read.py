@@ -206,9 +206,14 @@ def _read(path: Path, visit: Visit | None) -> tuple[JobFile | None, Kinds]:
 
 def _record_paths(folder: Path) -> list[Path]:
     records = folder / "records"
-    if not records.is_dir():
-        raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote")
-    return sorted(records.glob("*.jsonl"))
+    try:
+        return sorted(path for path in records.iterdir() if path.suffix == ".jsonl")
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote") from None
+    except OSError as error:
+        raise InputError(
+            f"{records} cannot be read ({error.strerror}); give a folder that you may read"
+        ) from error
 
 
 def _in_order(each: Iterable[tuple[JobFile | None, Kinds]]) -> tuple[JobFile, ...]:

@@ -104,7 +104,8 @@ def _added_by_the_page(command: Snippet) -> str | None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the pages speak of: results of earlier steps, a plan, a platform."""
     root = tmp_path_factory.mktemp("made")
-    read = [words for words in map(words_of, _COMMANDS) if words[0] in _READ]
+    lines = [words_of(command) for command in _COMMANDS]
+    read = [words for words in lines if words[0] in _READ or "--retry" in words]
     named = {word for words in read for word in words if word.startswith("results/")}
     for seed, folder in enumerate(sorted(named), 1):
         write_folder(root / folder, _POINTS, 3, seed)

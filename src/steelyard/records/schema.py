@@ -71,10 +71,14 @@ class Core(_Part, frozen=True):
 
 
 class Library(_Part, frozen=True):
-    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash."""
+    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash.
+
+    Where the linker made none, `hash` is one of its code and constants.
+    """
 
     path: str
     build_id: str | None = None
+    hash: str | None = None
 
 
 class Place(_Part, frozen=True):

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
+from steelyard.records.schema import StuckRank
 
 NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
 
@@ -31,7 +32,8 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     `time` is what it took while in the mode that the row is headed by, None where it never was in that.
     `communication_ns` is the part of `median` that the phases that communicate have in all phases.
     `began_unix_ns` is when the launch began, ns since 1970, None where records do not say. `finishes`: when
-    each rank had done, since the first began, of a synchronised method.
+    each rank had done, since the first began, of a synchronised method. `where`: where its ranks were when it
+    hung.
     """
 
     launch: int
@@ -55,6 +57,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     communication_ns: float | None = None
     began_unix_ns: int | None = None
     finishes: tuple[float, ...] = ()
+    where: tuple[StuckRank, ...] = ()
 
 
 def has_time(one: RowLaunch) -> bool:

@@ -35,6 +35,7 @@ from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
+from steelyard.show.hang_sheets import hang_sheets
 from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
@@ -45,8 +46,8 @@ from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
-from steelyard.show.tree_sheets import tree_sheets, untold_sheets
-from steelyard.show.untold_sheets import untold_growth_sheets, untold_rate_sheets
+from steelyard.show.tree_sheets import tree_sheets
+from steelyard.show.untold_sheets import untold_growth_sheets, untold_rate_sheets, untold_tree_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -158,6 +159,7 @@ def pair_sheet(pairs: PairTable) -> Sheet:
 
 # What the rows of a folder make -> its tables, in the order of the terminal and of the report.
 MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
+    "hangs": lambda made: hang_sheets(made.rows),
     "phases": lambda made: phase_sheets(made.rows),
     "overlap": lambda made: overlap_sheets(made(OVERLAP)),
     "floor": lambda made: floor_sheets(made(FLOOR)),
@@ -169,7 +171,7 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
     "rates": lambda made: (*max_rate_sheets(made(RATES)), *untold_rate_sheets(made.rows)),
     "scaling": lambda made: scaling_sheets(made(SCALING)),
-    "trees": lambda made: (*tree_sheets(made(TREES)), *untold_sheets(made.rows)),
+    "trees": lambda made: (*tree_sheets(made(TREES)), *untold_tree_sheets(made.rows)),
     "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
     "growth": lambda made: (*growth_sheets(made(GROWTH)), *untold_growth_sheets(made.rows)),
     "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.models.algorithms import SeenAlgorithms, SeenTree, untold_fan_outs
-from steelyard.results.row import Row
+from steelyard.models.algorithms import SeenAlgorithms, SeenTree
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 
 MOST_BRANCHES = 4  # of a tree, that its line names
-_UNTOLD = (
-    "nobody saw when each rank had done, which needs --method epoch and a core for each rank, and on more "
-    "than 64 ranks --keep ranks"
-)
 
 
 def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
@@ -41,17 +36,6 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
             grouped=len(labels.varying),
         ),
     )
-
-
-def untold_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
-    """Broadcasts beside ping-pong, as one asks for trees, of which none can be told; none where all are."""
-    lines = [
-        (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
-        for row in untold_fan_outs(rows)
-    ]
-    if not lines:
-        return ()
-    return (Sheet("no tree can be told", _UNTOLD, (words("of"), words("method")), plain_lines(lines)),)
 
 
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
+from steelyard.records.campaign_file import PlannedPoint
 
 LEAST_SECONDS = 0.04  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
@@ -72,8 +73,7 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tu
     if not jobs:
         return ()
     budget = budget_seconds(plan)
-    each = _USUAL_SECONDS if budget is None else LEAST_SECONDS
-    costs = _launch_seconds(jobs, setup, each)
+    costs = _launch_seconds(jobs, setup, shortest=budget is not None)
     points = {point.point for job in jobs for point in job.points}
     work = f"{counted(len(points), 'test case')} in {counted(len(costs), 'launch')}"
     if budget is None:
@@ -105,22 +105,33 @@ def is_crowded(group: LaunchGroup, setup: CampaignSetup) -> bool:
 
 def expected_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup) -> float:
     """About how long these jobs take without a time budget."""
-    return sum(_launch_seconds(jobs, setup, _USUAL_SECONDS).values())
+    return sum(_launch_seconds(jobs, setup).values())
 
 
-def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, each: float) -> dict[int, float]:
+def _launch_seconds(
+    jobs: Sequence[PlannedJob], setup: CampaignSetup, *, shortest: bool = False
+) -> dict[int, float]:
     """About how long each launch takes, by its number."""
     costs: dict[int, float] = {}
     for job in jobs:
-        costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, each)
+        costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, shortest=shortest)
     return costs
 
 
-def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, each: float = _USUAL_SECONDS) -> float:
-    """About how long a launch takes whose points take so many seconds `each`."""
+def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, *, shortest: bool = False) -> float:
+    """About how long a launch takes; the `shortest`: where a budget leaves its points as little as it may."""
     group = job if isinstance(job, LaunchGroup) else job.group
-    lasting = sum(setup.ops.all[point.op].lasts for point in job.points)
     meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
-    points = (len(job.points) - lasting) * (each + meet) + lasting * _LASTING_SECONDS
+    points = (
+        _LASTING_SECONDS if setup.ops.all[point.op].lasts else _sampling_seconds(point, shortest) + meet
+        for point in job.points
+    )
     start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
-    return (_SOLO_START if group.mpi is None else start) + points
+    return (_SOLO_START if group.mpi is None else start) + sum(points)
+
+
+def _sampling_seconds(point: PlannedPoint, shortest: bool) -> float:
+    """About how long samples of a point are taken, by the rule and what the plan asks of it."""
+    asked = point.rule_params
+    most = LEAST_SECONDS if shortest else asked.get("most_seconds", _USUAL_SECONDS)
+    return max(float(most), float(asked.get("least_seconds", 0.0)))

@@ -33,7 +33,7 @@ LEAST_RANKS = 5  # of fewer, trees are alike
 _FAN_OUTS = {"mpi.bcast": FAMILIES, "mpi.scatter": (FLAT, BINOMIAL)}
 _MISFIT = 0.06  # relative to the mean over ranks: a tree that misses more explains nothing
 _EXACT = 0.002  # trees that miss less than this are equally good
-_NEARLY = 2.0  # another family that misses less than so many times as much is not told from the best
+_NEARLY = 2.0  # a family whose error is below this multiple of the best one's is as good as the best
 _MAJORITY = 2 / 3  # of the launches
 
 
@@ -87,7 +87,7 @@ def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
 
 
 def untold_fan_outs(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """A row of each broadcast beside ping-pong of which no tree can be told: nobody saw its ranks end."""
+    """Find each broadcast beside ping-pong whose tree cannot be determined: no record of when ranks ended."""
     found: dict[tuple[object, ...], Row] = {}
     told = set()
     for row in rows:

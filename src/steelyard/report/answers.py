@@ -121,7 +121,11 @@ def _rival_words(ratios: Sequence[Ratio]) -> str:
         return f"{words}; a single launch has no interval"
     above = sum(1 for ratio in told if ratio.low is not None and ratio.low > 1)
     below = sum(1 for ratio in told if ratio.high is not None and ratio.high < 1)
-    counts = ((above, "is slower"), (below, "is faster"), (len(told) - above - below, "cannot be told apart"))
+    counts = (
+        (above, "is slower"),
+        (below, "is faster"),
+        (len(told) - above - below, "cannot be distinguished"),
+    )
     parts = [(verdict, count) for count, verdict in counts if count]
     if len(told) == 1:
         return f"{words}; by the interval it {parts[0][0]}"

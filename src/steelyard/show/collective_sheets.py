@@ -30,7 +30,9 @@ def collective_sheets(found: Sequence[CollectiveLines]) -> tuple[Sheet, ...]:
             lines=plain_lines(
                 (one.op, *labels.cells(i), *_cells(line)) for i, one in enumerate(told) for line in one.lines
             ),
-            notes=("rounds and passes: start and slope over those of a message; as: what costs as much",),
+            notes=(
+                "rounds, passes: start and slope over those of a message; as: the algorithm with that cost",
+            ),
             grouped=1 + len(labels.varying),
         ),
     )

@@ -1,4 +1,4 @@
-"""Does it work: a matrix of the one-sided ops of each MPI, and what does not work in detail."""
+"""Does it work: a matrix of the one-sided ops for each MPI, and a table of failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a lin
 
 
 def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
-    """A matrix for each MPI and one table of what is broken; none where nothing but the op varies."""
+    """Make a matrix for each MPI and one table of failures; none if nothing but the op varies."""
     if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
         return ()
     mpis = list(dict.fromkeys(one.mpi for one in found))
@@ -42,7 +42,7 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
     return Sheet(
         title=f"does it work: {mpi}",
-        explained="runs with right data of those that MPI defines and the library has, by sync",
+        explained="runs that passed, of those that MPI defines and the library supports, by sync",
         columns=columns,
         lines=tuple(
             Line(
@@ -69,8 +69,8 @@ def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
         lines.setdefault((one.op, one.sync), []).append(one)
     return Sheet(
         title=f"do exchanges work: {mpi}",
-        explained="runs with right data of those that the library has, by threads that move messages; "
-        "apart: in windows or communicators of their own",
+        explained="runs that passed, of those that the library supports, by the number of threads that move "
+        "messages; apart: each in a window or communicator of its own",
         columns=(
             words("op"),
             words("backend"),
@@ -96,7 +96,7 @@ def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
 
 
 def _passed_words(found: Sequence[Functionality]) -> str:
-    """`12/12`; a dash where nothing was to work."""
+    """`12/12`; a dash if the library supports none of them."""
     runs = sum(one.runs - one.unsupported for one in found)
     return f"{sum(one.passed for one in found)}/{runs}" if runs else NOTHING
 

@@ -27,7 +27,7 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
     return Sheet(
         title="LogGP of each MPI" if several else f"LogGP of {models[0].mpi}",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, fitted to each launch by itself; off by: at most, at any size",
+        "ping-pong, fitted to each launch by itself; off by: the largest error at any size",
         columns=(
             *([words("MPI")] if several else []),
             words("messages"),
@@ -52,8 +52,8 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
 
 
 def _remark(piece: LogPiece) -> str:
-    """The limits that lie near where a line begins, and whether it begins with a jump."""
-    limits = f"near it the MPI's limits: {', '.join(piece.stated)}" if piece.stated else ""
+    """The MPI's limits near the beginning of a line, and whether the line begins with a jump."""
+    limits = f"MPI's limits near it: {', '.join(piece.stated)}" if piece.stated else ""
     return "; ".join(
         part for part in (limits, _BEND if piece.after is not None and not piece.jumps else "") if part
     )

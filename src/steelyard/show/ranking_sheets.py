@@ -105,7 +105,7 @@ def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
     names = _WayNames([way for one in found for way in one.ways])
     return Sheet(
         title="all ways",
-        explained="the fastest first; alike: not told from the fastest",
+        explained="the fastest first; alike: not distinguishable from the fastest",
         columns=(
             *(axis.column for axis in things.varying),
             *(axis.column for axis in names.varying),
@@ -201,7 +201,7 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
     if not one.tells:
         return "too few launches to tell"
     if one.alike == len(one.ways):
-        return "none can be told"
+        return "none is clearly best"
     shared = names.shared(one.ways[: one.alike], one.ways)
     return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
 

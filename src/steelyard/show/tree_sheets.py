@@ -44,14 +44,14 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
 
 
 def untold_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
-    """Broadcasts beside ping-pong, as one asks for trees, of which none can be told; none where all are."""
+    """List the broadcasts beside ping-pong whose tree cannot be determined; none if there are none."""
     lines = [
         (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
         for row in untold_fan_outs(rows)
     ]
     if not lines:
         return ()
-    return (Sheet("no tree can be told", _UNTOLD, (words("of"), words("method")), plain_lines(lines)),)
+    return (Sheet("no tree can be determined", _UNTOLD, (words("of"), words("method")), plain_lines(lines)),)
 
 
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
 def change_words(one: SeenAlgorithms) -> str:
     """`binomial from 1 B, pipelined from 128 KiB`."""
     if not one.changes:
-        return "no algorithm can be told"
+        return "no algorithm can be determined"
     return ", ".join(f"{family} from {format_bytes(least)}" for least, family in one.changes)
 
 

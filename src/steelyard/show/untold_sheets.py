@@ -33,7 +33,7 @@ def _sheets(what: str, least: int, found: Sequence[Untold]) -> tuple[Sheet, ...]
         return ()
     lines = ((_of(one), _by(one)) for one in found)
     columns = words("of"), words("ranks")
-    return (Sheet(f"no {what} can be told", _WHY.format(least), columns, plain_lines(lines)),)
+    return (Sheet(f"no {what} can be determined", _WHY.format(least), columns, plain_lines(lines)),)
 
 
 def _of(one: Untold) -> str:

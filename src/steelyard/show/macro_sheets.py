@@ -143,7 +143,7 @@ def _predictions(predictions: Sequence[Prediction]) -> Sheet:
     names = _Names(predictions)
     return Sheet(
         title=_titled("communication predicted from messages", names),
-        explained="predicted: messages x (L + 2 o) + bytes x G per repetition and rank, collectives as log2 P "
+        explained="predicted: messages x (L + 2 o) + bytes x G per repetition and rank, collectives log2 P "
         "rounds; measured: the time in phases that communicate, with waiting; total: with computation, "
         "the median over MPIs; ratios are predicted / measured",
         columns=(

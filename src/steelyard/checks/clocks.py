@@ -1,4 +1,4 @@
-"""Checks of clocks: whether they are sound, fine and cheap enough, and agree with each other."""
+"""Checks of clocks: whether they are sound, fine, cheap, and agree with each other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from steelyard.show.host_sheets import hosts_words
 
 COARSE_TICK = 0.05  # tick of the clock relative to the median
 DEAR_CLOCK = 0.2  # cost of the clock relative to the median
-_LEAST_NS = 0.01  # a tenth of what the fastest step of any processor takes
-_MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a node moves
+_LEAST_NS = 0.01  # a tenth of the fastest step of any processor
+_MOST_BYTES_PER_SECOND = 1e15  # a hundred times the fastest memory of a node
 
 
 @check(
@@ -33,7 +33,7 @@ _MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a no
     "way than back.",
 )
 def methods_disagree(seen: Evidence) -> str | None:
-    """Test cases of which two methods say what cannot both be true."""
+    """Find test cases for which two methods contradict each other."""
     found = disagreements(seen.rows)
     sentence = {one.other.point: one.sentence for one in found}
     verb = "contradicts" if len(found) == 1 else "contradict"
@@ -48,7 +48,7 @@ def methods_disagree(seen: Evidence) -> str | None:
     remedy="Measure without --clock: the engine then takes the best clock that all ranks find sound.",
 )
 def unsound_clock(seen: Evidence) -> str | None:
-    """Launches whose clock is not sound on some rank, each clock and reason once."""
+    """Find launches whose clock is not sound on some rank; each clock and reason once."""
     found: Counter[tuple[str, str, str]] = Counter()
     for launch in (file.launch for file in seen.measured.files if file.launch):
         doubts: dict[str, list[str]] = {}
@@ -66,7 +66,7 @@ def unsound_clock(seen: Evidence) -> str | None:
 
 
 def _wild_clocks(seen: Evidence) -> Iterator[str]:
-    """Launches in which a point failed by its clocks, which timed all others, too."""
+    """Find launches in which a point failed because of its clocks, which timed all other points, too."""
     for file in seen.measured.files:
         ends = [run.end for run in file.points if run.end]
         why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
@@ -86,7 +86,7 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
     "kernel says (dmesg).",
 )
 def odd_clock(seen: Evidence) -> str | None:
-    """Ranks that alone find a better clock doubtful than all then read, each host and reason once."""
+    """Find ranks that alone find a better clock doubtful than all then read, each host and reason once."""
     found: Counter[tuple[str, str, str]] = Counter()
     for launch in (file.launch for file in seen.measured.files if file.launch):
         passed: dict[str, list[Place]] = {}
@@ -110,7 +110,7 @@ def odd_clock(seen: Evidence) -> str | None:
     remedy="Measure with --method batch, which puts many repetitions between two readings of the clock.",
 )
 def not_positive(seen: Evidence) -> str | None:
-    """Test cases with nothing left after the cost of the clock was subtracted."""
+    """Find test cases with nothing left after the cost of the clock was subtracted."""
     lost = [row for row in seen.rows if row.median is not None and row.median <= 0]
     lost = [row for row in lost if row.role != INSTRUMENT]
     return listed(lost, lambda row: f"{row.median:.3g} ns after subtracting {row.get(Timer).overhead:.3g} ns")
@@ -125,7 +125,7 @@ def not_positive(seen: Evidence) -> str | None:
     remedy="Measure again. If it stays, report it to us with the folder's records.",
 )
 def impossible(seen: Evidence) -> str | None:
-    """Test cases whose value is beyond what any machine can do."""
+    """Find test cases whose value no machine can reach."""
     wrong = [
         row
         for row, value in valued(seen.rows)
@@ -143,7 +143,7 @@ def impossible(seen: Evidence) -> str | None:
     remedy="Measure with --method batch, or with a clock of a smaller tick.",
 )
 def coarse_clock(seen: Evidence) -> str | None:
-    """Test cases whose clock has a tick that is large against the value."""
+    """Find test cases whose clock's tick is large against the value."""
     coarse = [
         row for row, value in valued(seen.rows) if (row.get(Timer).clock_tick or 0) > COARSE_TICK * value
     ]
@@ -160,7 +160,7 @@ def coarse_clock(seen: Evidence) -> str | None:
     remedy="Measure with --method batch, which reads the clock once for many repetitions.",
 )
 def dear_clock(seen: Evidence) -> str | None:
-    """Test cases whose clock costs much against the value."""
+    """Find test cases whose clock costs much against the value."""
     dear = [row for row, value in valued(seen.rows) if (row.get(Timer).overhead or 0) > DEAR_CLOCK * value]
     return listed(
         dear, lambda row: f"{row.get(Timer).overhead:.3g} ns subtracted, {format_time(row.median or 0)} left"
@@ -176,7 +176,7 @@ def dear_clock(seen: Evidence) -> str | None:
     remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
 )
 def closed_clocks(seen: Evidence) -> str | None:
-    """Test cases with several clocks whose stated error is what the closure saw."""
+    """Find test cases with several clocks whose stated error is that of the closure."""
     rows = [
         row
         for point, row in zip(seen.measured.points, seen.rows, strict=True)

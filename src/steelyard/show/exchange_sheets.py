@@ -19,9 +19,9 @@ _OPEN = "undecided whether the micro-benchmark would have named the best exchang
 
 
 def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
-    """A line for each way of each application, the shares of its phases, then both orders side by side.
+    """Make a line for each way of each application, the shares of its phases, then both orders side by side.
 
-    None without exchanges.
+    Without exchanges there are no tables.
     """
     if not found:
         return ()
@@ -64,8 +64,8 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
     return Sheet(
         title="exchanges of applications",
         explained="ratio: the time over that of nonblocking messages of one thread, launch by launch; below "
-        "1 is faster; movers: threads that move messages at once, apart: in windows or communicators of "
-        "their own",
+        "1 is faster; movers: threads that move messages at once; apart: each in a window or communicator "
+        "of its own",
         columns=(
             words("what"),
             words("exchange"),
@@ -88,7 +88,7 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
 
 
 def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]:
-    """For each application a column for each phase, and a line for each way."""
+    """Make a table for each application: a column for each phase, a line for each way."""
     for name, one in zip(names, found, strict=True):
         phases = list(one.base.shares)
         if phases:
@@ -104,7 +104,7 @@ def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]
 
 
 def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Sheet:
-    """A line for each place: which way has it in the halo, and which in the application."""
+    """Make a line for each place: the way that takes it in the halo op, and the one in the application."""
     return Sheet(
         title="would micro-benchmarks have named the best exchange",
         explained="exchanges by the same number of threads, the fastest first; *: the best, or not "

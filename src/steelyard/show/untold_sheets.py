@@ -1,4 +1,4 @@
-"""Curves over ranks of which nothing is told, and why, as tables."""
+"""Curves over ranks for which there is no model, and why, as tables."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from steelyard.show.sheet import Sheet, plain_lines, words
 from steelyard.stats.normal_form import LEAST_COUNTS
 
 _WHY = (
-    "it needs {} numbers of ranks by one method, and where ranks outnumber cores another method is used, for "
+    "it needs {} numbers of ranks by one method, but another method is used if ranks outnumber cores, as "
     "times then include waiting for a core; measure more numbers of ranks up to the cores, or on more hosts"
 )
 
 
 def untold_growth_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
-    """A line for each collective whose growth is not told; none without any."""
+    """Make a line for each collective whose growth has no model; none without any."""
     return _sheets("growth", LEAST_COUNTS, untold_growths(rows))
 
 
 def untold_rate_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
-    """The same of patterns of pairs."""
+    """Make a line for each pattern of pairs whose rate has no model."""
     return _sheets("rate of pairs", LEAST_PAIRS, untold_rates(rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from steelyard.base.diagnostic import NOTE, WARNING, check
@@ -10,8 +11,10 @@ from steelyard.base.units import format_time
 from steelyard.checks.evidence import Evidence, listed, sentences, valued
 from steelyard.models.contradictions import disagreements
 from steelyard.records.kinds import INSTRUMENT
+from steelyard.records.schema import Place
 from steelyard.results.facets import ClockError, Rate, Timer
 from steelyard.results.row import Row
+from steelyard.show.host_sheets import hosts_words
 
 COARSE_TICK = 0.05  # tick of the clock relative to the median
 DEAR_CLOCK = 0.2  # cost of the clock relative to the median
@@ -46,12 +49,19 @@ def methods_disagree(seen: Evidence) -> str | None:
 )
 def unsound_clock(seen: Evidence) -> str | None:
     """Find launches whose clock is not sound on some rank; each clock and reason once."""
-    found: dict[tuple[str, str], int] = {}
+    found: Counter[tuple[str, str, str]] = Counter()
     for launch in (file.launch for file in seen.measured.files if file.launch):
-        doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
-        for doubt in dict.fromkeys(doubts):
-            found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    told = [f"clock {name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+        doubts: dict[str, list[str]] = {}
+        for place in launch.places:
+            if place.clock_doubt:
+                doubts.setdefault(place.clock_doubt, []).append(place.host)
+        for doubt, hosts in doubts.items():
+            is_several = len({place.host for place in launch.places}) > 1
+            where = f" on {hosts_words(hosts)}" if is_several else ""
+            found[launch.clock.name, where, doubt] += 1
+    told = [
+        f"clock {name}{where} in {counted(n, 'launch')}: {doubt}" for (name, where, doubt), n in found.items()
+    ]
     return sentences([*told, *_wild_clocks(seen)])
 
 
@@ -65,6 +75,31 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
             said = why.removeprefix("clock: ").partition(";")[0]
             rest = f"the same clocks timed {counted(others, 'other test case')} of it"
             yield f"launch {file.job.launch}: {said}, and {rest}"
+
+
+@check(
+    "odd-clock",
+    NOTE,
+    "A clock is doubtful on some ranks alone",
+    why="All ranks read another clock, so the numbers are sound. But alike hosts should have alike clocks.",
+    remedy="Look at that host's clock source (/sys/devices/system/clocksource), and for clocks in what its "
+    "kernel says (dmesg).",
+)
+def odd_clock(seen: Evidence) -> str | None:
+    """Find ranks that alone find a better clock doubtful than all then read, each host and reason once."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for launch in (file.launch for file in seen.measured.files if file.launch):
+        passed: dict[str, list[Place]] = {}
+        for place in launch.places:
+            if place.clock_passed:
+                passed.setdefault(place.clock_passed, []).append(place)
+        for told, places in passed.items():
+            if len(places) < len(launch.places):
+                found[launch.clock.name, hosts_words(place.host for place in places), told] += 1
+    return sentences(
+        f"on {hosts} in {counted(count, 'launch')}, clock {told}; all ranks read {name}"
+        for (name, hosts, told), count in found.items()
+    )
 
 
 @check(

@@ -92,8 +92,11 @@ def _name(row: Row) -> str:
 
 def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
     """A table for each point of which pairs were measured; of many sizes the smallest and the largest."""
+    timed = [row for row in rows if row.time is not None]
+    if not any(map(_pair, timed)):
+        return ()
     tables: list[PairTable] = []
-    for title, members in _points([row for row in rows if row.time is not None]):
+    for title, members in _points(timed):
         sizes = {row.bytes for row in members if _pair(row)}
         for size in sorted({min(sizes), max(sizes)}) if sizes else ():
             same = [row for row in members if row.bytes == size]
@@ -120,6 +123,8 @@ def _points(rows: Sequence[Row]) -> list[tuple[list[str], list[Row]]]:
 
 def pictured(rows: Sequence[Row]) -> frozenset[int]:
     """The points that pictures of lines show: of more than `MOST_LINES` pairs, the first of each class."""
+    if sum(_pair(row) is not None for row in rows) <= MOST_LINES:
+        return frozenset(row.point for row in rows)
     chosen: set[int] = set()
     for _, alike in _points(rows):
         for size in {row.bytes for row in alike}:

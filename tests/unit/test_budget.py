@@ -7,9 +7,10 @@ import time
 import pytest
 
 from described import described
+from few_ops import RULES
 from steelyard.base.units import format_duration
 from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
-from steelyard.campaign.forecast import Forecast
+from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
@@ -22,7 +23,7 @@ _OPS = ops_of(
     described(
         [{"name": "self.empty", "class": "local", "sized": True, "default_bytes": "1", "methods": ["batch"]}],
         [{"name": "batch"}],
-        [{"name": "median"}],
+        RULES,
     ),
     None,
 )
@@ -79,6 +80,34 @@ def test_what_will_not_fit_is_said_before_it_begins() -> None:
     )
     _, none = _words("5s", 200, 2)
     assert "has room for part of one launch: each takes 8 s or more" in none
+
+
+def _forecast(budget: str | None, params: dict[str, float], rule: str = "median") -> float:
+    plan = Plan(
+        measure=(Measure(ops=("self.empty",), bytes=tuple(range(20)), rule=rule, params=params),),
+        launches=10,
+        time_budget=budget,
+    )
+    setup = CampaignSetup({}, _OPS, read_machine())
+    return forecast(plan, resolve(plan, _OPS, (), 1), setup).seconds
+
+
+@pytest.mark.parametrize(
+    ("budget", "params", "rule", "seconds"),
+    [
+        (None, {}, "median", 1 + 200 * 0.04),
+        ("4s", {}, "median", 4),
+        ("20s", {}, "median", 1 + 200 * 0.04),
+        ("60s", {}, "median", 1 + 200 * 0.5 * 0.7 * 0.3),  # 0.7 of 60 s, for 200 measurements
+        (None, {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),
+        ("10h", {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),  # what the plan says is not stretched
+        ("60s", {}, "fixed", 1 + 200 * 0.04),  # ends at its number of samples
+    ],
+)
+def test_a_test_case_takes_half_of_what_it_may(
+    budget: str | None, params: dict[str, float], rule: str, seconds: float
+) -> None:
+    assert _forecast(budget, params, rule) == pytest.approx(seconds, abs=0.01)
 
 
 def test_a_campaign_that_is_finished_takes_no_time() -> None:

@@ -7,7 +7,6 @@ only asked whether a job waits, runs or is gone.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import re
@@ -85,9 +84,13 @@ class JobEnded(Struct, frozen=True):
 
 
 def read_options(
-    account: str | None, partition: str | None, limit: str | None, words: Sequence[str]
+    system: BatchSystem,
+    account: str | None,
+    partition: str | None,
+    limit: str | None,
+    words: Sequence[str],
 ) -> BatchOptions:
-    """Options of a command line. Raises InputError for what no batch system takes."""
+    """Options of a command line. Raises InputError for what the batch system would not take as such."""
     for option, value in (("--account", account), ("--partition", partition)):
         if value is not None and not re.fullmatch(r"[A-Za-z0-9_][\w.@+:/-]*", value, re.ASCII):
             raise InputError(f"{option} '{visible(value)}' is no name; give letters, digits and _.@+:/-")
@@ -101,12 +104,15 @@ def read_options(
             split += shlex.split(text)
         except ValueError:
             raise InputError(f"--batch-words '{text}' has a quote without its end; close it") from None
-    for before, word in itertools.pairwise(("", *split)):
-        if not word.startswith("-") and not (before.startswith("-") and "=" not in before):
+    valued = {f"-{name}" for name in system.valued.split()}
+    is_value = False
+    for word in split:
+        if not is_value and not re.match(r"--?\w", word, re.ASCII):
             raise InputError(
-                f"--batch-words '{word}' is no option and the value of none, and would be run in place "
-                "of the job; write --option=value or -o value"
+                f"--batch-words '{word}' is no option of {system.name} and the value of none, and could be "
+                "run in place of the job; write --option=value or -o value"
             )
+        is_value = not is_value and word in valued
     return BatchOptions(account, partition, limit, tuple(split))
 
 

@@ -13,10 +13,12 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
+from steelyard.records.campaign_file import PlannedPoint
 
 LEAST_SECONDS = 0.04  # what a point gets however little of the budget is left: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
-_USUAL_SECONDS = 0.04  # of a point without a budget: most_seconds of the default rule
+_USUAL_SECONDS = 0.04  # of a point that converges soon: most_seconds of the default rule
+_USED_SHARE = 0.5  # of the time that a point may take, if that is more: some converge soon, others never
 # A point's warm-up and checks where ranks or threads meet; one alone ends so much before its limit.
 # In all mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
@@ -72,8 +74,7 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tu
     if not jobs:
         return ()
     budget = budget_seconds(plan)
-    each = _USUAL_SECONDS if budget is None else LEAST_SECONDS
-    costs = _launch_seconds(jobs, setup, each)
+    costs = _launch_seconds(jobs, setup, None if budget is None else LEAST_SECONDS)
     points = {point.point for job in jobs for point in job.points}
     work = f"{counted(len(points), 'test case')} in {counted(len(costs), 'launch')}"
     if budget is None:
@@ -105,22 +106,31 @@ def is_crowded(group: LaunchGroup, setup: CampaignSetup) -> bool:
 
 def expected_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup) -> float:
     """About how long these jobs take without a time budget."""
-    return sum(_launch_seconds(jobs, setup, _USUAL_SECONDS).values())
+    return sum(_launch_seconds(jobs, setup, None).values())
 
 
-def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, each: float) -> dict[int, float]:
+def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, most: float | None) -> dict[int, float]:
     """About how long each launch takes, by its number."""
     costs: dict[int, float] = {}
     for job in jobs:
-        costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, each)
+        costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, most)
     return costs
 
 
-def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, each: float = _USUAL_SECONDS) -> float:
-    """About how long a launch takes whose points take so many seconds `each`."""
+def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float | None) -> float:
+    """About how long a launch takes; each point may take `most` seconds, None: what its rule says."""
     group = job if isinstance(job, LaunchGroup) else job.group
-    lasting = sum(setup.ops.all[point.op].lasts for point in job.points)
     meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
-    points = (len(job.points) - lasting) * (each + meet) + lasting * _LASTING_SECONDS
     start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
+    points = sum(_point_seconds(point, setup, most, meet) for point in job.points)
     return (_SOLO_START if group.mpi is None else start) + points
+
+
+def _point_seconds(point: PlannedPoint, setup: CampaignSetup, most: float | None, meet: float) -> float:
+    """A rule without a tolerance does not wait for one: it ends at its number of samples."""
+    if setup.ops.all[point.op].lasts:
+        return _LASTING_SECONDS
+    params = {row.name: row.default for row in setup.ops.rules[point.rule].params}
+    usual = params.get("most_seconds", 0.0) if most is None else most
+    may_take = float(point.rule_params.get("most_seconds", usual)) if "tolerance" in params else 0.0
+    return max(_USUAL_SECONDS, _USED_SHARE * may_take) + meet

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.campaign.budget import is_crowded, job_seconds
+from steelyard.campaign.budget import budget_of, is_crowded, job_seconds
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, groups_of
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
@@ -18,8 +18,9 @@ _SECONDS_OF_HOUR = 3600.0
 class JobForecast(Struct, frozen=True, kw_only=True):
     """A job: test cases that a launch measures together, as many times as there are launches.
 
-    `seconds` are about what all its launches take without a time budget, `bytes` what they write. A job whose
-    ranks and threads outnumber cores is `crowded`: it may take much longer.
+    `seconds` are about what all its launches take, each test case within its share of a time budget, and
+    `bytes` what they write. A job whose ranks and threads outnumber cores is `crowded`: it may take much
+    longer.
     """
 
     mpi: str | None
@@ -55,7 +56,9 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> Forecast:
     """What these points of a plan come to. Raises InputError for a time budget that is none."""
-    jobs = tuple(_job(group, plan.launches, setup) for group in groups_of(points))
+    cases = plan.launches * len(points)
+    most = budget_of(plan, cases).most_seconds(cases)
+    jobs = tuple(_job(group, plan.launches, setup, most) for group in groups_of(points))
     seconds = sum(job.seconds for job in jobs)
     budget = budget_seconds(plan)
     share = 1.0 if budget is None or seconds <= budget else budget / seconds
@@ -72,7 +75,7 @@ def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -
     )
 
 
-def _job(group: LaunchGroup, launches: int, setup: CampaignSetup) -> JobForecast:
+def _job(group: LaunchGroup, launches: int, setup: CampaignSetup, most: float | None) -> JobForecast:
     cases = len(group.points)
     return JobForecast(
         mpi=group.mpi,
@@ -87,7 +90,7 @@ def _job(group: LaunchGroup, launches: int, setup: CampaignSetup) -> JobForecast
         ops=tuple(dict.fromkeys(point.op for point in group.points)),
         test_cases=cases,
         launches=launches,
-        seconds=launches * job_seconds(group, setup),
+        seconds=launches * job_seconds(group, setup, most),
         bytes=launches * cases * group.ranks * _RANK_BYTES,
         crowded=is_crowded(group, setup),
     )

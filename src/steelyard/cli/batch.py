@@ -56,7 +56,7 @@ def is_batch(options: RunOptions) -> bool:
 def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
     """Submit what is not measured yet, wait for it, and show all. Raises typer.Exit where jobs failed."""
     system = BATCH_SYSTEMS[options.batch or ""]
-    jobs = _jobs(options, plan, out)
+    jobs = _jobs(system, options, plan, out)
     if options.dry_run:
         say("\n".join(dry_text(system, job) for job in jobs).rstrip("\n"))
         return
@@ -89,8 +89,9 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         raise typer.Exit(MeasurementError.exit_code)
 
 
-def _jobs(options: RunOptions, plan: Plan, out: Path) -> list[BatchJob]:
-    asked = read_options(options.account, options.partition, options.time, options.batch_words or ())
+def _jobs(system: BatchSystem, options: RunOptions, plan: Plan, out: Path) -> list[BatchJob]:
+    words = options.batch_words or ()
+    asked = read_options(system, options.account, options.partition, options.time, words)
     machine = read_machine()
     setup = setup_for(plan, machine, tell)
     mpis = [name for name in setup.engines if name is not None]

@@ -38,7 +38,7 @@ LeastPercent = Annotated[
 MarginPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
 ]
-StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if something cannot be told")]
+StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if a verdict is undecided")]
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 
 

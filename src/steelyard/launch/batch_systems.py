@@ -7,7 +7,6 @@ script is made (campaign/batch.py).
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import shlex
@@ -63,8 +62,9 @@ class BatchSystem(Struct, frozen=True):
 
     `submit` gives the command; `job_id` finds the job's name in its answer. `ask` are commands that tell of a
     job, tried in turn until `read` makes something of an answer. `cancel` is the command that ends one.
-    The variable `inside` is set in an allocation, and `hosts` reads its hosts. `switches` is a command that
-    tells of the switches between them.
+    `valued` are the options of `submit` whose value may be the next word. The variable `inside` is set in an
+    allocation, and `hosts` reads its hosts. `switches` are a command that tells of the switches, and what
+    reads from its answer the one that each host hangs from.
     """
 
     name: str
@@ -73,9 +73,10 @@ class BatchSystem(Struct, frozen=True):
     ask: tuple[tuple[str, ...], ...]  # to which the job's name is added
     read: Callable[[str], JobState | None]
     cancel: tuple[str, ...]
+    valued: str  # without their dash, a blank between two
     inside: str
     hosts: Callable[[Mapping[str, str]], tuple[AllocatedHost, ...]]
-    switches: tuple[str, ...] = ()
+    switches: tuple[tuple[str, ...], Callable[[str], dict[str, str]]] | None = None
     tried: bool = True  # on a real system; else only on recorded answers
 
 
@@ -140,6 +141,15 @@ def _hosts_slurm(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
     return tuple(AllocatedHost(name, count) for name, count in zip(names, cpus, strict=True))
 
 
+def _switches_slurm(text: str) -> dict[str, str]:
+    """The lines of the tree at level 0: hosts hang from the switches there."""
+    found: dict[str, str] = {}
+    for match in re.finditer(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE):
+        with contextlib.suppress(InputError):
+            found |= dict.fromkeys(expand_hosts(match[2], "'scontrol show topology'"), match[1])
+    return found
+
+
 def _submit_pbs(wanted: Wanted) -> tuple[str, ...]:
     """Without mpiprocs the file of hosts has a line for each."""
     chunk = f"select={wanted.hosts}:ncpus={wanted.cpus}:mpiprocs={wanted.cpus}"
@@ -168,19 +178,8 @@ def _hosts_pbs(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
     return tuple(AllocatedHost(name, count if count > 1 else None) for name, count in lines.items())
 
 
-_LSF_STRINGS = ("-R", "-w", "-m", "-E", "-Ep", "-env", "-gpu")  # options whose values are of such letters
-
-
 def _submit_lsf(wanted: Wanted) -> tuple[str, ...]:
-    """LSF joins the words of the command and gives them to a shell: they are quoted for it.
-
-    Raises InputError for a word that it could take for the first of them, and a shell for more than a word.
-    """
-    for before, word in itertools.pairwise(("", *wanted.words)):
-        if not word.startswith("-") and before not in _LSF_STRINGS and shlex.quote(word) != word:
-            raise InputError(
-                f"--batch-words '{word}' could reach a shell, as a command of bsub; leave it out"
-            )
+    """LSF joins the words of the command and gives them to a shell: they are quoted for it."""
     slots = ("-n", str(wanted.hosts * wanted.cpus), "-R", f"span[ptile={wanted.cpus}]")
     asked = ("-J", wanted.name, *slots, "-x", "-W", str(wanted.minutes), "-o", wanted.log)
     whose = (*_option("-P", wanted.account), *_option("-q", wanted.partition))
@@ -248,9 +247,10 @@ BATCH_SYSTEMS = {
             ),
             read=_read_slurm,
             cancel=("scancel",),
+            valued="A B C D F G J L M N S a b c d e i m n o p q t w x",
             inside="SLURM_JOB_NODELIST",
             hosts=_hosts_slurm,
-            switches=("scontrol", "show", "topology"),
+            switches=(("scontrol", "show", "topology"), _switches_slurm),
         ),
         BatchSystem(
             name="pbs",
@@ -259,6 +259,7 @@ BATCH_SYSTEMS = {
             ask=(("qstat", "-x", "-f"), ("qstat", "-f")),
             read=_read_pbs,
             cancel=("qdel",),
+            valued="A C J M N P R S W a c e j k l m o p q r u v",
             inside="PBS_NODEFILE",
             hosts=_hosts_pbs,
             tried=False,
@@ -270,6 +271,10 @@ BATCH_SYSTEMS = {
             ask=(("bjobs", "-noheader", "-o", "stat exit_reason"),),
             read=_read_lsf,
             cancel=("bkill",),
+            valued=(
+                "C D E Ep F G J Jd L Lp M P Q R S T U W We a app b c clusters cwd data e env eo ext f g gpu "
+                "hl i is k m mig network n o oo outdir p q rnc s sla sp t u v w wa wt"
+            ),
             inside="LSB_MCPU_HOSTS",
             hosts=_hosts_lsf,
             tried=False,
@@ -281,6 +286,7 @@ BATCH_SYSTEMS = {
             ask=(("flux", "jobs", "--no-header", "--format={state} {result}"),),
             read=_read_flux,
             cancel=("flux", "cancel"),
+            valued="B N S c g n o q t",
             inside="FLUX_URI",
             hosts=_hosts_flux,
             tried=False,
@@ -309,22 +315,14 @@ def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | Non
 
 def with_switches(allocation: Allocation) -> Allocation:
     """The allocation with the switch of each host, where the batch system knows them."""
-    argv = BATCH_SYSTEMS[allocation.system].switches
-    if not argv or shutil.which(argv[0]) is None:
+    told = BATCH_SYSTEMS[allocation.system].switches
+    if told is None or shutil.which(told[0][0]) is None:
         return allocation
+    argv, read = told
     try:
         done = run(argv, timeout=_ASK_SECONDS)
     except (InputError, MeasurementError):
         return allocation
-    switches = _read_switches(done.out) if done.code == 0 else {}
+    switches = read(done.out) if done.code == 0 else {}
     hosts = tuple(replace(host, switch=switches.get(host.name)) for host in allocation.hosts)
     return replace(allocation, hosts=hosts)
-
-
-def _read_switches(text: str) -> dict[str, str]:
-    """The switch that each host hangs from, by host: the lines of Slurm's tree of switches at level 0."""
-    found: dict[str, str] = {}
-    for match in re.finditer(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE):
-        with contextlib.suppress(InputError):
-            found |= dict.fromkeys(expand_hosts(match[2], "'scontrol show topology'"), match[1])
-    return found

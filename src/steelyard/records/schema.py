@@ -95,6 +95,7 @@ class Place(_Part, frozen=True):
     clock_tick_ns: Amount = 0.0
     clock_base_ns: Whole = 0  # what the source said when timestamps were 0
     clock_doubt: str | None = None  # why it is not sound
+    clock_passed: str | None = None  # a better clock that this rank finds doubtful, and why: `tsc: ...`
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
     other_libraries: bool = False  # its program or libraries are not those of rank 0
     machine: str = ""  # of rank 0, and of ranks that are on another kind of machine: model, CPUs, kernel

@@ -44,7 +44,7 @@ from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
-_POLL_SECONDS = 0.1  # between looks whether anything was written; the end of a launch is told at once
+_POLL_SECONDS = 0.2  # between looks whether anything was written; the end of a launch is told at once
 _WAIT_SECONDS = 0.2  # between looks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between looks while ranks wait for us
 _LASTING = (

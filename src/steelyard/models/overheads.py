@@ -6,8 +6,8 @@ With T(n, d) the time of n messages of s bytes that begin d apart, and one back,
     o     = (T(n, d) - T(1)) / (n - 1) - d     of the side that works for d before each message
     L     = T(1) / 2 - o(sender) - o(receiver)
 
-if d is no shorter than T(1): then everything except o is over before the next message. Of several d that are
-long enough the shortest counts, because an error of d is an error of o. d is the time of the same work alone
+if d is no shorter than T(1): then everything except o is over before the next message. If several d are
+long enough, the shortest counts, because an error of d is an error of o. d is the time of the same work alone
 (`self.work` in the same launches). Each launch has its own values; intervals are those over launches. A long
 message by a protocol with a handshake has its latency in o, because the sender waits for the answer.
 

@@ -21,8 +21,8 @@ from steelyard.records.schema import SCHEMA
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 OTHER_HOST = "other-host"  # ... whose ranks are on two hosts
 UNSET = "-"  # the value that removes a variable from the environment
-# Among the variables of a launch, by names that no variable has: modules that are loaded for it, and the
-# words that come before the engine on each rank, as of a container.
+# Names among a launch's variables that no variable has: modules to load, and the words before the engine on
+# each rank, as of a container.
 MODULES, WRAPPER = "module load", "run by"
 AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # their keys in a plan, which may be factors of arms, too
 _LONGEST_NAME = 40  # letters for the CPUs of a placement

@@ -1,9 +1,9 @@
-"""The page docs/results/rma-mt-apps.md from a results folder of the plan rma-mt-apps.
+"""Write the page docs/results/rma-mt-apps.md from a results folder of the plan rma-mt-apps.
 
     steelyard run rma-mt-apps --mpi openmpi --mpi mpich --out results/rma-mt-apps
     python benchmarks/apps_page.py results/rma-mt-apps > docs/results/rma-mt-apps.md
 
-When and where it was measured, with which versions and beside which load, is taken from the folder.
+The date, the machine, the versions and the load are read from the folder.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from steelyard.show.sheet import NUMBER, Sheet
 
 _ABOUT = (
     "# Proxy applications by exchange\n\n"
-    "This page is what the plan [`rma-mt-apps`](../ops/apps.md#would-the-micro-benchmarks-have-told) found "
-    "here. `benchmarks/apps_page.py` made it of the results folder of\n\n"
+    "This page shows results of the plan "
+    "[`rma-mt-apps`](../ops/apps.md#would-micro-benchmarks-have-named-the-best-exchange). "
+    "`benchmarks/apps_page.py` wrote it from the results folder of\n\n"
 )
 _BUSY = 0.05  # of the CPUs' time: more, and times of the launches are partly others'
 
@@ -61,12 +62,12 @@ def sheet_table(sheet: Sheet) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Of what a library says of itself, whose control characters are visible in records."""
+    """Take the first line of a library's version text; records escape its control characters."""
     return text.replace("\\n", "\n").replace("\\t", " ").splitlines()[0].strip()
 
 
 def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
-    """When, where, with what, beside what."""
+    """Say when and where it was measured, with which versions, beside which load."""
     cases = [row for row in rows if row.status != "skipped"]
     launches = {file.job.launch for file in measured.files}
     yield (
@@ -130,13 +131,13 @@ def _facts(one: PhaseRoofs) -> Facts:
 
 
 def plain_rows(rows: Sequence[Row]) -> list[Row]:
-    """Without other exchanges than nonblocking messages of one thread: memory gives all of them the same."""
+    """Keep nonblocking messages of one thread only: memory bandwidth is the same for all exchanges."""
     others = other_ways(rows)
     return [row for row in rows if id(row) not in others]
 
 
 def stream_lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """What STREAM's triad does."""
+    """A line for each triad of STREAM: threads, working set, bandwidth."""
     for row in rows:
         if row.op == STREAM and (bandwidth := row.get(Rate).bandwidth):
             yield str(row.threads), format_bytes(row.bytes), format_rate(bandwidth)
@@ -150,7 +151,7 @@ def page(folder: Path) -> Iterator[str]:
     sheets = exchange_sheets(found)
     yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
-    yield "## Would the micro-benchmarks have told?\n"
+    yield "## Would micro-benchmarks have named the best exchange?\n"
     orders = [sheet for sheet in sheets if sheet.title.startswith("would")]
     for sheet in orders:
         yield "\n".join(f"- {note}" for note in sheet.notes) + "\n"
@@ -158,12 +159,12 @@ def page(folder: Path) -> Iterator[str]:
         yield sheet_table(sheet)
     yield "## Times\n"
     yield (
-        "Time of a run; its ratio to nonblocking messages of one thread, below 1 is faster; the interval of "
-        "that over launches.\n"
+        "The time of a run, its ratio to nonblocking messages of one thread (below 1 is faster), and the "
+        "interval of the ratio over launches.\n"
     )
     yield ways_table(found)
     yield "## Where the time goes\n"
-    yield "Percent of the time of all phases, over all ranks.\n"
+    yield "Shares of the time of all phases in percent, over all ranks.\n"
     for sheet in sheets:
         if sheet.title.startswith("phases"):
             yield f"### {sheet.title.partition(': ')[2]}\n"
@@ -171,8 +172,8 @@ def page(folder: Path) -> Iterator[str]:
     if roofs := phase_roofs_of(plain_rows(rows)):
         yield "## The roof of memory\n"
         yield (
-            "What a phase moves a second over what STREAM's triad does on as many cores "
-            "([how](../ops/apps.md)): the one of the working set that is nearest in size.\n"
+            "The bytes that a phase moves per second, over the bandwidth of STREAM's triad on as many cores "
+            "([how](../ops/apps.md)). The triad is the one whose working set is nearest in size.\n"
         )
         yield table(("threads", "working set", "triad"), list(stream_lines(rows)), [True, True, True])
         yield table(("what", "phase", "of roof"), list(roof_lines(roofs)), [False, False, True])

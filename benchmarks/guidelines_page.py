@@ -3,8 +3,8 @@
     steelyard check guidelines --mpi openmpi,mpich,embedded --out results/guidelines
     python benchmarks/guidelines_page.py results/guidelines
 
-When and where it was measured, with which versions and beside which load, is taken from the folder. All MPIs
-of the folder are one check: what is promised holds for all of them together.
+The date, the machine, the versions and the load are read from the folder. All MPIs of the folder are one
+check: its error level holds for all of them together.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from steelyard.results.rows import rows_of
 
 _ABOUT = (
     "# Guidelines of MPIs\n\n"
-    "This page is what the plan [`guidelines`](../analysis/guidelines.md) found here. "
-    "`benchmarks/guidelines_page.py` made it of the results folder of\n\n"
+    "This page shows results of the plan [`guidelines`](../analysis/guidelines.md). "
+    "`benchmarks/guidelines_page.py` wrote it from the results folder of\n\n"
 )
 _VERDICTS = (VIOLATED, HOLDS, CANNOT_TELL)
 
@@ -49,14 +49,14 @@ def page(folder: Path) -> Iterator[str]:
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield (
         f"{found.promise[0].upper()}{found.promise[1:]}: {found.family} verdicts on {found.launches} "
-        f"launches, of which a violation needs {found.least_launches}.\n"
+        f"launches. A violation needs {found.least_launches} launches.\n"
     )
     yield "## How many\n"
     yield _counts(found)
     yield "## What is violated\n"
     yield (
-        "Time of the left side over that of the right one; from and to are bounds that hold for all verdicts "
-        "together.\n"
+        "The ratio is the time of the left side over that of the right side. The bounds *from* and *to* hold "
+        "for all verdicts together.\n"
     )
     for mpi in _mpis(found):
         bad = [one for one in _of(found, mpi) if one.verdict == VIOLATED]
@@ -70,14 +70,14 @@ def page(folder: Path) -> Iterator[str]:
 
 
 def _counts(found: CheckedGuidelines) -> str:
-    """A line for each guideline, a column for each MPI: how many cases are violated, hold, cannot be told."""
+    """A line for each guideline, a column for each MPI: how many cases are violated, hold, are undecided."""
     mpis = _mpis(found)
     lines = []
     for words in dict.fromkeys(one.words for one in found.points):
         cells = [_count([one for one in _of(found, mpi) if one.words == words]) for mpi in mpis]
         lines.append((words, *cells))
     lines.append(("all", *(_count(_of(found, mpi)) for mpi in mpis)))
-    said = "Cases that are violated / hold / cannot be told.\n\n"
+    said = "Cases: violated / hold / undecided.\n\n"
     return said + table(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
 
 

@@ -8,8 +8,8 @@
         --launches 6 --time-budget 2m --out results/models/3-collectives
     python benchmarks/models_page.py results/models/*
 
-Each model of each folder that has one is a table. When and where it was measured, with which versions and
-beside which load, is taken from the folders.
+Each model of each folder is a table. The date, the machine, the versions and the load are read from the
+folders.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from steelyard.show.model_sheets import MODEL_TABLES
 
 _ABOUT = (
     "# Models of MPIs\n\n"
-    "What messages and broadcasts of the MPIs of one machine cost, as models. "
-    "`benchmarks/models_page.py` made this page of the results folders of\n\n"
+    "This page models the cost of messages and broadcasts under the MPIs of one machine. "
+    "`benchmarks/models_page.py` wrote it from the results folders of\n\n"
 )
 # A model's key: the heading of its section, what it says, how many ranks with a core each it needs (0: few).
 _SECTIONS = {
     "messages": (
         "What a message costs by its size",
-        "Start and gap of each protocol, and where it changes: [messages](../analysis/messages.md).",
+        "Start and gap of each protocol, and where protocols change: [messages](../analysis/messages.md).",
         0,
     ),
     "overheads": (
@@ -50,20 +50,20 @@ _SECTIONS = {
     "rates": ("Pairs at once", "The max-rate model: [messages](../analysis/messages.md).", 6),
     "trees": (
         "The tree of a broadcast",
-        "Deduced from when each rank had done: [trees](../analysis/trees.md).",
+        "Deduced from the instant when each rank is done: [trees](../analysis/trees.md).",
         LEAST_RANKS,
     ),
     "collectives": (
         "Lines of collectives",
-        "Costs in messages, and the algorithm that costs as much: [trees](../analysis/trees.md).",
+        "Costs in units of messages, and the algorithm with that cost: [trees](../analysis/trees.md).",
         0,
     ),
     "settings": (
-        "Algorithms that were forced",
+        "Forced algorithms",
         "The fastest [setting](../reference/plan.md#settings-of-mpi) beside the library's own choice.",
         0,
     ),
-    "growth": ("More ranks", "What a model says of more ranks: [growth](../analysis/growth.md).", 5),
+    "growth": ("More ranks", "Predictions for more ranks: [growth](../analysis/growth.md).", 5),
 }
 
 
@@ -73,7 +73,7 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
     made = [Made(rows_of(measured)) for measured in read]
     yield _ABOUT + "".join(f"    {shlex.join(measured.campaign.command)}\n" for measured in read)
     yield from _places(read, made)
-    untold = []
+    missing = []
     for key, (title, explained, ranks) in _SECTIONS.items():
         sheets = [
             (folder.name, sheet)
@@ -84,19 +84,19 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
             yield f"## {title}\n"
             yield f"{explained}\n"
         else:
-            untold.append(f"- {title}" + (f", for which {ranks} ranks need a core each." if ranks else "."))
+            missing.append(f"- {title}" + (f": it needs {ranks} ranks with a core each." if ranks else "."))
         for name, sheet in sheets:
             yield f"`{name}`: {sheet.explained}.\n"
             yield sheet_table(sheet)
             if sheet.notes:
                 yield "".join(f"- {note}\n" for note in sheet.notes)
-    if untold:
-        yield "## What these folders do not tell\n"
-        yield "\n".join(untold) + "\n"
+    if missing:
+        yield "## Models that these folders have no data for\n"
+        yield "\n".join(missing) + "\n"
 
 
 def _places(read: Sequence[Measured], made: Sequence[Made]) -> Iterator[str]:
-    """When, beside what, of each folder; where and with which versions once."""
+    """Say date and load of each folder, and machine and versions once."""
     shown: dict[str, str] = {}
     for one, rows in zip(read, made, strict=True):
         for line in place_lines(one, rows.rows):

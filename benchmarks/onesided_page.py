@@ -138,14 +138,14 @@ def part(plan: str, runs: Sequence[Run]) -> Iterator[str]:
     yield "\n".join(f"    {_command(run)}" for run in runs) + "\n"
     heads = ("library", "measured", "others' share of CPUs", "runs", *OUTCOMES, "not reached")
     yield table(heads, list(library_lines(runs)), [False, False, *[True] * (len(heads) - 2)])
-    yield "Right of those that MPI defines and the library has, by `sync`:\n"
+    yield "Runs that passed, of those that MPI defines and the library supports, by `sync`:\n"
     yield table(
         ("op", *(f"`{sync}`" for sync in syncs)),
         list(matrix_lines(found, syncs)),
         [False, *[True] * len(syncs)],
     )
     if broken := list(broken_lines(runs)):
-        yield "What does not work, with the first sentence of its kind:\n"
+        yield "Failures, with the first message of each kind:\n"
         heads = ("library", "op", "window", "what", "runs", "first")
         yield table(heads, broken, [False, False, False, False, True, False])
 
@@ -158,7 +158,7 @@ def page(runs: Sequence[Run]) -> Iterator[str]:
     yield f"- **Versions.** {'; '.join(_versions(runs))}."
     sums = sums_of(one for run in runs for one in run.found)
     yield (
-        f"- **False alarms.** {counted(sum(sums.values()), 'run')} of ten calls each, all of them checked: "
+        f"- **False alarms.** {counted(sum(sums.values()), 'run')} of ten calls each, every call checked: "
         f"{sums['passed']} passed, {sums['wrong']} wrong.\n"
     )
     for plan in dict.fromkeys(run.plan for run in runs):

@@ -5,6 +5,7 @@
 #include "team/hosts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* From where and how fast a rank's clock counts. */
@@ -31,7 +32,10 @@ static int choose(const struct team *team, struct clock *clock)
     int chosen = err ? -1 : clock_choose(verdicts, CLOCK_ROWS);
     if (chosen >= 0)
         *clock = clocks[chosen];
-    else if (!err)
+    for (int i = 0; i < chosen && !clock->passed[0]; ++i)
+        if (clocks[i].doubt[0])
+            snprintf(clock->passed, sizeof clock->passed, "%s: %s", clocks[i].name, clocks[i].doubt);
+    if (chosen < 0 && !err)
         err = err_say(ERR_SYSTEM, "there is no clock that all ranks can read");
     return err;
 }

@@ -39,7 +39,7 @@ struct place {
     int pid, cpu;
     double clock_cost_ns;
     int64_t clock_tick_ns;
-    char clock_doubt[CLOCK_DOUBT_MAX];
+    char clock_doubt[CLOCK_DOUBT_MAX], clock_passed[CLOCK_PASSED_MAX];
     int64_t clock_base_ns;
     int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
     bool other_libraries, other_machine;               /* than rank 0 */
@@ -98,6 +98,7 @@ static void place_read(struct place *place, const struct team *team, const struc
     machine_kind(place->machine, sizeof place->machine);
     start_read(place, team);
     memcpy(place->clock_doubt, clock->doubt, sizeof place->clock_doubt);
+    memcpy(place->clock_passed, clock->passed, sizeof place->clock_passed);
 }
 
 static void place_write(const struct place *place, int rank, struct json *j)
@@ -116,6 +117,8 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_int(j, "clock_tick_ns", place->clock_tick_ns);
     json_int(j, "clock_base_ns", place->clock_base_ns);
     json_string(j, "clock_doubt", place->clock_doubt[0] ? place->clock_doubt : NULL);
+    if (place->clock_passed[0])
+        json_string(j, "clock_passed", place->clock_passed);
     if (place->other_libraries)
         json_bool(j, "other_libraries", true);
     if (rank == 0 || place->other_machine)
@@ -129,11 +132,13 @@ static void place_write(const struct place *place, int rank, struct json *j)
     json_close(j, '}');
 }
 
-/* Where not all ranks tell where they are: the first of which something is wrong, and the coarsest clock. */
+enum wrong { NOTHING_WRONG, CLOCK_PASSED, WRONG };
+
+/* Where not all ranks tell where they are: the first of which most is wrong, and the coarsest clock. */
 struct worst_place {
     struct place place;
     int rank;
-    bool is_wrong;
+    enum wrong wrong;
     int64_t most_tick_ns;
 };
 
@@ -143,7 +148,7 @@ static void merge_worst(void *into_bytes, const void *from_bytes, size_t bytes)
     const struct worst_place *from = from_bytes;
     (void)bytes;
     const int64_t most = from->most_tick_ns > into->most_tick_ns ? from->most_tick_ns : into->most_tick_ns;
-    if (from->is_wrong && !into->is_wrong)
+    if (from->wrong > into->wrong)
         *into = *from;
     into->most_tick_ns = most;
 }
@@ -163,8 +168,9 @@ static int places_gather(const struct team *team, const struct place *mine, stru
     memset(&p->worst, 0, sizeof p->worst);
     p->worst.place = *mine;
     p->worst.rank = team->rank;
-    p->worst.is_wrong =
-        mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries || mine->other_machine;
+    p->worst.wrong = mine->clock_passed[0] ? CLOCK_PASSED : NOTHING_WRONG;
+    if (mine->refused[0] || mine->clock_doubt[0] || mine->other_libraries || mine->other_machine)
+        p->worst.wrong = WRONG;
     p->worst.most_tick_ns = mine->clock_tick_ns;
     if (team->rank == 0) {
         p->of = malloc((size_t)count * sizeof *p->of);
@@ -200,7 +206,7 @@ static void places_write(const struct places *p, const struct team *team, struct
         if (p->of_all || !p->has_here || !host_is_same(team, 0, rank))
             place_write(&p->of[i], rank, j);
     }
-    if (p->worst.is_wrong && !has_place(p, team, p->worst.rank))
+    if (p->worst.wrong && !has_place(p, team, p->worst.rank))
         place_write(&p->worst.place, p->worst.rank, j);
     json_close(j, ']');
     if (!p->of_all)

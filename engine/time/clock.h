@@ -8,7 +8,7 @@
 struct json;
 struct skew;
 
-enum { CLOCK_ROWS = 5, CLOCK_DOUBT_MAX = 120 };
+enum { CLOCK_ROWS = 5, CLOCK_DOUBT_MAX = 120, CLOCK_PASSED_MAX = CLOCK_DOUBT_MAX + 24 };
 
 /* How fast a counter runs. */
 struct clock_rate {
@@ -24,12 +24,13 @@ struct clock {
     int id;                                     /* for the rows that share one `read` */
     double (*wtime)(void);                      /* seconds, of the row that has it from outside */
     struct clock_rate rate;
-    bool sleeps;                 /* a wait sleeps, because time does not pass while a core is busy */
-    bool forced;                 /* somebody asked for it by name */
-    struct skew *skew;           /* for tests: the source is made to go wrong; NULL: it is not */
-    double cost_ns;              /* of one reading, from readings back to back */
-    int64_t tick_ns;             /* by how much readings advance; 1 when no step shows */
-    char doubt[CLOCK_DOUBT_MAX]; /* why it is not sound; "" when it is */
+    bool sleeps;                   /* a wait sleeps, because time does not pass while a core is busy */
+    bool forced;                   /* somebody asked for it by name */
+    struct skew *skew;             /* for tests: the source is made to go wrong; NULL: it is not */
+    double cost_ns;                /* of one reading, from readings back to back */
+    int64_t tick_ns;               /* by how much readings advance; 1 when no step shows */
+    char doubt[CLOCK_DOUBT_MAX];   /* why it is not sound; "" when it is */
+    char passed[CLOCK_PASSED_MAX]; /* a better one that this rank finds doubtful, and why; "" where none */
 };
 
 static inline int64_t clock_now(const struct clock *clock)

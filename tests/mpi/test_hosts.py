@@ -201,6 +201,32 @@ def test_asymmetric_delays_deceive_all_but_the_certain_bound(tmp_path: Path) -> 
     assert deceived
 
 
+_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+
+def test_a_host_that_alone_left_its_counter_is_named(tmp_path: Path) -> None:
+    """Its kernel has another source: no rank takes the counter, and its place says why."""
+    if not Path(_SOURCE).exists() or Path(_SOURCE).read_text() != "tsc\n":
+        pytest.skip("the kernel's clock source is not tsc here")
+    mpi = mpi_or_skip("openmpi")
+    out, words = tmp_path / "records.jsonl", tmp_path / "points"
+    words.write_text("point=0 op=mpi.barrier method=barrier rule=fixed count=1\n")
+    (tmp_path / "source").write_text("hpet\n")
+    with hosts(2) as bed:
+        done = run([*bed.on(bed.hosts[1]), f"mount --bind {tmp_path}/source {_SOURCE}"], timeout=_SECONDS)
+        assert done.code == 0, done.err
+        start = bed.mpiexec(mpi)
+        command = [*start.argv_prefix, mpi_engine(mpi).path, "run", "--out", str(out), "--points", str(words)]
+        done = run(command, env=os.environ | start.environment, timeout=6 * _SECONDS)
+    assert done.code == 0, done.out + done.err
+    (launch,) = (one for one in read_records(out).records if isinstance(one, records.Launch))
+    assert launch.clock.name != "tsc"
+    assert [place.clock_passed for place in launch.places] == [
+        None,
+        "tsc: the kernel does not use it: its clock source is hpet",
+    ]
+
+
 _READ_CLOCK = f"{sys.executable} -c 'import time; print(time.monotonic_ns())'"
 
 

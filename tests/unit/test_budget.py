@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pytest
 
 from described import described
+from few_ops import RULES
 from steelyard.base.units import format_duration
 from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
-from steelyard.campaign.forecast import Forecast
+from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
@@ -20,16 +20,11 @@ from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.system.machine import read_machine
 
-
-def _param(name: str) -> dict[str, Any]:
-    return {"name": name, "unit": "s", "summary": "", "default": 0, "least": 0, "most": 9}
-
-
 _OPS = ops_of(
     described(
         [{"name": "self.empty", "class": "local", "sized": True, "default_bytes": "1", "methods": ["batch"]}],
         [{"name": "batch"}],
-        [{"name": "median", "params": [_param("least_seconds"), _param("most_seconds")]}],
+        RULES,
     ),
     None,
 )
@@ -58,14 +53,10 @@ def test_what_is_to_be_done_is_said_before_it_begins() -> None:
     assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
 
 
-def test_the_time_that_is_asked_of_the_rule_counts() -> None:
-    assert _words(None, 20, 10, params={"least_seconds": 3}) == (
-        "20 test cases in 10 launches: about 10 min 1 s",
-    )
-    assert _words(None, 20, 10, params={"most_seconds": 0.5}) == (
-        "20 test cases in 10 launches: about 1 min 41 s",
-    )
-    _, some = _words("2m", 20, 10, params={"least_seconds": 3, "most_seconds": 9})
+def test_the_least_time_that_is_asked_for_counts_within_a_budget_too() -> None:
+    least: Params = {"least_seconds": 3}
+    assert _words(None, 20, 10, params=least) == ("20 test cases in 10 launches: about 10 min 1 s",)
+    _, some = _words("2m", 20, 10, params=least)
     assert some.startswith(
         "the time budget of 2 min has room for about 1 of the 10 launches: each takes 1 min"
     )
@@ -105,6 +96,34 @@ def test_what_will_not_fit_is_said_before_it_begins() -> None:
     )
     _, none = _words("5s", 200, 2)
     assert "has room for part of one launch: each takes 8 s or more" in none
+
+
+def _forecast(budget: str | None, params: dict[str, float], rule: str = "median") -> float:
+    plan = Plan(
+        measure=(Measure(ops=("self.empty",), bytes=tuple(range(20)), rule=rule, params=params),),
+        launches=10,
+        time_budget=budget,
+    )
+    setup = CampaignSetup({}, _OPS, read_machine())
+    return forecast(plan, resolve(plan, _OPS, (), 1), setup).seconds
+
+
+@pytest.mark.parametrize(
+    ("budget", "params", "rule", "seconds"),
+    [
+        (None, {}, "median", 1 + 200 * 0.04),
+        ("4s", {}, "median", 4),
+        ("20s", {}, "median", 1 + 200 * 0.04),
+        ("60s", {}, "median", 1 + 200 * 0.5 * 0.7 * 0.3),  # 0.7 of 60 s, for 200 measurements
+        (None, {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),
+        ("10h", {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),  # what the plan says is not stretched
+        ("60s", {}, "fixed", 1 + 200 * 0.04),  # ends at its number of samples
+    ],
+)
+def test_a_test_case_takes_half_of_what_it_may(
+    budget: str | None, params: dict[str, float], rule: str, seconds: float
+) -> None:
+    assert _forecast(budget, params, rule) == pytest.approx(seconds, abs=0.01)
 
 
 def test_a_campaign_that_is_finished_takes_no_time() -> None:

@@ -191,6 +191,35 @@ def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
     assert found.evidence == "Clock monotonic in 1 launch: it went back by 7 ns."
 
 
+def _told_of_clocks(out: Path, name: str, **told: str) -> str | None:
+    """What a check says of a launch on three hosts of which h1 says something of its clock."""
+    folder = write_folder(
+        out, [FakePoint("mpi.bcast", steady(900.0), ranks=3)], launches=1, hosts=lambda rank: f"h{rank}"
+    )
+    (path,) = (folder / "records").iterdir()
+    lines = path.read_text().splitlines()
+    for number, line in enumerate(lines):
+        record = json.loads(line)
+        if record["record"] == "launch":
+            record["places"][1] |= told
+            lines[number] = json.dumps(record)
+    path.write_text("\n".join(lines) + "\n")
+    measured = load(folder)
+    found = {one.name: one.evidence for one in diagnostics(measured, rows_of(measured))}
+    return found.get(name)
+
+
+def test_a_host_whose_clock_alone_is_not_sound_is_named(tmp_path: Path) -> None:
+    doubt = "the kernel does not use it: its clock source is hpet"
+    assert _told_of_clocks(tmp_path / "forced", "unsound-clock", clock_doubt=doubt) == (
+        f"Clock monotonic on h1 in 1 launch: {doubt}."
+    )
+    assert _told_of_clocks(tmp_path / "passed", "odd-clock", clock_passed=f"tsc: {doubt}") == (
+        f"On h1 in 1 launch, clock tsc: {doubt}; all ranks read monotonic."
+    )
+    assert _told_of_clocks(tmp_path / "alike", "odd-clock") is None
+
+
 def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
     """A point that needs one clock fails by it; those that need none are timed by the same one."""
     folder = write_folder(tmp_path / "out", [QUIET, QUIET], launches=1)

@@ -113,7 +113,7 @@ _AGAINST = '<span class="word">b-2</span> against <span class="word">a-1</span><
     [
         (12, {"arms": {"mpi": ["a", "b"]}}, "mpi.bcast: b-2 is slower than a-1 (1.2"),
         (12, {}, "mpi.bcast: b-2 is slower than a-1 (1.2"),  # launches of two MPIs alternate anyway
-        (3, {"arms": {"mpi": ["a", "b"]}}, "mpi.bcast: b-2 cannot be told from a-1"),
+        (3, {"arms": {"mpi": ["a", "b"]}}, "mpi.bcast: b-2 cannot be distinguished from a-1"),
         (3, {}, "mpi.bcast: b-2 takes 1.2"),  # nothing was asked, nothing can be told: ratios alone
     ],
 )

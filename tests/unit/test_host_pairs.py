@@ -243,7 +243,7 @@ def test_ranks_that_are_on_one_host_instead_of_two_are_named(tmp_path: Path) -> 
         path.write_text(path.read_text().replace('"host":"n2"', '"host":"n1"'))
     measured = load(folder)
     (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-hosts")
-    assert "was told 2 hosts (n1, n2), its ranks are on 1 (n1)" in one.evidence
+    assert "was given 2 hosts (n1, n2), its ranks are on 1 (n1)" in one.evidence
 
 
 def test_each_host_has_a_line_and_another_kind_of_machine_is_named(tmp_path: Path) -> None:

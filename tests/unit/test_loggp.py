@@ -79,7 +79,7 @@ def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
     assert (other.least, other.after, other.stated) == (4033, 4032, ("btl_vader_eager_limit=4096",))
     (sheet,) = message_sheets(log_models(rows), macro_of(rows))
     assert "from 4033 B on, 4032 B not" in sheet.lines[1].cells
-    assert sheet.lines[1].cells[-1] == "near it the MPI's limits: btl_vader_eager_limit=4096"
+    assert sheet.lines[1].cells[-1] == "MPI's limits near it: btl_vader_eager_limit=4096"
     assert sheet.title == "LogGP of a"  # so that no column says it again
     assert "MPI" not in [column.name for column in sheet.columns]
     assert message_sheets(log_models(rows[:5]), macro_of(rows[:5])) == ()

@@ -201,6 +201,6 @@ def test_tables_say_it() -> None:
     assert table.title == "micro against macro (class=S, 2 ranks)"
     verdicts = sheets["would messages have named the best MPI"]
     assert verdicts.lines[1].cells == ("npb.is", *["disagrees -1"] * 3)
-    assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, cannot tell of 0"
+    assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, undecided for 0"
     assert all(len(line.cells) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
     assert any(sheet.title.startswith("would messages have named") for sheet in model_sheets(Made(whole())))

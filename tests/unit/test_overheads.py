@@ -88,5 +88,5 @@ def test_nothing_takes_less_than_no_time() -> None:
     (sheet,) = overhead_sheets([one])
     latency, send = (line.cells[3:] for line in sheet.lines)
     assert latency[:2] == ("-", "-")
-    assert "hold part of the way" in latency[2]
-    assert send == ("not told from 0", "below 200 ns", "")
+    assert "include a part of L" in latency[2]
+    assert send == ("not distinguishable from 0", "below 200 ns", "")

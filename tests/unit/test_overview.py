@@ -376,7 +376,7 @@ def test_nothing_was_measured(tmp_path: Path) -> None:
 
 def test_one_launch_says_what_its_intervals_are_not(tmp_path: Path) -> None:
     text = overview_text([made(tmp_path, pingpongs(A), launches=1)], Paper(200, is_pipe=False))
-    assert text.splitlines()[0].endswith("1 launch (± is of it alone, not of further ones)")
+    assert text.splitlines()[0].endswith("1 launch (± says nothing about further launches)")
 
 
 def test_rows_of_fewer_launches_say_so(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_calls_that_do_the_same_are_ranked_together() -> None:
     assert (summed.alike, summed.best) == (2, None)
     (sheet,) = choice_sheets([moved, summed])
     assert sheet.columns[0].name == "pattern"
-    assert [line.cells[1] for line in sheet.lines] == ["mpi.mt.get threads=2", "none can be told"]
+    assert [line.cells[1] for line in sheet.lines] == ["mpi.mt.get threads=2", "none is clearly best"]
     assert choice_sheets(choices_of(rows[:1])) == ()
 
 

@@ -1,4 +1,4 @@
-"""What a plan comes to before anything runs: its jobs, test cases, time, node hours and disk."""
+"""The size of a plan before anything runs: its jobs, test cases, time, node hours and disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.campaign.budget import is_crowded, job_seconds
+from steelyard.campaign.budget import budget_of, is_crowded, job_seconds
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, groups_of
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
@@ -16,10 +16,11 @@ _SECONDS_OF_HOUR = 3600.0
 
 
 class JobForecast(Struct, frozen=True, kw_only=True):
-    """A job: test cases that a launch measures together, as many times as there are launches.
+    """A job: test cases that a launch measures together, repeated for each launch.
 
-    `seconds` are about what all its launches take without a time budget, `bytes` what they write. A job whose
-    ranks and threads outnumber cores is `crowded`: it may take much longer.
+    `seconds` are the estimate for all its launches, each test case within its share of a time budget, and
+    `bytes` what they write. A job whose ranks and threads outnumber cores is `crowded`: it may take much
+    longer.
     """
 
     mpi: str | None
@@ -40,7 +41,7 @@ class JobForecast(Struct, frozen=True, kw_only=True):
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
-    """All jobs of a plan together; a time budget is the most of `seconds`, and cuts `node_hours` as they."""
+    """All jobs of a plan together; a time budget limits `seconds` and `node_hours`."""
 
     name: str
     test_cases: int
@@ -54,8 +55,10 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 
 def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> Forecast:
-    """What these points of a plan come to. Raises InputError for a time budget that is none."""
-    jobs = tuple(_job(group, plan.launches, setup) for group in groups_of(points))
+    """Estimate the size of these points of a plan. Raises InputError for an invalid time budget."""
+    cases = plan.launches * len(points)
+    most = budget_of(plan, cases).most_seconds(cases)
+    jobs = tuple(_job(group, plan.launches, setup, most) for group in groups_of(points))
     seconds = sum(job.seconds for job in jobs)
     budget = budget_seconds(plan)
     share = 1.0 if budget is None or seconds <= budget else budget / seconds
@@ -72,7 +75,7 @@ def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -
     )
 
 
-def _job(group: LaunchGroup, launches: int, setup: CampaignSetup) -> JobForecast:
+def _job(group: LaunchGroup, launches: int, setup: CampaignSetup, most: float | None) -> JobForecast:
     cases = len(group.points)
     return JobForecast(
         mpi=group.mpi,
@@ -87,7 +90,7 @@ def _job(group: LaunchGroup, launches: int, setup: CampaignSetup) -> JobForecast
         ops=tuple(dict.fromkeys(point.op for point in group.points)),
         test_cases=cases,
         launches=launches,
-        seconds=launches * job_seconds(group, setup),
+        seconds=launches * job_seconds(group, setup, most),
         bytes=launches * cases * group.ranks * _RANK_BYTES,
         crowded=is_crowded(group, setup),
     )

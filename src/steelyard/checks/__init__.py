@@ -1,4 +1,4 @@
-"""Checks of what was measured: each is a function with its row, in the module of what it looks at."""
+"""Checks of what was measured: each is a function and its row, in the module of its subject."""
 
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.checks import binding, buffers, clocks, interference, launches, outcomes, plausible, samples
@@ -6,10 +6,10 @@ from steelyard.checks.evidence import Evidence
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
 
-# What may be a cause before what it explains.
+# A possible cause stands before what it may explain.
 CHECKS = checks_of(binding, interference, clocks, plausible, outcomes, samples, launches, buffers)
 
 
 def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:
-    """What the checks find in a results folder, the gravest first."""
+    """Run all checks on a results folder; the gravest finding first."""
     return diagnose(CHECKS, Evidence(measured, rows))

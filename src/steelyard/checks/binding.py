@@ -1,4 +1,4 @@
-"""Checks of binding: who may run where, whether that is where it was asked to be, and stayed so."""
+"""Checks of binding: where ranks may run, whether that was asked for, and whether it changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from steelyard.show.words import row_name
     remedy="Use as many ranks as there are cores, or read these test cases as a test of function.",
 )
 def oversubscribed(seen: Evidence) -> str | None:
-    """Launches with more ranks and threads than cores."""
+    """Find launches with more ranks and threads than cores."""
     jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
     kinds = sorted({(job.ranks * job.threads, job.cores, mpi_name(job)) for job in jobs})
     return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
@@ -41,12 +41,12 @@ def _is_oversubscribed(job: Job) -> bool:
     "unbound",
     WARNING,
     "Ranks are not bound",
-    why="A rank that moves to another core loses its caches, and launches differ for no reason of the MPI's.",
+    why="A rank that moves to another core loses its caches, so launches differ for reasons outside the MPI.",
     remedy="Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher; srun binds where "
     "Slurm has a TaskPlugin.",
 )
 def unbound(seen: Evidence) -> str | None:
-    """Ranks that may move between more cores than they have threads."""
+    """Find ranks that may move between more cores than they have threads."""
     found: list[str] = []
     for mpi, threads, places in _bound_jobs(seen.measured):
         for place, cores in places:
@@ -61,12 +61,12 @@ def unbound(seen: Evidence) -> str | None:
     "Ranks or threads share cores",
     why="Two ranks or threads on one core take turns: latencies jump from a microsecond to the scheduler's "
     "milliseconds.",
-    remedy="Ask for fewer ranks, or look at how the launcher was told to bind (the job record has its "
+    remedy="Ask for fewer ranks, or look at how the launcher was asked to bind (the job record has its "
     "command).",
     caused_by=("unbound",),
 )
 def shared_cores(seen: Evidence) -> str | None:
-    """Two ranks of one host, or threads of a rank, on the same core although there are cores enough."""
+    """Find two ranks of one host, or threads of a rank, on one core although there are enough cores."""
     found: list[str] = []
     for mpi, _, places in _bound_jobs(seen.measured):
         owner: dict[int, Place] = {}
@@ -84,7 +84,9 @@ def shared_cores(seen: Evidence) -> str | None:
 
 
 def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
-    """For each host of each launch with cores enough: MPI, threads of a rank, places with their cores."""
+    """List, for each host of each launch with enough cores: MPI, threads of a rank, places with
+    their cores.
+    """
     groups = measured.campaign.machine.get("cores")
     groups = groups if isinstance(groups, list | tuple) else []
     core_of = {cpu: number for number, group in enumerate(groups) for cpu in group}
@@ -109,12 +111,12 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
     remedy="Look at how the launcher and the control group bind. The report shows the verified binding.",
 )
 def misplaced(seen: Evidence) -> str | None:
-    """Ranks and threads that were elsewhere than a placement asked for, or that the kernel did not bind."""
+    """Find ranks and threads that were not where a placement put them, or that the kernel did not bind."""
     return sentences(sentence for file in seen.measured.files for sentence in strays(file))
 
 
 def strays(file: JobFile) -> Iterator[str]:
-    """Those of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
+    """Find those of one launch: `rank 1 of openmpi-4.1.4 was asked for CPU 1, was allowed 0-1`."""
     job, mpi = file.job, mpi_name(file.job)
     for place in file.launch.places if file.launch else ():
         if place.refused:
@@ -131,12 +133,12 @@ def strays(file: JobFile) -> Iterator[str]:
 @check(
     "other-hosts",
     WARNING,
-    "Ranks are not on as many hosts as was asked for",
+    "Ranks are on more or fewer hosts than asked for",
     why="A message between hosts may have gone through memory instead, or the other way round.",
     remedy="Look at the launcher's command (in the job record), and at the names of nodes.",
 )
 def other_hosts(seen: Evidence) -> str | None:
-    """Launches whose ranks were on more or fewer hosts than the launcher was told."""
+    """Find launches whose ranks were on more or fewer hosts than the launcher got."""
     found = {}
     for file in seen.measured.files:
         places = file.launch.places if file.launch else ()
@@ -145,7 +147,7 @@ def other_hosts(seen: Evidence) -> str | None:
         if asked and len(places) == file.job.ranks and len(hosts) != len(asked):
             where = f"{counted(len(asked), 'host')} ({', '.join(sorted(asked))})"
             ran = f"{len(hosts)} ({', '.join(hosts)})"
-            found[where, ran] = f"{mpi_name(file.job)} was told {where}, its ranks are on {ran}"
+            found[where, ran] = f"{mpi_name(file.job)} was given {where}, its ranks are on {ran}"
     return sentences(found.values())
 
 
@@ -153,11 +155,11 @@ def other_hosts(seen: Evidence) -> str | None:
     "other-machines",
     WARNING,
     "Ranks are on other kinds of machines than rank 0",
-    why="Ranks are bound as if all hosts were like rank 0's. A slow host holds up all.",
+    why="Ranks are bound as if all hosts were like rank 0's. A slow host delays all ranks.",
     remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind.",
 )
 def other_machines(seen: Evidence) -> str | None:
-    """Hosts whose CPUs or kernel are not those of rank 0's host."""
+    """Find hosts whose CPUs or kernel differ from those of rank 0's host."""
     found = {}
     for file in seen.measured.files:
         places = file.launch.places if file.launch else ()
@@ -178,7 +180,7 @@ def other_machines(seen: Evidence) -> str | None:
     remedy="Install the same MPI and engine on all hosts, or use a file system that all of them see.",
 )
 def other_libraries(seen: Evidence) -> str | None:
-    """Ranks whose build ids are not those of rank 0."""
+    """Find ranks whose build ids differ from those of rank 0."""
     found = {}
     for file in seen.measured.files:
         for place in file.launch.places if file.launch else ():
@@ -191,11 +193,11 @@ def other_libraries(seen: Evidence) -> str | None:
     "placements-vary",
     WARNING,
     "Launches were placed differently",
-    why="Launches that are not alike widen the interval and can make modes.",
+    why="Launches that differ widen the interval and can make modes.",
     remedy="Fix the launcher's binding, or measure each placement as a campaign of its own.",
 )
 def placements_vary(seen: Evidence) -> str | None:
-    """Test cases whose launches were bound differently."""
+    """Find test cases whose launches were bound differently."""
     varying = []
     for point, row in zip(seen.measured.points, seen.rows, strict=True):
         starts = [cell.start for cell in point.cells if cell.start]
@@ -213,7 +215,7 @@ def placements_vary(seen: Evidence) -> str | None:
     "again.",
 )
 def moved(seen: Evidence) -> str | None:
-    """Ranks and threads that were bound and then, during the launch, bound elsewhere or seen elsewhere."""
+    """Find ranks and threads that were bound elsewhere or seen elsewhere during the launch."""
     names = {row.point: row_name(row) for row in seen.rows}
     found: dict[tuple[str, int], str] = {}
     for file in seen.measured.files:
@@ -232,7 +234,7 @@ def moved(seen: Evidence) -> str | None:
 
 
 def _seen_elsewhere(seen: Evidence) -> Iterator[tuple[tuple[str, int], str]]:
-    """By job and rank, those that a look between samples saw outside of what they were bound to."""
+    """Find ranks seen outside of their CPUs between samples, by job and rank."""
     for point, row in zip(seen.measured.points, seen.rows, strict=True):
         for cell in point.cells:
             for place in cell.start.places if cell.start else ():

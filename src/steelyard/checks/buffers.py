@@ -1,4 +1,4 @@
-"""Checks of buffers: what of their state is in the time."""
+"""Checks of buffers: whether writing them is part of the time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _STAMPS_AFTER = "each"  # the method whose sender reads its clock after it has w
     NOTE,
     "The time contains writing",
     why="With buffer=written the sender writes each payload before it sends it. This method reads its clock "
-    "around whole repetitions, and so the writing is part of the time.",
+    "around whole repetitions, so the time includes the writing.",
     remedy="Measure ping-pongs with --method each, which reads the clock between writing and sending. For "
-    "other ops no method does.",
+    "other ops there is no such method.",
 )
 def write_timed(seen: Evidence) -> str | None:
-    """Test cases whose time has the writing of the payload in it."""
+    """Find test cases whose time includes writing the payload."""
     return listed([row for row in seen.rows if _writes(row)], lambda row: f"by {row.method}")
 
 

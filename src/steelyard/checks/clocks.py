@@ -1,7 +1,8 @@
-"""Checks of clocks: whether they are sound, fine and cheap enough, and agree with each other."""
+"""Checks of clocks: whether they are sound, fine, cheap, and agree with each other."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from steelyard.base.diagnostic import NOTE, WARNING, check
@@ -10,13 +11,15 @@ from steelyard.base.units import format_time
 from steelyard.checks.evidence import Evidence, listed, sentences, valued
 from steelyard.models.contradictions import disagreements
 from steelyard.records.kinds import INSTRUMENT
+from steelyard.records.schema import Place
 from steelyard.results.facets import ClockError, Rate, Timer
 from steelyard.results.row import Row
+from steelyard.show.host_sheets import hosts_words
 
 COARSE_TICK = 0.05  # tick of the clock relative to the median
 DEAR_CLOCK = 0.2  # cost of the clock relative to the median
-_LEAST_NS = 0.01  # a tenth of what the fastest step of any processor takes
-_MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a node moves
+_LEAST_NS = 0.01  # a tenth of the fastest step of any processor
+_MOST_BYTES_PER_SECOND = 1e15  # a hundred times the fastest memory of a node
 
 
 @check(
@@ -30,7 +33,7 @@ _MOST_BYTES_PER_SECOND = 1e15  # a hundred times what the fastest memory of a no
     "way than back.",
 )
 def methods_disagree(seen: Evidence) -> str | None:
-    """Test cases of which two methods say what cannot both be true."""
+    """Find test cases for which two methods contradict each other."""
     found = disagreements(seen.rows)
     sentence = {one.other.point: one.sentence for one in found}
     verb = "contradicts" if len(found) == 1 else "contradict"
@@ -45,18 +48,25 @@ def methods_disagree(seen: Evidence) -> str | None:
     remedy="Measure without --clock: the engine then takes the best clock that all ranks find sound.",
 )
 def unsound_clock(seen: Evidence) -> str | None:
-    """Launches whose clock is not sound on some rank, each clock and reason once."""
-    found: dict[tuple[str, str], int] = {}
+    """Find launches whose clock is not sound on some rank; each clock and reason once."""
+    found: Counter[tuple[str, str, str]] = Counter()
     for launch in (file.launch for file in seen.measured.files if file.launch):
-        doubts = (place.clock_doubt for place in launch.places if place.clock_doubt)
-        for doubt in dict.fromkeys(doubts):
-            found[launch.clock.name, doubt] = found.get((launch.clock.name, doubt), 0) + 1
-    told = [f"clock {name} in {counted(count, 'launch')}: {doubt}" for (name, doubt), count in found.items()]
+        doubts: dict[str, list[str]] = {}
+        for place in launch.places:
+            if place.clock_doubt:
+                doubts.setdefault(place.clock_doubt, []).append(place.host)
+        for doubt, hosts in doubts.items():
+            is_several = len({place.host for place in launch.places}) > 1
+            where = f" on {hosts_words(hosts)}" if is_several else ""
+            found[launch.clock.name, where, doubt] += 1
+    told = [
+        f"clock {name}{where} in {counted(n, 'launch')}: {doubt}" for (name, where, doubt), n in found.items()
+    ]
     return sentences([*told, *_wild_clocks(seen)])
 
 
 def _wild_clocks(seen: Evidence) -> Iterator[str]:
-    """Launches in which a point failed by its clocks, which timed all others, too."""
+    """Find launches in which a point failed because of its clocks, which timed all other points, too."""
     for file in seen.measured.files:
         ends = [run.end for run in file.points if run.end]
         why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
@@ -68,6 +78,31 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
 
 
 @check(
+    "odd-clock",
+    NOTE,
+    "A clock is doubtful on some ranks alone",
+    why="All ranks read another clock, so the numbers are sound. But alike hosts should have alike clocks.",
+    remedy="Look at that host's clock source (/sys/devices/system/clocksource), and for clocks in what its "
+    "kernel says (dmesg).",
+)
+def odd_clock(seen: Evidence) -> str | None:
+    """Find ranks that alone find a better clock doubtful than all then read, each host and reason once."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for launch in (file.launch for file in seen.measured.files if file.launch):
+        passed: dict[str, list[Place]] = {}
+        for place in launch.places:
+            if place.clock_passed:
+                passed.setdefault(place.clock_passed, []).append(place)
+        for told, places in passed.items():
+            if len(places) < len(launch.places):
+                found[launch.clock.name, hosts_words(place.host for place in places), told] += 1
+    return sentences(
+        f"on {hosts} in {counted(count, 'launch')}, clock {told}; all ranks read {name}"
+        for (name, hosts, told), count in found.items()
+    )
+
+
+@check(
     "not-positive",
     WARNING,
     "Nothing is left after the cost of the clock",
@@ -75,7 +110,7 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
     remedy="Measure with --method batch, which puts many repetitions between two readings of the clock.",
 )
 def not_positive(seen: Evidence) -> str | None:
-    """Test cases with nothing left after the cost of the clock was subtracted."""
+    """Find test cases with nothing left after the cost of the clock was subtracted."""
     lost = [row for row in seen.rows if row.median is not None and row.median <= 0]
     lost = [row for row in lost if row.role != INSTRUMENT]
     return listed(lost, lambda row: f"{row.median:.3g} ns after subtracting {row.get(Timer).overhead:.3g} ns")
@@ -90,7 +125,7 @@ def not_positive(seen: Evidence) -> str | None:
     remedy="Measure again. If it stays, report it to us with the folder's records.",
 )
 def impossible(seen: Evidence) -> str | None:
-    """Test cases whose value is beyond what any machine can do."""
+    """Find test cases whose value no machine can reach."""
     wrong = [
         row
         for row, value in valued(seen.rows)
@@ -108,7 +143,7 @@ def impossible(seen: Evidence) -> str | None:
     remedy="Measure with --method batch, or with a clock of a smaller tick.",
 )
 def coarse_clock(seen: Evidence) -> str | None:
-    """Test cases whose clock has a tick that is large against the value."""
+    """Find test cases whose clock's tick is large against the value."""
     coarse = [
         row for row, value in valued(seen.rows) if (row.get(Timer).clock_tick or 0) > COARSE_TICK * value
     ]
@@ -125,7 +160,7 @@ def coarse_clock(seen: Evidence) -> str | None:
     remedy="Measure with --method batch, which reads the clock once for many repetitions.",
 )
 def dear_clock(seen: Evidence) -> str | None:
-    """Test cases whose clock costs much against the value."""
+    """Find test cases whose clock costs much against the value."""
     dear = [row for row, value in valued(seen.rows) if (row.get(Timer).overhead or 0) > DEAR_CLOCK * value]
     return listed(
         dear, lambda row: f"{row.get(Timer).overhead:.3g} ns subtracted, {format_time(row.median or 0)} left"
@@ -141,7 +176,7 @@ def dear_clock(seen: Evidence) -> str | None:
     remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
 )
 def closed_clocks(seen: Evidence) -> str | None:
-    """Test cases with several clocks whose stated error is what the closure saw."""
+    """Find test cases with several clocks whose stated error is that of the closure."""
     rows = [
         row
         for point, row in zip(seen.measured.points, seen.rows, strict=True)

@@ -1,4 +1,4 @@
-"""What checks look at, and how they name what they have found."""
+"""The input of checks, and the words for what they find."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 from steelyard.show.words import row_name
 
-MOST_NAMED = 2  # examples: who wants all has the table
+MOST_NAMED = 2  # examples; the table has all
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A folder and the rows made from it, in the same order as its points."""
+    """A folder and its rows, in the same order as its points."""
 
     measured: Measured
     rows: tuple[Row, ...]
 
 
 def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> str | None:
-    """`3 test cases failed: name and name (detail); name (detail); and 1 more.`; None without rows."""
+    """Write `3 test cases failed: name and name (detail); name (detail); and 1 more.`; None without rows."""
     alike: dict[str, list[Row]] = {}
     for row in rows:
         alike.setdefault(detail(row), []).append(row)
@@ -40,13 +40,15 @@ def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") ->
 
 
 def sentences(findings: Iterable[str]) -> str | None:
-    """Findings without repeats as one sentence, the first in full, the others counted; None without any."""
+    """Join findings without repeats into one sentence: the first in full, the others counted; None without
+    any.
+    """
     found = list(dict.fromkeys(findings))
     return _capital(_examples(found[:MOST_NAMED], len(found[MOST_NAMED:]))) if found else None
 
 
 def _capital(text: str) -> str:
-    """A sentence begins with a capital; names, such as `mpi.bcast`, stay as they are."""
+    """Begin a sentence with a capital; names, such as `mpi.bcast`, stay as they are."""
     return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
@@ -62,19 +64,23 @@ def _names(rows: Sequence[Row], among: Sequence[Row]) -> str:
 
 
 def _name(row: Row, among: Sequence[Row]) -> str:
-    """`mpi.bcast 8 B, root=1, method barrier`: with all that tells it from its namesakes."""
+    """Name a row: `mpi.bcast 8 B, root=1, method barrier`, with all that distinguishes it from
+    its namesakes.
+    """
     namesakes = [one for one in among if row_name(one) == row_name(row)]
     own = next(i for i, one in enumerate(namesakes) if one is row)
     return ", ".join(part for part in (row_name(row), row_labels(namesakes).label(own)) if part)
 
 
 def valued(rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
-    """Rows with a positive time, and it; not the instrument's own: an empty loop may be next to nothing."""
+    """List rows with a positive time, and the time; without ops on the timer itself, which may take almost
+    nothing.
+    """
     for row in rows:
         if row.time is not None and row.time > 0 and row.role != INSTRUMENT:
             yield row, row.time
 
 
 def mpi_name(job: Job) -> str:
-    """`openmpi-4.1.4`, or that there was none."""
+    """Name the MPI: `openmpi-4.1.4`, or say that there was none."""
     return job.mpi.name if job.mpi else "a launch without MPI"

@@ -1,4 +1,4 @@
-"""Checks of what else took the ranks' cores or slowed them down: processes, the hypervisor, limits, heat."""
+"""Checks of what took the ranks' cores or slowed them: processes, the hypervisor, limits, heat."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from steelyard.results.states import (
 )
 from steelyard.show.words import row_name
 
-SLOWER = 1.1  # a step of the same work, from the fastest to the slowest
+SLOWER = 1.1  # a step of the same work, the slowest over the fastest
 LOST_WAITING = 0.02  # of the time that a rank waited for its windows
 BESIDE = 0.1  # of all cores of the host
 MOST_RANKS = 4  # that a sentence names
 
-# What makes ranks slow at times, and so may explain what checks see in their numbers.
+# What slows ranks at times, and so may explain findings on their times.
 CAUSES = (
     "oversubscribed",
     "unbound",
@@ -53,12 +53,12 @@ CAUSES = (
     remedy="End these processes, or keep them from these CPUs (taskset, a cpuset), and measure again.",
 )
 def busy_neighbour(seen: Evidence) -> str | None:
-    """Processes by name, and what they took."""
+    """Find processes by name, with the CPU time that they took."""
     return sentences(neighbour_words(seen.measured.files))
 
 
 def neighbour_words(files: Iterable[JobFile]) -> list[str]:
-    """Each process that ran where ranks did, of the launch in which it took most; the busiest first."""
+    """List each process that ran on ranks' CPUs, in the launch where it took most; the busiest first."""
     worst: dict[tuple[int, str], tuple[float, str]] = {}
     for file in files:
         for one, ranks in neighbours(file):
@@ -84,7 +84,7 @@ def _neighbour_words(one: Busy, ranks: tuple[int, ...], launch: int) -> str:
     "else may use (a cpuset), and measure again.",
 )
 def busy_unnamed(seen: Evidence) -> str | None:
-    """CPU time of the ranks' CPUs that went to others though no process was seen there."""
+    """Find CPU time of the ranks' CPUs that went to others although no process was seen there."""
     found: list[tuple[float, str]] = []
     for file in seen.measured.files:
         for host, groups in groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host):
@@ -99,7 +99,7 @@ def busy_unnamed(seen: Evidence) -> str | None:
 
 
 def _ranks(group: Shared) -> str:
-    """`rank 0`, `ranks 0, 1, 2, 3 and 4 more`: who may run on CPUs."""
+    """Name ranks that may run on some CPUs: `rank 0`, `ranks 0, 1, 2, 3 and 4 more`."""
     return _ranks_words(tuple(change.rank for change in group.changes))
 
 
@@ -116,10 +116,10 @@ def _ranks_words(ranks: tuple[int, ...]) -> str:
     remedy="Wait until they have ended, or measure on another node.",
 )
 def busy_beside(seen: Evidence) -> str | None:
-    """Launches in which others took a good part of the host's cores, the worst first; and no rank's, ever."""
+    """Find launches in which others took many of the host's cores but none of the ranks', the worst first."""
     found: list[tuple[float, str]] = []
     if any(True for file in seen.measured.files for _ in neighbours(file)):
-        return None  # that they ran where the ranks did says more
+        return None  # that they ran on the ranks' CPUs says more
     for file in seen.measured.files:
         others = sorted(beside(file), key=lambda one: -one.cpu_ns)
         share = sum(one.cpu_ns / 1e9 / one.seconds for one in others) / max(1, file.job.cores)
@@ -138,7 +138,7 @@ def busy_beside(seen: Evidence) -> str | None:
     remedy="Measure on dedicated cores, or over many launches, and compare medians.",
 )
 def stolen(seen: Evidence) -> str | None:
-    """CPUs of ranks that the hypervisor gave to others."""
+    """Find CPUs of ranks that the hypervisor gave to others."""
     found = [
         (change.stolen, f"{cpus_words(change.cpus)} of {who(file, change.rank)}: {100 * change.stolen:.1f} %")
         for file in seen.measured.files
@@ -156,7 +156,7 @@ def stolen(seen: Evidence) -> str | None:
     remedy="Ask for fewer ranks than the limit allows, or have it raised.",
 )
 def throttled(seen: Evidence) -> str | None:
-    """Ranks whose control group had used up its CPU time."""
+    """Find ranks whose control group had used up its CPU time."""
     return _counted(seen, lambda state: state.quota_stops, "in {} periods")
 
 
@@ -168,12 +168,12 @@ def throttled(seen: Evidence) -> str | None:
     remedy="Improve the cooling, or measure for shorter times with pauses.",
 )
 def too_hot(seen: Evidence) -> str | None:
-    """Ranks whose cores were slowed down because they were too hot."""
+    """Find ranks whose cores were slowed down because they were too hot."""
     return _counted(seen, lambda state: state.throttles, "{} times")
 
 
 def _counted(seen: Evidence, of: Callable[[State], tuple[int, ...]], words: str) -> str | None:
-    """What grew from the first to the last state of a launch."""
+    """Find counters that grew from the first to the last state of a launch."""
     found = []
     for file in seen.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
@@ -194,7 +194,7 @@ def _counted(seen: Evidence, of: Callable[[State], tuple[int, ...]], words: str)
     caused_by=CAUSES,
 )
 def frequency_changed(seen: Evidence) -> str | None:
-    """Ranks whose cores did the same work at another speed later in the launch."""
+    """Find ranks whose cores did the same work at another speed later in the launch."""
     found = []
     for file in seen.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
@@ -217,7 +217,7 @@ def frequency_changed(seen: Evidence) -> str | None:
     caused_by=CAUSES,
 )
 def lost_waiting(seen: Evidence) -> str | None:
-    """Test cases whose ranks lost time while they waited for their windows."""
+    """Find test cases whose ranks lost time while they waited for their windows."""
     found: list[tuple[float, str]] = []
     for row in seen.rows:
         worst = max(row.get(Windows).spun, key=lambda one: one.share, default=None)

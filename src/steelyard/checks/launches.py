@@ -1,4 +1,4 @@
-"""Checks of launches: how many there are, how they differ, how far their numbers carry."""
+"""Checks of launches: their number, how they differ, what their intervals are worth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.stats import holm
 
 WIDE = 0.05  # half-width of an interval, relative to the median
 LAUNCHES_DIFFER = 3.0  # spread between launches over the interval inside one
-LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not worth a word
+LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not mentioned
 
 
 @check(
@@ -26,7 +26,7 @@ LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not worth a word
     remedy="Add launches: the same command with --launches 10 and --out, into the same folder.",
 )
 def one_launch(seen: Evidence) -> str | None:
-    """How many test cases rest on a single launch."""
+    """Count the test cases that rest on a single launch."""
     return _few(seen.rows, 1, 1)
 
 
@@ -38,7 +38,7 @@ def one_launch(seen: Evidence) -> str | None:
     remedy="Use six launches or more: their interval assumes nothing of the kind. Ten are a good default.",
 )
 def few_launches(seen: Evidence) -> str | None:
-    """How many test cases rest on launches too few for order statistics."""
+    """Count the test cases with too few launches for order statistics."""
     return _few(seen.rows, 2, 5)
 
 
@@ -60,7 +60,7 @@ def _few(rows: tuple[Row, ...], least: int, most: int) -> str | None:
     caused_by=("one-launch", "few-launches", *CAUSES),
 )
 def wide(seen: Evidence) -> str | None:
-    """Test cases with wide intervals, the widest first."""
+    """Find test cases with wide intervals, the widest first."""
     halves = {row.point: half for row, half in _half_widths(seen.rows) if half > WIDE}
     rows = sorted((row for row in seen.rows if row.point in halves), key=lambda row: -halves[row.point])
     return listed(rows, relative_words)
@@ -83,7 +83,7 @@ def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
     caused_by=CAUSES,
 )
 def launches_alike(seen: Evidence) -> str | None:
-    """Test cases whose launches are not in random order, by Holm's method over all of them."""
+    """Find test cases whose launches are not in random order, by Holm's method over all of them."""
     rows = [row for row in seen.rows if row.alike_p is not None]
     adjusted = holm([row.alike_p or 0.0 for row in rows])
     p = {row.point: value for row, value in zip(rows, adjusted, strict=True)}
@@ -100,7 +100,7 @@ def launches_alike(seen: Evidence) -> str | None:
     caused_by=CAUSES,
 )
 def launches_differ(seen: Evidence) -> str | None:
-    """Test cases whose launch medians lie further apart than the intervals inside the launches explain."""
+    """Find test cases whose launch medians differ by more than the intervals inside the launches explain."""
     ratio: dict[int, float] = {}
     for row, _ in valued(seen.rows):
         medians = [one.median for one in row.launches if one.median is not None]

@@ -1,4 +1,4 @@
-"""Checks of how test cases ended: their answers, what failed, what was left out."""
+"""Checks of how test cases ended: wrong answers, failures, skipped cases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.checks.evidence import Evidence, listed, sentences
 from steelyard.records.campaign_file import AROUND
 from steelyard.results.row import Row
 
-_AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # how a launch was given these
+_AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
 
 
 @check(
@@ -23,7 +23,7 @@ _AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # how a laun
     remedy="Report it to the makers of that MPI. The records name the first wrong byte.",
 )
 def wrong(seen: Evidence) -> str | None:
-    """Test cases of an MPI whose answer was not the right one."""
+    """Find test cases of an MPI with a wrong answer."""
     return _wrong(row for row in seen.rows if row.mpi is not None)
 
 
@@ -36,7 +36,7 @@ def wrong(seen: Evidence) -> str | None:
     "and to the makers of the compiler. The records say what was wrong first.",
 )
 def wrong_solo(seen: Evidence) -> str | None:
-    """Test cases without an MPI whose answer was not the right one."""
+    """Find test cases without an MPI with a wrong answer."""
     return _wrong(row for row in seen.rows if row.mpi is None)
 
 
@@ -53,7 +53,7 @@ def _is_wrong(row: Row) -> bool:
 
 
 def _alone(seen: Evidence) -> str:
-    """The command that measures the first one that failed, and nothing else."""
+    """Write the command that measures only the first one that failed."""
     row = _failed(seen)[0]
     point = seen.measured.points[seen.rows.index(row)]
     plan, job = point.plan, point.cells[0].job
@@ -78,7 +78,7 @@ def _alone(seen: Evidence) -> str:
     remedy=_alone,
 )
 def failed(seen: Evidence) -> str | None:
-    """Test cases that failed otherwise."""
+    """Find test cases that failed in another way."""
     return listed(_failed(seen), lambda row: row.why or "no reason given", " failed")
 
 
@@ -94,7 +94,7 @@ def _failed(seen: Evidence) -> list[Row]:
     remedy="See steelyard list for what an op needs.",
 )
 def skipped(seen: Evidence) -> str | None:
-    """Test cases that were not measured."""
+    """Find test cases that were not measured."""
     by_reason: dict[str, list[Row]] = {}
     for row in seen.rows:
         if row.status == "skipped":
@@ -114,7 +114,7 @@ def skipped(seen: Evidence) -> str | None:
     remedy="Run the same command again: it measures what is missing.",
 )
 def cut(seen: Evidence) -> str | None:
-    """Files whose writer died in the middle of a line."""
+    """Find files whose writer died in the middle of a line."""
     names = [file.path.name for file in seen.measured.files if file.cut_line]
     return f"The last line of {', '.join(names)} is cut off." if names else None
 
@@ -127,7 +127,7 @@ def cut(seen: Evidence) -> str | None:
     remedy="Look at the first failure in the records before you trust the second measurement.",
 )
 def retried(seen: Evidence) -> str | None:
-    """Test cases that failed in a launch in which they were then measured, with the first reason."""
+    """Find test cases that first failed in a launch and were then measured in it, with the first reason."""
     failures = {
         (file.job.launch, run.index): run.end.why or "no reason given"
         for file in reversed(seen.measured.files)

@@ -1,4 +1,4 @@
-"""Checks of numbers against what the same machine gave for what they are made of."""
+"""Checks of results against other results of the same machine that bound them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Roof
 from steelyard.results.row import Row
 
-_BEYOND = 1.5  # times the roof: two rows of one campaign seldom differ by more for want of quiet
+_BEYOND = 1.5  # times the roof: noise between two rows of a campaign is seldom larger
 
 
 @check(
@@ -21,7 +21,9 @@ _BEYOND = 1.5  # times the roof: two rows of one campaign seldom differ by more 
     remedy="Measure both again in one campaign on a quiet machine. If it stays, do not trust either number.",
 )
 def above_roof(seen: Evidence) -> str | None:
-    """Test cases whose whole interval is above their roof; kernels may have their data in a cache."""
+    """Find test cases whose whole interval is above their roof; without kernels, whose data may be in a
+    cache.
+    """
     rows = (row for row in seen.rows if row.role != KERNEL and (row.get(Roof).of_roof_low or 0.0) > _BEYOND)
     return listed(rows, _roof_words)
 

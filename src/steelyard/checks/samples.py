@@ -1,4 +1,4 @@
-"""Checks of the samples of test cases: yields, modes, tails, trends, and what was rejected."""
+"""Checks of samples: yields, modes, tails, trends, and rejected samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REJECTED = 0.05  # share of samples
     remedy="Compare with a campaign without --yield none. Quote these numbers as a what-if only.",
 )
 def what_if(seen: Evidence) -> str | None:
-    """Launches in which sched_yield did nothing."""
+    """Find launches in which sched_yield did nothing."""
     count = sum(1 for file in seen.measured.files if file.launch and file.launch.yield_ != "real")
     return f"sched_yield did nothing in {counted(count, 'launch')}." if count else None
 
@@ -38,7 +38,7 @@ def what_if(seen: Evidence) -> str | None:
     remedy="Measure again with --yield none and compare: the difference is what yielding costs here.",
 )
 def yielding(seen: Evidence) -> str | None:
-    """MPIs that call sched_yield inside timed regions, each with its worst point."""
+    """Find MPIs that call sched_yield inside timed regions, each with its worst point."""
     per_mpi: dict[str, Row] = {}
     for row in seen.rows:
         if _yields(row) >= YIELDS and row.mpi:
@@ -64,7 +64,7 @@ def _yields(row: Row) -> float:
     caused_by=CAUSES,
 )
 def modes(seen: Evidence) -> str | None:
-    """Test cases with several modes whose cause is not known, each mode with its share."""
+    """Find test cases with several modes of unknown cause, each mode with its share."""
     split = [row for row in seen.rows if len(row.get(Modes).modes) > 1]
     return listed((row for row in split if row.get(Modes).blame is None), mode_words)
 
@@ -80,7 +80,7 @@ def modes(seen: Evidence) -> str | None:
     caused_by=CAUSES,
 )
 def modes_below(seen: Evidence) -> str | None:
-    """Test cases whose modes go with what a cache line takes without MPI."""
+    """Find test cases whose modes go with the time of a cache line without MPI."""
     return _blamed(seen, "below")
 
 
@@ -93,7 +93,7 @@ def modes_below(seen: Evidence) -> str | None:
     caused_by=CAUSES,
 )
 def modes_outside(seen: Evidence) -> str | None:
-    """Test cases whose modes go with the time that ranks lose."""
+    """Find test cases whose modes go with the time that ranks lose."""
     return _blamed(seen, "noise")
 
 
@@ -109,7 +109,7 @@ def modes_outside(seen: Evidence) -> str | None:
     "launches.",
 )
 def modes_above(seen: Evidence) -> str | None:
-    """Test cases with modes that the machine had no part in."""
+    """Find test cases whose modes do not come from the machine."""
     return _blamed(seen, "above")
 
 
@@ -127,7 +127,7 @@ def _blamed(seen: Evidence, layer: str) -> str | None:
     caused_by=CAUSES,
 )
 def tail(seen: Evidence) -> str | None:
-    """Test cases with one mode and many slow samples."""
+    """Find test cases with one mode and many slow samples."""
     tailed = [row for row in seen.rows if "NOISY" in row.flags and len(row.get(Modes).modes) == 1]
     return listed(tailed, _tail_words)
 
@@ -148,7 +148,7 @@ def _tail_words(row: Row) -> str:
     caused_by=CAUSES,
 )
 def drifting(seen: Evidence) -> str | None:
-    """Test cases that became slower or faster inside launches."""
+    """Find test cases that became slower or faster inside launches."""
     rows = [row for row in seen.rows if "DRIFT" in row.flags]
     return listed(rows, lambda row: f"median {format_time(row.median or 0)}")
 
@@ -163,13 +163,13 @@ def drifting(seen: Evidence) -> str | None:
     caused_by=CAUSES,
 )
 def unsettled(seen: Evidence) -> str | None:
-    """Test cases whose stop rule ran out of time or samples."""
+    """Find test cases whose stop rule ran out of time or samples."""
     open_rows = [row for row in seen.rows if {"UNSETTLED", "TIME"} & set(row.flags)]
     return listed(open_rows, lambda row: f"in {_ended(row)}")
 
 
 def _ended(row: Row) -> str:
-    """In how many launches a stop rule did not settle."""
+    """Count the launches in which a stop rule did not settle."""
     count = sum(1 for one in row.launches if one.flag in ("UNSETTLED", "TIME"))
     return f"{count} of {counted(len(row.launches), 'launch')}"
 
@@ -183,7 +183,7 @@ def _ended(row: Row) -> str:
     caused_by=CAUSES,
 )
 def rejected(seen: Evidence) -> str | None:
-    """Test cases with many rejected samples."""
+    """Find test cases with many rejected samples."""
     many = [row for row in seen.rows if row.rejected > REJECTED * (row.count + row.rejected)]
     return listed(many, _rejected_words)
 

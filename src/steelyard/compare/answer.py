@@ -81,7 +81,7 @@ def answer(seen: Contrast, asked: Question) -> Answer:
 
 
 def _needed(seen: Contrast, margin: float, is_inside: bool) -> int | None:
-    """How many launches would tell, where they do not; None where no number is known to."""
+    """How many launches would decide, where they do not; None where no number is known to."""
     half = max(seen.high - seen.estimate, seen.estimate - seen.low)
     if seen.least is None:
         return None

@@ -80,7 +80,7 @@ def verdict_words(verdict: str, margin: float) -> str:
 
 
 def _remark(one: CaseVerdict) -> str:
-    needed = f"about {rounded(one.launches_needed)} launches would tell" if one.launches_needed else ""
+    needed = f"about {rounded(one.launches_needed)} launches would decide" if one.launches_needed else ""
     return ", ".join(text for text in (one.why, needed) if text)
 
 
@@ -131,13 +131,13 @@ def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = Non
 
 
 def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
-    """`is slower than a (1.2 times as long) at 1 KiB, cannot be told at 8 B`; the base is named once."""
+    """`is slower than a (1.2 times as long) at 1 KiB, undecided at 8 B`; the base is named once."""
     said = {
         SLOWER: ("is slower than", "slower"),
         FASTER: ("is faster than", "faster"),
         LITTLE: ("differs a little from", "differs a little"),
         SAME: (f"is within {100 * margin:g} % of", f"within {100 * margin:g} %"),
-        CANNOT_TELL: ("cannot be told from", "cannot be told"),
+        CANNOT_TELL: ("cannot be distinguished from", "undecided"),
     }
     parts: list[str] = []
     for verdict, (first, later) in said.items():
@@ -164,9 +164,9 @@ def rounded(count: int) -> int:
 
 
 def _needed(those: list[CaseVerdict]) -> str:
-    """` (about 25 launches of each would tell)`, where each says how many."""
+    """` (about 25 launches of each would decide)`, where each says how many."""
     needed = [one.launches_needed or 0 for one in those]
-    return f" (about {rounded(max(needed))} launches of each would tell)" if all(needed) else ""
+    return f" (about {rounded(max(needed))} launches of each would decide)" if all(needed) else ""
 
 
 def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:

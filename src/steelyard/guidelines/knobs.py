@@ -65,10 +65,10 @@ def knob_words(mpi: str | None, collective: str, by: str = "") -> str:
     """
     family = (mpi or "").partition("-")[0]
     if family == "openmpi" and collective in _TUNED:
-        value = _TUNED[collective].get(by, "N, of which 'ompi_info --param coll tuned --level 9' has a list")
+        value = _TUNED[collective].get(by, "N ('ompi_info --param coll tuned --level 9' lists them)")
         variable = f"OMPI_MCA_coll_tuned_{collective}_algorithm"
         return f"OMPI_MCA_coll_tuned_use_dynamic_rules=1 {variable}={value}"
     if family == "mpich" and collective in _CVARS:
-        value = _CVARS[collective].get(by, "another algorithm, of which the user's guide has a list")
+        value = _CVARS[collective].get(by, "another algorithm (the user's guide lists them)")
         return f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM={value}"
     return ""

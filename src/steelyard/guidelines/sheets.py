@@ -55,7 +55,7 @@ def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineV
                 NOTHING if one.bytes is None else format_bytes(one.bytes),
                 *(_end(end) for end in (one.ratio, one.low, one.high)),
                 *([one.verdict] if several else []),
-                f"about {one.launches_needed} launches would tell" if one.launches_needed else "",
+                f"about {one.launches_needed} launches would decide" if one.launches_needed else "",
             ),
             _TONES[one.verdict],
         )
@@ -108,13 +108,13 @@ def guideline_sentences(found: CheckedGuidelines) -> Iterator[str]:
     of = f"{len(said)} {'case' if len(said) == 1 else 'cases'}"
     parts = [
         f"{said.count(verdict)} {verb}"
-        for verdict, verb in ((VIOLATED, "violated"), (HOLDS, "hold"), (CANNOT_TELL, "cannot be told"))
+        for verdict, verb in ((VIOLATED, "violated"), (HOLDS, "hold"), (CANNOT_TELL, "undecided"))
         if verdict in said
     ]
     needed = [one.launches_needed for one in found.points if one.verdict == CANNOT_TELL]
     known = [one for one in needed if one is not None]
     launches = f"{min(known)} to {max(known)}" if len(set(known)) > 1 else f"{max(known, default=0)}"
-    more = f" (about {launches} launches would tell)" if known else ""
+    more = f" (about {launches} launches would decide)" if known else ""
     yield f"Guidelines: {of}: {', '.join(parts)}{more}."
 
 

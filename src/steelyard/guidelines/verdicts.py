@@ -167,7 +167,7 @@ def _finite(logarithm: float) -> float | None:
 
 
 def _needed(verdict: str, pairs: int, distance: float, found: Any, tail: float) -> int | None:
-    """How many launches would tell, by how wide the interval is; None where no number is known to help."""
+    """How many launches would decide, by how wide the interval is; None where no number is known to help."""
     if verdict != CANNOT_TELL:
         return None
     least = least_pairs(tail)

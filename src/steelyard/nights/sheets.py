@@ -79,7 +79,7 @@ def _more_nights(one: NightVerdict) -> str:
     if one.nights_needed is None:
         return f"{one.nights} nights say little" if one.nights < _FEW_NIGHTS else "nights differ by more"
     more = one.nights_needed > one.nights
-    return f"about {one.nights_needed} nights would tell" if more else "only --baseline would tell"
+    return f"about {one.nights_needed} nights would decide" if more else "only --baseline would decide"
 
 
 def _notes(found: Checked) -> Iterator[str]:

@@ -300,7 +300,7 @@ def _direction(estimate: float, asked: Question) -> str:
 
 
 def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Question) -> int | None:
-    """How many nights would tell, where more of them are what is missing."""
+    """How many nights would decide, where more of them are what is missing."""
     if verdict != CANNOT_TELL or why:
         return None
     family = max(1, int(np.isfinite(screened.estimate).sum()))

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, neither network nor server."""
+"""The report: one HTML file that needs neither network nor server."""
 
 from steelyard.report.page import report_measured, write_report
 

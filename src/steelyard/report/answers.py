@@ -1,4 +1,4 @@
-"""What a reader asks first, in a sentence each: what was measured where, how rivals compare, what held."""
+"""First answers, in a sentence each: what was measured where, how rivals compare, what held."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from steelyard.show.figure_groups import FigureGroup
 from steelyard.show.host_sheets import host_names, hosts_words
 from steelyard.show.row_words import bandwidth_words, value_words
 
-MOST_NAMED = 3  # operations that are named in a title, and that have a sentence of their own
+MOST_NAMED = 3  # operations that a title names, and that have a sentence of their own
 
 
 def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
-    """`mpi.pingpong, openmpi-4.1.4 against mpich-5.0.2, node7, 23 Nov 2026`: what, where and when.
+    """Write the title, `mpi.pingpong, openmpi-4.1.4 against mpich-5.0.2, node7, 23 Nov 2026`.
 
-    Hosts are named, the first of them where they are many."""
+    Hosts are named; if there are many, only the first.
+    """
     ops = list(dict.fromkeys(row.op for row in rows))
     names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
     families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
@@ -46,7 +47,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
 
 
 def day_words(created: str) -> str:
-    """`23 Nov 2026`; the text as it is where it is no date."""
+    """Format a date, `23 Nov 2026`; other text stays as it is."""
     try:
         return f"{datetime.datetime.fromisoformat(created):%-d %b %Y}"
     except ValueError:
@@ -54,7 +55,7 @@ def day_words(created: str) -> str:
 
 
 def place_words(measured: Measured, rows: Sequence[Row]) -> str:
-    """One line of CPU, cores, kernel, MPIs, ranks, threads and launches."""
+    """Describe CPU, cores, kernel, MPIs, ranks, threads and launches in one line."""
     machine: Mapping[str, Any] = measured.campaign.machine
     cores, kernel = machine.get("cores"), machine.get("kernel")
     mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
@@ -73,7 +74,7 @@ def place_words(measured: Measured, rows: Sequence[Row]) -> str:
 
 
 def outcome_words(rows: Sequence[Row]) -> str:
-    """What became of the test cases, in one sentence: what converged, failed, was skipped."""
+    """Count the test cases that converged, failed or were skipped, in one sentence."""
     count = {status: sum(1 for row in rows if row.status == status) for status in ("ok", "failed", "skipped")}
     settled = sum(1 for row in rows if row.status == "ok" and not {"UNSETTLED", "TIME"} & set(row.flags))
     cases = "test case" if len(rows) == 1 else "test cases"
@@ -91,7 +92,7 @@ def outcome_words(rows: Sequence[Row]) -> str:
 
 
 def answers(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Iterator[str]:
-    """A sentence for each operation and rival where things are compared, else what each operation takes."""
+    """Write a sentence for each operation and rival if things are compared, else for each operation."""
     if not ratios:
         for group in groups if len(groups) <= MOST_NAMED else ():
             if words := _span_words(group):
@@ -110,8 +111,8 @@ def answers(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Itera
 
 
 def _rival_words(ratios: Sequence[Ratio]) -> str:
-    """`b takes 0.9 to 8 times as long as a; by the intervals it is slower in 4 of 5 test cases and cannot be
-    told apart in 1`: an interval above 1, below it, or around it.
+    """Write `b takes 0.9 to 8 times as long as a; by the intervals it is slower in 4 of 5 test cases and
+    cannot be distinguished in 1`: an interval above 1, below it, or around it.
     """
     low, high = (format_factor(end(ratio.value for ratio in ratios)) for end in (min, max))
     span = low if low == high else f"{low} to {high}"
@@ -121,7 +122,11 @@ def _rival_words(ratios: Sequence[Ratio]) -> str:
         return f"{words}; a single launch has no interval"
     above = sum(1 for ratio in told if ratio.low is not None and ratio.low > 1)
     below = sum(1 for ratio in told if ratio.high is not None and ratio.high < 1)
-    counts = ((above, "is slower"), (below, "is faster"), (len(told) - above - below, "cannot be told apart"))
+    counts = (
+        (above, "is slower"),
+        (below, "is faster"),
+        (len(told) - above - below, "cannot be distinguished"),
+    )
     parts = [(verdict, count) for count, verdict in counts if count]
     if len(told) == 1:
         return f"{words}; by the interval it {parts[0][0]}"
@@ -131,7 +136,7 @@ def _rival_words(ratios: Sequence[Ratio]) -> str:
 
 
 def _span_words(group: FigureGroup) -> str:
-    """`138 ns at 0 B to 87.1 us at 1 MiB`; nothing for several lines, which the picture compares."""
+    """Write `138 ns at 0 B to 87.1 us at 1 MiB`; nothing for several lines, which the picture compares."""
     rows = [row for row in rows_in(group) if (row.median or 0) > 0]
     if len(group.lines) != 1 or not rows:
         return ""
@@ -147,6 +152,6 @@ def _span_words(group: FigureGroup) -> str:
 
 
 def interval_level(rows: Sequence[Row]) -> str:
-    """`at least 95 %`: what the intervals of rows promise; nothing where there is none."""
+    """Write the level of the rows' intervals, `at least 95 %`; nothing if there is none."""
     levels = [row.time_level for row in rows if row.time_level is not None]
     return f"at least {100 * min(levels):.3g} %" if levels else ""

@@ -1,4 +1,4 @@
-"""What a page is made of: sections with pictures and tables, and a folded part with more of them."""
+"""The parts of a page: sections with pictures and tables, and folded parts with more of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from steelyard.plots import Chart, Key
 from steelyard.show.sheet import NUMBER, WORDS, Column, Line, Sheet, without_empty
 
-MOST_WHOLE = 20  # letters of a name that no line's end divides
-MOST_OPEN = 40  # lines of a table, above which it is folded
-MOST_SECTIONS = 16  # of a page; those after them are looked up, not read
+MOST_WHOLE = 20  # letters of a name that is never broken
+MOST_OPEN = 40  # lines of a table; longer ones are folded
+MOST_SECTIONS = 16  # of a page; later ones are folded
 PAGE_LETTERS = 120  # of a table that fits the page
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Pictures of one kind; of several views of a part a reader sees one at a time."""
+    """Pictures of one kind; if a part has several views, a reader sees one at a time."""
 
     name: str
     explained: str
@@ -25,7 +25,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of what is folded below a section: views, a table, or both."""
+    """A piece of the folded part of a section: views, a table, or both."""
 
     title: str
     views: tuple[View, ...] = ()
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with a sentence, pictures with their legend, tables, and what is folded."""
+    """A heading with a sentence, pictures with their legend, tables, and a folded part."""
 
     title: str
     explained: str
@@ -45,14 +45,14 @@ class Section:
 
     @property
     def folded(self) -> str:
-        """What unfolding shows, in words: `Distributions, launches, ranks`."""
+        """The name of the folded part: `Distributions, launches, ranks`."""
         first, *others = (part.title for part in self.more)
         return ", ".join([first, *(title[0].lower() + title[1:] for title in others)])
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """A line of a table as the page has it: cells with their classes and how many columns they span."""
+    """A line of a table on the page: cells with their classes and the number of columns that they span."""
 
     tone: str
     is_first: bool  # of its group
@@ -60,7 +60,7 @@ class ShownLine:
 
 
 def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
-    """The lines of a sheet; what a line has in common with the one before it is marked `again`."""
+    """Make the lines of a sheet; cells that repeat those of the line before are marked `again`."""
     before: tuple[str, ...] = ()
     for line in sheet.lines:
         same = 0
@@ -85,18 +85,18 @@ def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
 
 
 def untitled(sheet: Sheet) -> Sheet:
-    """The sheet, below a heading that says its title."""
+    """Remove the title, because a heading above the sheet has it."""
     return replace(sheet, title="", explained="")
 
 
 def facts(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Sheet:
-    """Names and texts, without a heading."""
+    """Make a table of names and texts, without a heading."""
     return Sheet("", "", (Column("", WORDS), Column("", WORDS)), tuple(Line(pair) for pair in pairs))
 
 
 def plain_sheet(
     title: str, columns: tuple[str, ...], lines: tuple[tuple[str, ...], ...], words: tuple[str, ...] = ()
 ) -> Sheet:
-    """A table of texts, in which the columns named in `words` are words and the others numbers."""
+    """Make a table of texts: the columns named in `words` are words, the others numbers."""
     kinds = tuple(Column(name, WORDS if name in words else NUMBER) for name in columns)
     return without_empty(Sheet(title, "", kinds, tuple(Line(line) for line in lines)))

@@ -1,4 +1,4 @@
-"""The comparison of a report: the arms of a folder, its MPIs, or several folders, with their verdicts."""
+"""The comparison of a report: arms of a folder, its MPIs, or several folders, with verdicts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _EXPLAINED = (
 
 
 def comparison(folders: Sequence[ReadFolder]) -> Verdicts | str | None:
-    """The verdicts that the folders allow; None where nothing is compared, or nothing can be told.
+    """Compare what the folders allow; None if nothing is compared, or no verdict is possible.
 
-    Arms that the plan names are compared in any case. A sentence where arms were measured in different ways.
+    Arms that the plan names are always compared. A sentence if arms were measured in different ways.
     """
     plan = folders[0].measured.campaign.plan
     try:
@@ -41,14 +41,14 @@ def comparison(folders: Sequence[ReadFolder]) -> Verdicts | str | None:
 
 
 def comparison_sentences(found: Verdicts | str | None, most_ops: int) -> tuple[str, ...]:
-    """What it comes to: a sentence for each arm and op; for all together beyond `most_ops`."""
+    """Sum up: a sentence for each arm and op; one for all together beyond `most_ops`."""
     if found is None or isinstance(found, str):
         return () if found is None else (found,)
     return verdict_sentences(found, MARGIN, most_ops)
 
 
 def comparison_section(found: Verdicts | str | None) -> Iterator[Section]:
-    """The picture of all verdicts, and their table below it."""
+    """Make the picture of all verdicts, with their table below."""
     if found is None or isinstance(found, str):
         return
     sheet = verdict_sheet(found, MARGIN)

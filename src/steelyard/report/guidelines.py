@@ -1,4 +1,4 @@
-"""The guidelines of a report: which are violated, and all cases below, where a folder has mock-ups."""
+"""The guidelines of a report: the violated ones, and all cases below, if a folder has mock-ups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.results.row import Row
 
 
 def guideline_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
-    """One section for a folder that measured a mock-up; nothing where none can be judged."""
+    """Make the section of a folder that measured a mock-up; none if no guideline can be judged."""
     if not any(row.op.startswith(MOCK) for row in rows):
         return
     try:

@@ -1,4 +1,4 @@
-"""The report of an acceptance reads as a letter: the verdict, the pictures that it rests on, what to do."""
+"""The report of an acceptance as a letter: the verdict, its pictures, what to do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from steelyard.report.section import MATRICES
 from steelyard.show.overview import ReadFolder
 
 REST = "All that was measured"  # folded below the letter
-# The sections whose first picture stands in the letter, beside that of links.
+# The sections whose first picture is in the letter, beside the one of links.
 _SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
 _MOST_PICTURES = 5
 
 
 def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -> Acceptance | None:
-    """What is said of a folder of the plan `acceptance`; None of others, and of several."""
+    """Judge a folder of the plan `acceptance`; None for other plans, and for several folders."""
     (first, *others) = folders
     if others or first.measured.campaign.name != PLAN:
         return None
@@ -27,7 +27,7 @@ def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:
-    """The verdict, and of each fault what was seen first."""
+    """Write the verdict, and the first evidence of each fault."""
     if found is not None:
         yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {count_words(found)}."
         for one in found.topics:
@@ -36,7 +36,7 @@ def letter_answers(found: Acceptance | None) -> Iterator[str]:
 
 
 def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
-    """The main pictures of all sections, then a line for each topic: what was seen, and what to do."""
+    """Collect the main pictures of all sections, then a line for each topic: what was seen, what to do."""
     if found is None:
         return
     if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
@@ -50,7 +50,9 @@ def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> It
 
 
 def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:
-    """The first picture of some sections, and the first one of links, whose colours have their own scale."""
+    """Choose the first picture of some sections, and the first one of links, whose colours have their own
+    scale.
+    """
     for section in sections:
         if section.title in _SECTIONS:
             yield from (_titled(section, chart, section.legend) for chart in section.charts[:1])
@@ -59,6 +61,6 @@ def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:
 
 
 def _titled(section: Section, chart: Chart, legend: tuple[Key, ...]) -> Chart:
-    """A picture that stands without its section."""
+    """Give a picture its section's title, because it stands without the section."""
     title = ", ".join(part for part in (section.title, chart.title) if part)
     return replace(chart, title=title, legend=chart.legend or legend)

@@ -1,4 +1,4 @@
-"""Sections of what rows make together: the layers under MPI, micro against macro, scaling, overlap, pairs."""
+"""Sections of models of rows: the layers under MPI, micro against macro, scaling, overlap, pairs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PAIRS = "The median time of each rank with the rank that it calls; blank: not m
 
 
 def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
-    """Messages there and back, and streams, where two layers were measured."""
+    """Make sections of messages there and back, and of streams, if two layers were measured."""
     found = efficiencies([item.row for item in items])
     for role, title in ((LATENCY, "Layers under MPI"), (BANDWIDTH, "Layers under MPI, streams")):
         group = layer_group(items, role)
@@ -77,7 +77,7 @@ def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
 
 
 def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[Section]:
-    """What was not measured, and why; nothing where all was."""
+    """List what was not measured, and why; none if all was."""
     lines = plain_lines((what, f"skipped: {why}") for what, why in skipped_cases(items))
     notes = tuple(f"{text}." for text in unmeasured_words(folders))
     if lines or notes:
@@ -85,7 +85,7 @@ def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> It
 
 
 def picture_sections(made: Made, folder: str) -> Iterator[Section]:
-    """What is seen only where many test cases share a picture: such sections come first."""
+    """Make the sections whose pictures show many test cases; such sections come first."""
     if charts := overlap_charts(made(OVERLAP)):
         tables = tuple(overlap_sheets(made(OVERLAP)))
         yield Section(_titled("overlap", folder), _OVERLAP, charts=tuple(charts), sheets=tables)
@@ -98,7 +98,7 @@ def _titled(title: str, folder: str) -> str:
 
 
 def model_sections(made: Made, folder: str) -> Iterator[Section]:
-    """What the rows of a folder make together, in the order of the terminal; `folder` is in titles."""
+    """Make the sections of a folder's models, in the order of the terminal; `folder` is in titles."""
     for key, tables in MODEL_TABLES.items():
         sheets = () if key in ELSEWHERE else tuple(tables(made))
         if not sheets:
@@ -115,14 +115,16 @@ def model_sections(made: Made, folder: str) -> Iterator[Section]:
 
 
 def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:
-    """The legend that several pictures share, above all of them; nothing where they differ."""
+    """Take the legend that several pictures share, to stand above all of them; none if they differ."""
     if len({chart.legend for chart in charts}) != 1 or len(charts) < 2:
         return (), tuple(charts)
     return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
 
 
 def _sheets(found: Sequence[Sheet], all_titled: bool) -> tuple[Sheet, ...]:
-    """All tables of a model, what several explain once; the first has its title above the section, too."""
+    """List all tables of a model; shared explanations stand once. The first has its title above the section,
+    too.
+    """
     first, *others = found
     told = [
         replace(one, explained="" if one.explained == first.explained else sentence(one.explained))
@@ -167,5 +169,5 @@ FOLDED: Mapping[str, Callable[[Made], Part]] = {
 
 
 def sentence(text: str) -> str:
-    """With a capital letter and a stop."""
+    """Begin with a capital letter and end with a full stop."""
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""

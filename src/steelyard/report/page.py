@@ -1,4 +1,4 @@
-"""Puts a report together: what the page says, in the order in which it says it."""
+"""Assemble a report, in the order of the page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from steelyard.show.short_names import named_shortly
 
 @dataclass(frozen=True, slots=True)
 class Folder(ReadFolder):
-    """A results folder in the report, with what is wrong with it and where it ran."""
+    """A results folder in the report, with its findings and its machine."""
 
     diagnostics: tuple[Diagnostic, ...]
     setting: HostSetting
@@ -71,13 +71,13 @@ class Folder(ReadFolder):
 
     @property
     def command(self) -> str:
-        """What a shell takes to measure the same again; nothing where an old folder does not say it."""
+        """The shell command that measures the same again; empty for an old folder without one."""
         return shlex.join(self.measured.campaign.command)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What checks of one severity, or of several, have found, and in which folder."""
+    """Findings of checks of one severity or more, and their folder."""
 
     title: str  # `3 warnings`
     severity: str  # the gravest
@@ -85,10 +85,10 @@ class Findings:
 
 
 def write_report(folders: Sequence[Path], out: Path, mapped: Mapper = serially) -> Path:
-    """Writes one self-contained HTML file about one or several results folders and returns its path.
+    """Write one self-contained HTML file about one or several results folders, and return its path.
 
-    `mapped` may read records and make rows side by side.
-    Raises InputError when a folder holds no records, or `out` is a folder.
+    `mapped` may read records and make rows in parallel. Raises InputError if a folder holds no records, or
+    `out` is a folder.
     """
     names = folder_names(folders)
     read = [read_results(path, name, mapped) for path, name in zip(folders, names, strict=True)]
@@ -96,10 +96,10 @@ def write_report(folders: Sequence[Path], out: Path, mapped: Mapper = serially) 
 
 
 def report_measured(read: ReadFolder, found: Sequence[Diagnostic], reference: Weighed | None = None) -> Path:
-    """Writes report.html into a folder that was just measured and read, and returns its path.
+    """Write report.html into a folder that was just measured and read, and return its path.
 
-    `found` is what the checks have found in it, `reference` as for `write_report`. Raises InputError where
-    report.html is a folder.
+    `found` holds its findings, `reference` is as for `write_report`. Raises InputError if report.html is a
+    folder.
     """
     folder = read.measured.folder
     (name,) = folder_names([folder])
@@ -114,7 +114,7 @@ def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = Non
 
 
 def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -> str:
-    """The page as text."""
+    """Render the page as text."""
     folders = as_shown(folders)
     several = len(folders) > 1
     rows = [row for folder in folders for row in folder.rows]
@@ -171,11 +171,11 @@ def _template() -> jinja2.Template:
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
 
 
-_TEMPLATE = _template()  # compiled where the module is imported: while ranks start
+_TEMPLATE = _template()  # compiled at import, while ranks start
 
 
 def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:
-    """All ratios in one picture, where there are several operations."""
+    """Make one picture of all ratios, if there are several operations."""
     named = [
         (group.title, ratios[id(row)]) for group in groups for row in rows_in(group) if id(row) in ratios
     ]
@@ -183,13 +183,13 @@ def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart 
 
 
 def _places(folders: Sequence[Folder]) -> list[tuple[str, str]]:
-    """Folder and place; a place that all share stands once, without a name."""
+    """Pair each folder with its place; a place that all share stands once, without a name."""
     places = [(folder.name, folder.place) for folder in folders]
     return [("", places[0][1])] if len({place for _, place in places}) == 1 else places
 
 
 def _methods(folders: Sequence[Folder]) -> list[tuple[str, str]]:
-    """The methods that folders were measured with, and what each is; older folders do not say it."""
+    """List the methods of the folders and their descriptions; older folders have none."""
     campaigns = [folder.measured.campaign for folder in folders]
     known = {name: one.summary for campaign in campaigns for name, one in campaign.methods.items()}
     used = dict.fromkeys(row.method for folder in folders for row in folder.rows)
@@ -197,7 +197,7 @@ def _methods(folders: Sequence[Folder]) -> list[tuple[str, str]]:
 
 
 def _outcomes(folders: Sequence[Folder]) -> Iterator[str]:
-    """What became of the test cases; folder by folder where it differs."""
+    """Count outcomes; folder by folder if they differ."""
     said = [outcome_words(folder.rows) for folder in folders]
     if len(set(said)) == 1:
         yield said[0] if len(said) == 1 else f"In each: {said[0]}"
@@ -206,7 +206,7 @@ def _outcomes(folders: Sequence[Folder]) -> Iterator[str]:
 
 
 def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
-    """What is wrong, the gravest first, and apart from it what is worth a note."""
+    """Group what is wrong, the gravest first, and separately the notes."""
     several = len(folders) > 1
     found = [(folder.name if several else "", one) for folder in folders for one in folder.diagnostics]
     found.sort(key=lambda one: SEVERITIES.index(one[1].severity))
@@ -221,7 +221,7 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
 
 
 def read_results(path: Path, name: str, mapped: Mapper = serially) -> Folder:
-    """A results folder as a report takes it; `name` tells it from others. Raises InputError."""
+    """Read a results folder for a report; `name` distinguishes it from others. Raises InputError."""
     read = read_rows(path, name, mapped)
     return _shown(read, diagnostics(read.measured, *named_shortly([read.rows])))
 

@@ -20,7 +20,7 @@ from steelyard.results.threads import seen_lanes
 from steelyard.show.host_sheets import seen_sheets
 from steelyard.show.sheet import Sheet
 
-MOST_BINDINGS = 12  # that are shown one by one, where they are of placements that came true
+MOST_BINDINGS = 12  # bindings that are shown singly, if they are where a placement put them
 CORE_WIDTH, CORE_HEIGHT, CORES_IN_ROW = 64, 46, 12  # of the picture, in CSS pixels
 
 
@@ -36,9 +36,9 @@ class CoreRow:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Who ran where, alike in `launches`: rank, host, CPUs bound to, CPU seen; cores for one host.
+    """A binding that `launches` share: rank, host, CPUs bound to, CPU seen; cores if there is one host.
 
-    The CPUs of a rank of several threads have those of each thread behind them: `0-1: 1, 0`.
+    If a rank has several threads, the CPUs of each thread follow its own: `0-1: 1, 0`.
     """
 
     title: str
@@ -51,7 +51,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class HostSetting:
-    """Where a campaign ran, as tables, and the bindings; `states`: what passed in each launch."""
+    """The place of a campaign as tables, and its bindings; `states`: the events of each launch."""
 
     machine: Sheet
     hosts: tuple[Sheet, ...]
@@ -74,11 +74,11 @@ STATE_COLUMNS = (
     "voluntary",
     "migrations",
 )
-MOST_STATES = 40  # rows: of more, those whose CPUs others used most
+MOST_STATES = 40  # rows; if there are more, those whose CPUs others used most
 
 
 def settings_of(measured: Measured) -> HostSetting:
-    """What the records and campaign.json say of the place."""
+    """Collect what the records and campaign.json say about the place."""
     notes = dict.fromkeys(note for file in measured.files for note in file.job.notes)
     bindings, left_out = _bindings(measured)
     if left_out:
@@ -95,14 +95,14 @@ def settings_of(measured: Measured) -> HostSetting:
 
 
 def _settings(measured: Measured) -> tuple[tuple[str, str], ...]:
-    """Those that the machine's table does not have."""
+    """List the settings that the machine's table does not have."""
     told = next((file.job.settings for file in measured.files if file.job.settings), {})
     words = ((name, value) for name, value in told.items() if name not in measured.campaign.machine)
     return tuple(pair for name, value in words if (pair := setting_words(name, value))[1])
 
 
 def _states(measured: Measured) -> Sheet:
-    """What passed between the first and the last point of each launch, for each rank."""
+    """List what happened between the first and the last point of each launch, for each rank."""
     found: list[tuple[float, tuple[str, ...]]] = []
     for file in measured.files:
         shares = {change.rank: group.share for group in shared_by(file) for change in group.changes}
@@ -132,7 +132,7 @@ def _states(measured: Measured) -> Sheet:
 
 
 def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
-    """What start-up and MPI_Finalize took on the slowest rank of a launch that is known, in ns."""
+    """Find the times of start-up and MPI_Finalize on the slowest known rank of a launch, in ns."""
     begins = [place.init_ns for place in (file.launch.places if file.launch else ()) if place.init_ns]
     if begins:
         yield "MPI_Init_thread", max(begins)
@@ -141,7 +141,7 @@ def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
 
 
 def _spans(measured: Measured) -> Iterator[tuple[str, str]]:
-    """From which to which time they took, over the launches."""
+    """Write the range of these times over the launches."""
     times: dict[tuple[str, str], list[int]] = {}
     for file in measured.files:
         for name, took in _begin_and_end(file):
@@ -152,7 +152,7 @@ def _spans(measured: Measured) -> Iterator[tuple[str, str]]:
 
 
 def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
-    """Engine, MPI, clock and yielding of all launches, each text once."""
+    """List engine, MPI, clock and yielding of all launches, each text once."""
     found: dict[tuple[str, str], None] = {}
     for file in measured.files:
         if (start := file.launch) is None:
@@ -173,16 +173,16 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
 
 
 def _clock_words(start: Launch) -> str:
-    """Name and tick; the cost differs a little from launch to launch and is given in steps of 5 ns."""
+    """Name the clock, its cost and its tick; the cost varies between launches and is rounded to 5 ns."""
     cost = 5 * round(start.clock.cost_ns / 5) if start.clock.cost_ns >= 5 else round(start.clock.cost_ns, 1)
     words = f"a reading costs about {format_time(cost)}, tick {format_time(start.clock.tick_ns)}"
     return f"{start.clock.name}, {words}"
 
 
 def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
-    """Launches with the same MPI, number of ranks and binding together; how many are left out.
+    """Group launches with the same MPI, number of ranks and binding; count those that are left out.
 
-    Of many placements that were where they were asked to be the first are enough.
+    If many placements are where they were asked to be, the first ones are enough.
     """
     same: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[tuple[int, Launch]]] = {}
     left_out: set[object] = set()
@@ -202,7 +202,7 @@ def _bindings(measured: Measured) -> tuple[tuple[Binding, ...], int]:
 
 
 def _bound(file: JobFile, place: Place) -> str:
-    """The CPUs of a rank, and of each thread of several: `0-1: 1, 0`, or of teams that differed."""
+    """Format the CPUs of a rank, and of each of several threads, `0-1: 1, 0`, or of teams that differed."""
     teams = seen_lanes(file, place.rank) or ([place.lanes] if place.lanes else [])
     return f"{place.cpus}: {' or '.join(', '.join(lanes) for lanes in teams)}" if teams else place.cpus
 

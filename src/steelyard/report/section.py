@@ -1,4 +1,4 @@
-"""A section of a report: the pictures and tables of a group of points, or of what points make together."""
+"""A section of a report: the pictures and tables of a group of points, or of models of points."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from steelyard.show.terminal import narrowed
 
 OSU = ("Avg Latency(us)", "Min Latency(us)", "Max Latency(us)")
 IMB = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
-MATRICES = ("From CPU to CPU", "From host to host")  # what pictures of placements are called
+MATRICES = ("From CPU to CPU", "From host to host")  # titles of pictures of placements
 BESIDE = 3  # pictures that may stand side by side
 
 _HISTOGRAMS = (
@@ -73,9 +73,9 @@ def group_section(
     tables: Sequence[PairTable],
     ratios: Mapping[int, Ratio],
 ) -> Section:
-    """The pictures and tables of a group; `ratios` are those of its rows, by `id(row)`.
+    """Make the pictures and tables of a group; `ratios` are those of its rows, by `id(row)`.
 
-    `sheet` is its table as the terminal has it, `wide` the one with all columns, which is folded.
+    `sheet` is its table for the terminal, `wide` the one with all columns, which is folded.
     """
     rows = rows_in(group)
     kinds = _charts(group, ratios)
@@ -94,12 +94,12 @@ def group_section(
 
 
 def rows_in(group: FigureGroup) -> list[Row]:
-    """The rows of a group."""
+    """List the rows of a group."""
     return [item.row for line in group.lines for item in line.items]
 
 
 def beside(charts: Sequence[Chart]) -> tuple[Chart, ...]:
-    """Three pictures of half a page become narrow enough to stand in one line."""
+    """Narrow three pictures of half a page so that they fit in one line."""
     halves = [chart for chart in charts if chart.width == HALF]
     if len(halves) != BESIDE:
         return tuple(charts)
@@ -107,7 +107,7 @@ def beside(charts: Sequence[Chart]) -> tuple[Chart, ...]:
 
 
 def _charts(group: FigureGroup, ratios: Mapping[int, Ratio]) -> list[tuple[str, list[Chart]]]:
-    """What is compared first, then times and bandwidths; nothing where nothing was measured."""
+    """Make the pictures of comparisons, then of times and bandwidths; none without measurements."""
     if not any((row.median or 0) > 0 for row in rows_in(group)):
         return []
     found = [("Ratios", ratio_charts(group, ratios))]
@@ -122,9 +122,9 @@ def _charts(group: FigureGroup, ratios: Mapping[int, Ratio]) -> list[tuple[str, 
 
 
 def _open(group: FigureGroup, kinds: Sequence[tuple[str, list[Chart]]]) -> int:
-    """How many kinds of pictures stand above the table: all, or the first where each has many.
+    """Count the kinds of pictures above the table: all, or the first if each has many.
 
-    None where most lines are single points: a curve needs two.
+    None if most lines are single points: a curve needs two.
     """
     if group.is_sized and 2 * sum(1 for line in group.lines if len(line.items) > 1) < len(group.lines):
         return 0
@@ -141,7 +141,7 @@ def _matrices(tables: Sequence[PairTable]) -> Iterator[Chart]:
 
 
 def _more(group: FigureGroup) -> Iterator[Part]:
-    """Distributions, launches, ranks, and what other suites would print."""
+    """Make the folded part: distributions, launches, ranks, and what other suites would print."""
     views = (
         View("Histograms", _HISTOGRAMS, tuple(histogram_charts(group))),
         View("Cumulated", _CUMULATED, tuple(distribution_charts(group))),
@@ -175,7 +175,7 @@ def _wide_part(sheet: Sheet | None) -> Iterator[Part]:
 
 
 def _others(group: FigureGroup) -> Sheet | None:
-    """What OSU and IMB would print of the collectives of a group, with their two decimals, in us."""
+    """Give what OSU and IMB would print for the collectives of a group, with their two decimals, in us."""
     lines = tuple(
         (
             line.label,
@@ -193,6 +193,6 @@ def _others(group: FigureGroup) -> Sheet | None:
 
 
 def _launch_words(group: FigureGroup) -> str:
-    """`7 launches`, where all rows that have numbers rest on as many."""
+    """Write `7 launches` if all rows with values rest on the same number."""
     counts = {row.launch_count for row in rows_in(group) if row.launch_count}
     return counted_range(counts, "launch") if len(counts) == 1 else ""

@@ -1,4 +1,4 @@
-"""A machine and its settings in words with units; what is not known is shown as it is."""
+"""A machine and its settings in words with units; unknown ones are shown as they are."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from steelyard.base.units import format_memory, format_time
 
 Words = Callable[[Any], str]
 
-_HIDDEN = ("online", "cpus")  # of a machine: its cores say them
+_HIDDEN = ("online", "cpus")  # of a machine: its cores show them
 
 
 def machine_words(machine: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """A machine as names and texts; keys that are not known are shown as they are, empty ones left out."""
+    """Describe a machine by names and texts; unknown keys are shown as they are, empty ones left out."""
     keys = [*_MACHINE, *(key for key in machine if key not in _MACHINE and key not in _HIDDEN)]
     pairs = (_told(_MACHINE, key, machine.get(key)) for key in keys)
     return tuple((name, text) for name, text in pairs if text)
 
 
 def setting_words(key: str, value: Any) -> tuple[str, str]:
-    """Name and text of a setting of the system; the text is empty where the system does not tell."""
+    """Name a setting of the system and its value; the text is empty if the system does not show it."""
     return _told(_SETTINGS, key, value)
 
 
@@ -35,7 +35,7 @@ def _told(table: dict[str, tuple[str, Words]], key: str, value: Any) -> tuple[st
 
 
 def plain(value: Any) -> str:
-    """As it is; lists with commas, `true` as `on`."""
+    """Show a value as it is; lists with commas, `true` as `on`."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return ", ".join(map(plain, value)) if isinstance(value, list | tuple) else str(value)
@@ -54,7 +54,7 @@ def _caches(caches: list[dict[str, Any]]) -> str:
 
 
 def _networks(devices: list[dict[str, Any]]) -> str:
-    """Those that are hardware; the others are made by software and carry nothing between hosts."""
+    """List the hardware devices; the others are software and carry nothing between hosts."""
     return "; ".join(
         ", ".join(one[key] for key in ("name", "driver", "state", "rate") if one[key])
         for one in devices
@@ -80,9 +80,9 @@ _PTRACE = {
     0: "a user's processes may read each other's memory",
     1: "only a parent may read its children's memory",
 }
-_EMPTY = {"isolated": "none", "nohz_full": "none"}  # what nothing means, where the kernel says nothing
+_EMPTY = {"isolated": "none", "nohz_full": "none"}  # the words for an empty text of the kernel
 
-# Key -> its name, and its value in words.
+# Key -> its name, and the function for its value.
 _MACHINE: dict[str, tuple[str, Words]] = {
     "host": ("host", plain),
     "cpu_model": ("processor", plain),

@@ -1,4 +1,4 @@
-"""Lines of collectives over their sizes, as a table."""
+"""The lines of collectives over their sizes, as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
 
 def collective_sheets(found: Sequence[CollectiveLines]) -> tuple[Sheet, ...]:
-    """A line for each line of each collective that changes, or that is as an algorithm; none without any."""
+    """Make a line for each line of each collective that changes or matches an algorithm; none without any."""
     told = [one for one in found if len(one.lines) > 1 or any(line.algorithm for line in one.lines)]
     if not told:
         return ()
@@ -30,7 +30,9 @@ def collective_sheets(found: Sequence[CollectiveLines]) -> tuple[Sheet, ...]:
             lines=plain_lines(
                 (one.op, *labels.cells(i), *_cells(line)) for i, one in enumerate(told) for line in one.lines
             ),
-            notes=("rounds and passes: start and slope over those of a message; as: what costs as much",),
+            notes=(
+                "rounds, passes: start and slope over those of a message; as: the algorithm with that cost",
+            ),
             grouped=1 + len(labels.varying),
         ),
     )

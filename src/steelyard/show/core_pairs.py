@@ -1,4 +1,4 @@
-"""Rows of placements of two, as one table: from where to where, how long, and what to know of the pair.
+"""Rows of placements of two ranks or threads, as one table: the pair, the time, and remarks.
 
 A place is a CPU of one machine, or a host of several.
 """
@@ -16,16 +16,16 @@ from steelyard.show.labels import rows_facts
 from steelyard.show.row_words import value_words
 from steelyard.show.words import interval_words, pair_words
 
-MOST_LINES = 16  # placements of a point that a picture of lines can tell apart
+MOST_LINES = 16  # placements of a point whose lines a reader can still distinguish in one picture
 
 PlacePair = tuple[int, int] | tuple[str, str]  # of CPUs, or of hosts
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """One point on pairs of CPUs or of hosts (`level`), and wherever else it was placed.
+    """One point on pairs of CPUs or of hosts (`level`), and its other placements.
 
-    `title` names it; `rows` have a number: unplaced ones first, then pairs in order.
+    `title` names it. `rows` are numbered: unplaced ones first, then pairs in order.
     """
 
     title: str
@@ -34,13 +34,15 @@ class PairTable:
 
     @property
     def pairs(self) -> dict[PlacePair, Row]:
-        """The rows of one machine's pairs, or of hosts, by where rank or thread 0 was and where the other."""
+        """The rows of pairs on one machine, or of hosts, by the place of rank or thread 0 and of
+        the other.
+        """
         rows = (row for row in self.rows if (row.time or 0) > 0 and _is_in_matrix(row))
         return {pair: row for row in rows if (pair := _pair(row))}
 
     @property
     def spots(self) -> tuple[int | str, ...]:
-        """The CPUs or hosts of `pairs`, in order; `n10` is behind `n9`."""
+        """The CPUs or hosts of `pairs`, in order; `n10` comes after `n9`."""
         return tuple(sorted({spot for pair in self.pairs for spot in pair}, key=_in_order))
 
     @property
@@ -67,13 +69,13 @@ def _pair(row: Row) -> PlacePair | None:
 
 
 def _in_order(spot: int | str) -> tuple[tuple[int, str], ...]:
-    """Numbers in a name count as such."""
+    """Sort numbers in a name as numbers."""
     parts = re.split(r"([0-9]+)", str(spot))
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
 
 
 def _is_in_matrix(row: Row) -> bool:
-    """CPUs of two machines have no place in a matrix of one."""
+    """Exclude pairs of CPUs on two machines: they have no place in the matrix of one machine."""
     return row.placed is not None and (bool(row.placed.hosts) or _kind(row) != OTHER_HOST)
 
 
@@ -91,9 +93,14 @@ def _name(row: Row) -> str:
 
 
 def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
-    """A table for each point of which pairs were measured; of many sizes the smallest and the largest."""
+    """Make a table for each point whose pairs were measured; if it has many sizes, for the least and the
+    largest.
+    """
+    timed = [row for row in rows if row.time is not None]
+    if not any(map(_pair, timed)):
+        return ()
     tables: list[PairTable] = []
-    for title, members in _points([row for row in rows if row.time is not None]):
+    for title, members in _points(timed):
         sizes = {row.bytes for row in members if _pair(row)}
         for size in sorted({min(sizes), max(sizes)}) if sizes else ():
             same = [row for row in members if row.bytes == size]
@@ -107,10 +114,12 @@ def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
 
 
 def _points(rows: Sequence[Row]) -> list[tuple[list[str], list[Row]]]:
-    """The rows that differ in size and placement alone, with all else that tells of them."""
+    """Group rows that differ only in size and placement, with the facts that describe each group."""
     found: dict[tuple[str, ...], tuple[list[str], list[Row]]] = {}
     for row, all_facts in zip(rows, rows_facts(rows, without=("bytes", "placement")), strict=True):
-        is_told = row.placed is not None and bool(row.placed.hosts)  # how many hosts there are
+        is_told = row.placed is not None and bool(
+            row.placed.hosts
+        )  # the placement says how many hosts there are
         facts = {key: fact for key, fact in all_facts.items() if not (key == "hosts" and is_told)}
         said = [row.op, *(fact.said for fact in facts.values() if not fact.is_usual)]
         key = tuple(f"{name} {fact.value}" for name, fact in facts.items())
@@ -119,7 +128,11 @@ def _points(rows: Sequence[Row]) -> list[tuple[list[str], list[Row]]]:
 
 
 def pictured(rows: Sequence[Row]) -> frozenset[int]:
-    """The points that pictures of lines show: of more than `MOST_LINES` pairs, the first of each class."""
+    """Choose the points that pictures of lines show: with more than `MOST_LINES` pairs, the first of each
+    class.
+    """
+    if sum(_pair(row) is not None for row in rows) <= MOST_LINES:
+        return frozenset(row.point for row in rows)
     chosen: set[int] = set()
     for _, alike in _points(rows):
         for size in {row.bytes for row in alike}:

@@ -1,4 +1,4 @@
-"""Threads or processes: the rates of streams of messages between as many cores, and their ratios."""
+"""Threads or processes: rates of streams of messages between the same number of cores, and their ratios."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, remark, words
 
 _EXPLAINED = (
-    "messages a second of all pairs of cores; ratio: over those of two-sided calls of processes on as many "
-    "cores (base), below 1 it is slower; the interval is over pairs of launches"
+    "messages per second of all pairs of cores; ratio: over the rate of two-sided calls of processes on as "
+    "many cores (base), below 1 is slower; the interval is over pairs of launches"
 )
-_TOLD = (*OPTIONS, "target", "channel", "who")  # parameters that tell ways apart, where they are words
-_EPOCH = ("sync", "complete")  # said once where all that have epochs have the same
+_TOLD = (*OPTIONS, "target", "channel", "who")  # parameters whose words distinguish ways
+_EPOCH = ("sync", "complete")  # named once if all that have epochs have the same
 
 
 def stream_sheets(found: Sequence[Stream]) -> tuple[Sheet, ...]:
-    """A line for each way to move the same messages, in groups of as many cores; none without threads."""
+    """Make a line for each way to move the same messages, in groups of as many cores; none
+    without threads.
+    """
     if not found:
         return ()
     things = labels_of([_thing_facts(one) for one in found])
@@ -72,7 +74,7 @@ def _thing_facts(one: Stream) -> Facts:
 
 
 def _values(found: Sequence[Stream], name: str) -> list[str]:
-    """The words that a parameter has among the streams that have it."""
+    """List the words of a parameter among the streams that have it."""
     return list(
         dict.fromkeys(str(one.params[name]) for one in found if isinstance(one.params.get(name), str))
     )
@@ -85,7 +87,7 @@ def _interval_words(one: Stream) -> str:
 
 
 def _verdict(one: Stream) -> str:
-    """What the interval says; nothing of one that holds 1."""
+    """Say whether the interval is above or below 1; nothing if it holds 1."""
     if one.is_base:
         return "base"
     if one.low is None or one.high is None or one.low <= 1 <= one.high:

@@ -1,4 +1,4 @@
-"""Diagnostics as a terminal shows them: what was seen and what to do; why it matters is in the report."""
+"""Diagnostics for a terminal: what was seen and what to do. The report also says why it matters."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from steelyard.base.diagnostic import NOTE, Diagnostic
 from steelyard.show.terminal import GLUE
 
 _UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
-INDENT = "  "  # of all lines of a paragraph but the first
+INDENT = "  "  # of each line of a paragraph except the first
 
 
 def diagnostic_text(
     found: Sequence[Diagnostic], width: int, *, notes: bool = False, where: str = ""
 ) -> Iterator[str]:
-    """A paragraph for each, wrapped at `width`; notes only where they are asked for.
+    """Make a paragraph for each, wrapped at `width`; with notes only if asked.
 
-    `where` is the folder that it is about, where there are several.
-
-    What another one may explain is named in that one's paragraph and has none of its own.
+    `where` names the folder if there are several. A diagnostic that may explain another one is named in the
+    other's paragraph, and has none of its own.
     """
     shown = [one for one in found if notes or one.severity != NOTE]
     names = {one.name for one in shown}

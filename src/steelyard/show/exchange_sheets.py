@@ -1,4 +1,4 @@
-"""Exchanges of applications as tables: each way against messages of one thread, and what a halo said."""
+"""Exchanges of applications as tables: each way against messages of one thread, and beside a halo op."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 from steelyard.stats import Interval
 
 _SAID = {
-    AGREES: "the micro-benchmark would have told",
-    DISAGREES: "the micro-benchmark would not have told",
+    AGREES: "the micro-benchmark would have named the best exchange",
+    DISAGREES: "the micro-benchmark would not have named the best exchange",
 }
-_OPEN = "whether the micro-benchmark would have told cannot be said"
+_OPEN = "undecided whether the micro-benchmark would have named the best exchange"
 
 
 def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
-    """A line for each way of each application, the shares of its phases, then both orders side by side.
+    """Make a line for each way of each application, the shares of its phases, then both orders side by side.
 
-    None without exchanges.
+    Without exchanges there are no tables.
     """
     if not found:
         return ()
@@ -64,8 +64,8 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
     return Sheet(
         title="exchanges of applications",
         explained="ratio: the time over that of nonblocking messages of one thread, launch by launch; below "
-        "1 is faster; movers: threads that move messages at once, apart: in windows or communicators of "
-        "their own",
+        "1 is faster; movers: threads that move messages at once; apart: each in a window or communicator "
+        "of its own",
         columns=(
             words("what"),
             words("exchange"),
@@ -88,7 +88,7 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
 
 
 def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]:
-    """For each application a column for each phase, and a line for each way."""
+    """Make a table for each application: a column for each phase, a line for each way."""
     for name, one in zip(names, found, strict=True):
         phases = list(one.base.shares)
         if phases:
@@ -104,10 +104,11 @@ def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]
 
 
 def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Sheet:
-    """A line for each place: which way has it in the halo, and which in the application."""
+    """Make a line for each place: the way that takes it in the halo op, and the one in the application."""
     return Sheet(
-        title="would the micro-benchmarks have told",
-        explained="exchanges of as many threads, the fastest first; *: the best, or not told from it (5 %)",
+        title="would micro-benchmarks have named the best exchange",
+        explained="exchanges by the same number of threads, the fastest first; *: the best, or not "
+        "distinguishable from it (5 %)",
         columns=(words("what"), number("place"), words("halo"), words("application")),
         lines=plain_lines(
             (name, str(place + 1), _marked(micro, order.micro_best), _marked(macro, order.macro_best))
@@ -124,7 +125,7 @@ def _marked(name: str, best: Sequence[str]) -> str:
 
 
 def _sentence(name: str, order: MicroOrder) -> str:
-    """`app.hpccg: the micro-benchmark would not have told. mpi.halo.2d5, 32 KiB: ...`."""
+    """`app.hpccg: the micro-benchmark would have named the best exchange. Best in mpi.halo.3d7 ...`."""
     p = "" if order.p is None else f", p {order.p:.2g}"
     return (
         f"{name}: {_SAID.get(order.verdict, _OPEN)}. Best in {order.op} {format_bytes(order.bytes)}: "
@@ -134,7 +135,7 @@ def _sentence(name: str, order: MicroOrder) -> str:
 
 
 def _best_words(best: Sequence[str], all_ways: Sequence[str]) -> str:
-    return "none can be told" if len(best) in (0, len(all_ways)) else " or ".join(best)
+    return "none is clearly best" if len(best) in (0, len(all_ways)) else " or ".join(best)
 
 
 def _interval_words(span: Interval) -> str:

@@ -1,4 +1,4 @@
-"""Which rows stand together in a table or a picture, and what tells them apart there."""
+"""Which rows form one table or picture, and what distinguishes them in it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from steelyard.results.load import PointLaunches
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 
-MOST_NAMED = 3  # ops of a title
-SKIPPED = "skipped"  # the status of a row that nobody measured
-PARAMETERS = ("param ", "omp ", "env ")  # what keys of facts begin with
-MOST_COLOURS = 8  # that a reader tells apart in one picture
-# What readers compare, what they compare most first: where there are too many lines, colours are of these.
+MOST_NAMED = 3  # ops in a title
+SKIPPED = "skipped"  # the status of a row that was not measured
+PARAMETERS = ("param ", "omp ", "env ")  # prefixes of keys of facts
+MOST_COLOURS = 8  # that a reader can distinguish in one picture
+# What readers compare, the most frequent first. If there are too many lines, colours stand for one of these.
 RIVALS = ("folder", "mpi", "threads", "ranks", "method", "thread level", "omp", "env", "placement")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A row, the observations behind it, and the name of the folder that it is from."""
+    """A row, its observations, and the name of its folder."""
 
     row: Row
     point: PointLaunches
@@ -29,11 +29,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class FigureLine:
-    """Items that differ in size alone, the smallest first. `label`: what tells the line from its neighbours.
+    """Items that differ only in size, the smallest first. `label` distinguishes the line from its neighbours.
 
-    `colour` numbers the colours of a group; forms of one collective have one colour and different `form`.
-    `level` is what the colour stands for. Where there are more lines than colours, `row` is the rest of the
-    label: lines of one row share a picture, and differ in their colours.
+    `colour` numbers the colours of a group; forms of one collective share a colour and differ in `form`.
+    `level` is the value that the colour stands for. If there are more lines than colours, `row` is the rest
+    of the label: lines of one row share a picture, and differ in their colours.
     """
 
     label: str
@@ -46,7 +46,9 @@ class FigureLine:
 
 @dataclass(frozen=True, slots=True)
 class FigureGroup:
-    """What goes into one picture. `common`: what all lines share; `is_sized`: there are curves over sizes."""
+    """The lines of one picture. `common`: what all lines share; `is_sized`: the lines are curves
+    over sizes.
+    """
 
     name: str
     common: str
@@ -61,9 +63,9 @@ class FigureGroup:
 
     @property
     def title(self) -> str:
-        """The op that all are forms of, a few ops, or what the names of many have in common, `npb.*`.
+        """The op of all forms, a few ops, or the common part of many names, `npb.*`.
 
-        What was skipped counts where nothing else is there.
+        Skipped items count only if there is nothing else.
         """
         rows = [item.row for item in self.items]
         told = [row for row in rows if row.status != SKIPPED] or rows
@@ -74,10 +76,10 @@ class FigureGroup:
 
 
 def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
-    """Groups in the order in which their first row comes.
+    """Group items, in the order of their first rows.
 
-    Forms of a collective stand together. Ops with a single size are collected by the first word of their name
-    (`pthread`, `omp`) where they differ in the same parameters: a curve needs two points.
+    Forms of a collective are one group. Ops with a single size are grouped by the first word of their name
+    (`pthread`, `omp`) if they differ in the same parameters: a curve needs two points.
     """
     by_base: dict[str, list[Shown]] = {}
     for item in items:
@@ -91,18 +93,19 @@ def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
 
 
 def _kind(items: Sequence[Shown]) -> tuple[str, ...]:
-    """What rows of a table must have in common: what it is about, and the parameters in which they differ."""
+    """Say what rows of a table must have in common: what it is about, and the parameters in which they
+    differ.
+    """
     rows = [item.row for item in items if item.row.median is not None] or [item.row for item in items]
     keys = (axis.key for axis in row_labels(rows).varying)
     return (rows[0].headline, *(key for key in keys if key.startswith(PARAMETERS)))
 
 
 def layer_group(items: Iterable[Shown], role: str) -> FigureGroup | None:
-    """Messages there and back (`LATENCY`) or streams (`BANDWIDTH`) over MPI and the layers below it.
+    """Group messages there and back (`LATENCY`) or streams (`BANDWIDTH`) over MPI and the layers below it.
 
-    The lowest layer comes first. None unless there are two ops with several sizes. A size means the same in
-    each: bytes of a message. Where all were measured at the usual places, those of others are left out: their
-    subject is the places.
+    The lowest layer comes first. None unless two ops have several sizes. A size means the same in each:
+    bytes of a message. If all were measured at the default placement, other placements are left out.
     """
     found = [item for item in items if item.row.layer in LAYERS and item.row.role == role]
     usual = [item for item in found if item.row.placed is None]
@@ -120,7 +123,7 @@ def layer_group(items: Iterable[Shown], role: str) -> FigureGroup | None:
 
 
 def _group(name: str, items: list[Shown], sized: bool) -> FigureGroup:
-    """Lines of one picture: their labels hold the facts that vary among them, `common` those that do not."""
+    """Make the lines of one picture: labels hold the facts that vary among them, `common` the others."""
     rows = [item.row for item in items]
     labels = row_labels(rows, [item.folder for item in items], sizes=not sized)
     lines: dict[tuple[str, ...], list[Shown]] = {}
@@ -134,7 +137,7 @@ def _group(name: str, items: list[Shown], sized: bool) -> FigureGroup:
 def _lines(
     names: list[str], lines: dict[tuple[str, ...], list[Shown]], sized: bool
 ) -> tuple[FigureLine, ...]:
-    """Lines in the order in which they come, with their colours."""
+    """Make lines with their colours, in the order of the items."""
     families = {key: _family(names, key, members[0].row.base) for key, members in lines.items()}
     is_one_picture = sized and len(set(families.values())) <= MOST_COLOURS
     rival = None if is_one_picture else _rival(names, lines)
@@ -148,7 +151,7 @@ def _lines(
         elif rival is not None:
             colour, level = colours.setdefault(key[rival : rival + 1], len(colours)), key[rival]
             row = _label(key[:rival] + key[rival + 1 :]) or op
-        else:  # nothing that many lines have in common: as many to a picture as there are colours
+        else:  # no value shared by many lines: each picture gets as many lines as there are colours
             first = number - number % MOST_COLOURS
             colour, level, row = (
                 (number - first, label, f"from {_label([*lines][first])}") if sized else (0, "", label)
@@ -163,14 +166,14 @@ def _label(key: Iterable[str]) -> str:
 
 
 def _family(names: list[str], key: tuple[str, ...], base: str) -> tuple[str, ...]:
-    """What the forms of one collective have in common."""
+    """Replace the op by its collective: the part that all its forms share."""
     return tuple(base if name == "op" else part for name, part in zip(names, key, strict=True))
 
 
 def _rival(names: list[str], keys: Collection[tuple[str, ...]]) -> int | None:
-    """Which part of the keys colours stand for: the first that readers compare and that has few values.
+    """Choose the part of the keys that colours stand for: the first of `RIVALS` with few values.
 
-    None where no two lines differ in it alone.
+    None if no two lines differ in it alone.
     """
     for rival in RIVALS:
         for place in [i for i, name in enumerate(names) if f"{name} ".startswith(f"{rival} ")]:

@@ -1,4 +1,4 @@
-"""Does it work: a matrix of the one-sided ops of each MPI, and what does not work in detail."""
+"""Does it work: a matrix of the one-sided ops for each MPI, and a table of failures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from steelyard.base.plural import counted
 from steelyard.models.functionality import BROKEN, OUTCOMES, PASSED, UNSUPPORTED, Functionality
 from steelyard.show.sheet import BAD, NOTHING, PLAIN, Line, Sheet, number, words
 
-_WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line besides MPI and op
+_WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line, besides MPI and op
 
 
 def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
-    """A matrix for each MPI and one table of what is broken; none where nothing but the op varies."""
+    """Make a matrix for each MPI and one table of failures; none if nothing but the op varies."""
     if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
         return ()
     mpis = list(dict.fromkeys(one.mpi for one in found))
@@ -23,17 +23,19 @@ def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
         for matrix, is_exchange in ((_matrix, False), (_exchange_matrix, True))
         if (own := [one for one in found if one.mpi == mpi and one.is_exchange == is_exchange])
     )
-    details = (_ways("what does not work", "runs by what became of them", broken),) if broken else ()
+    details = (_ways("what does not work", "runs by outcome", broken),) if broken else ()
     return (*matrices, *details)
 
 
 def all_ways_sheet(found: Sequence[Functionality]) -> Sheet:
     """A line for each combination that ran."""
-    return _ways("all combinations", "runs by what became of them", found)
+    return _ways("all combinations", "runs by outcome", found)
 
 
 def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
-    """A line for each op and number of threads, a column for each way to synchronise: `passed/runs`."""
+    """Make a line for each op and number of threads, with a column for each synchronisation:
+    `passed/runs`.
+    """
     syncs = list(dict.fromkeys(one.sync for one in found))
     threads = {one.threads for one in found}
     lines: dict[tuple[str, int], list[Functionality]] = {}
@@ -42,7 +44,7 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
     return Sheet(
         title=f"does it work: {mpi}",
-        explained="runs with right data of those that MPI defines and the library has, by sync",
+        explained="runs that passed, of those that MPI defines and the library supports, by sync",
         columns=columns,
         lines=tuple(
             Line(
@@ -61,7 +63,7 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
 
 
 def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
-    """A line for each application, or halo, and back end, a column for each number of threads that move."""
+    """Make a line for each application or halo and back end, with a column for each number of movers."""
     movers = sorted({(one.threads, one.windows == "thread") for one in found})
     ops = list(dict.fromkeys(one.op for one in found))
     lines: dict[tuple[str, str], list[Functionality]] = {}
@@ -69,8 +71,8 @@ def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
         lines.setdefault((one.op, one.sync), []).append(one)
     return Sheet(
         title=f"do exchanges work: {mpi}",
-        explained="runs with right data of those that the library has, by threads that move messages; "
-        "apart: in windows or communicators of their own",
+        explained="runs that passed, of those that the library supports, by the number of threads that move "
+        "messages; apart: each in a window or communicator of its own",
         columns=(
             words("op"),
             words("backend"),
@@ -96,7 +98,7 @@ def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
 
 
 def _passed_words(found: Sequence[Functionality]) -> str:
-    """`12/12`; a dash where nothing was to work."""
+    """`12/12`; a dash if the library supports none of them."""
     runs = sum(one.runs - one.unsupported for one in found)
     return f"{sum(one.passed for one in found)}/{runs}" if runs else NOTHING
 
@@ -112,7 +114,7 @@ def _sum_words(found: Iterable[Functionality]) -> str:
 
 
 def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Sheet:
-    """A line for each combination, without axes that are the same in all and outcomes that never happened."""
+    """Make a line for each combination, without constant axes and without outcomes that never happened."""
     axes = [
         axis
         for axis in ("mpi", "op", *_WAY)

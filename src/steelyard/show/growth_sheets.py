@@ -24,7 +24,7 @@ def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
     return (
         Sheet(
             "growth with ranks",
-            ", ".join(("a model over p ranks and what it says of more", *labels.common.values())),
+            ", ".join(("a model over p ranks and its predictions for more", *labels.common.values())),
             (
                 words("op"),
                 *(axis.column for axis in labels.varying),
@@ -41,7 +41,7 @@ def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
 
 
 def growth_names(found: Sequence[Growth]) -> tuple[str, ...]:
-    """`mpi.bcast, openmpi-4.1.4`: each with what differs among them, but for the size."""
+    """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them except the size."""
     labels = labels_of([_facts(one) for one in found])
     return tuple(
         ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))

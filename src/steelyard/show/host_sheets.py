@@ -1,4 +1,4 @@
-"""Hosts as tables, a line for each: what messages take from host to host, and what each of them was like."""
+"""Tables of hosts, a line for each: message times from host to host, and the state of each host."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, rema
 from steelyard.stats.standing_out import LEAST_ALIKE
 
 _EXPLAINED = (
-    "each host with the others: the median of its pairs, over that of the middle host, and its nearest and "
-    "farthest"
+    "each host with the others: the median of its pairs, its ratio to the median host's, and the nearest and "
+    "farthest host"
 )
 _MOST_NAMED = 3  # hosts, in a title
-_NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing tells which is the odd one."
+_NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing shows which is the odd one."
 
 
 def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
-    """A table for each test case of which pairs of hosts were measured."""
+    """Make a table for each test case whose pairs of hosts were measured."""
     without = ("bytes", "placement", "round")
     facts = rows_facts([matrix.row for matrix in found], without=without)
     for matrix, told in zip(found, facts, strict=True):
@@ -59,7 +59,7 @@ _SEEN = (
 
 
 def seen_sheets(found: Sequence[HostSeen], folder: str = "") -> Iterator[Sheet]:
-    """A line for each of several hosts; `folder` is the name of the folder where there are several."""
+    """Make a line for each host if there are several; `folder` names the folder if there are several."""
     if found:
         yield Sheet(
             f"hosts ({folder})" if folder else "hosts",
@@ -85,14 +85,14 @@ def _seen_cells(one: HostSeen) -> tuple[str, ...]:
 
 
 def host_names(measured: Measured) -> tuple[str, ...]:
-    """The hosts on which ranks were, or that from which it was measured, where it is known; each once."""
+    """List the hosts of the ranks once each, or the host of the campaign if that is known."""
     seen = hosts_of(measured.files)
     here = str(measured.campaign.machine.get("host") or "")
     return seen if len(seen) > 1 else (here,) if here else ()
 
 
 def hosts_of(files: Iterable[JobFile]) -> tuple[str, ...]:
-    """The hosts on which ranks were, each once."""
+    """List the hosts of the ranks, once each."""
     places = (place for file in files if file.launch for place in file.launch.places)
     return tuple(dict.fromkeys(place.host for place in places))
 

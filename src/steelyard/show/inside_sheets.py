@@ -1,4 +1,4 @@
-"""What rows say of their inside, as tables: phases of a kernel, what ranks send, the noise of each core."""
+"""What is inside rows, as tables: phases of a kernel, messages of ranks, the noise of each core."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from steelyard.show.labels import Labels, row_labels
 from steelyard.show.sheet import Sheet, number, plain_lines, words
 from steelyard.show.words import interval_words
 
-_ROOF = "; of roof: what a phase moves a second over what STREAM's triad does on as many cores"
+_ROOF = "; of roof: bytes per second of a phase, over STREAM's triad on as many cores"
 
 
 def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """A line for each phase of each row that names some, and a line for what the ranks of a kernel send.
+    """Make a line for each phase of each row that has phases, and a line for what the ranks of a kernel send.
 
-    An application whose halo was moved in several ways has those of one; `exchange_sheets` has the others.
+    If an application moved its halo in several ways, the base way is shown here; `exchange_sheets` has the
+    others.
     """
     others = other_ways(rows)
     told = [
@@ -63,7 +64,7 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
         grouped=1,
     )
     kernels = [(i, row, inside) for i, (row, inside) in enumerate(told) if is_kernel(row)]
-    if kernels:  # others name phases, and do not count what they send
+    if kernels:  # other ops may have phases, but do not count what they send
         yield Sheet(
             "messages between ranks",
             ", ".join(("per repetition and rank", *labels.common.values())),
@@ -84,7 +85,7 @@ def _name(labels: Labels, i: int, row: Row) -> str:
 def _phase_cells(
     inside: RowPhases, row: Row, is_rated: bool, roofs: Mapping[str, float] | None
 ) -> Iterator[tuple[str, ...]]:
-    """The cells of each phase; `roofs` are shares of what memory gives, None where no row has any."""
+    """Make the cells of each phase; `roofs` are shares of the memory bandwidth, None if no row has any."""
     work = (row.get(Rate).mops or 0.0) * (row.time or 0.0)  # millions times ns / s
     for phase in inside.phases:
         mops = work * (phase.work_share or 0.0) / phase.median if phase.median else 0.0
@@ -112,7 +113,7 @@ def _rank_cells(inside: RowPhases) -> tuple[str, ...]:
 
 
 def core_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """A line for each core that the ops of the family noise watched."""
+    """Make a line for each core that the noise ops watched."""
     told = [row for row in rows if row.get(Cores).cores]
     if not told:
         return

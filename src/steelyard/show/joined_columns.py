@@ -1,7 +1,7 @@
-"""The first columns of a sheet as one, for paper on which they have no room beside each other.
+"""Join the first columns of a sheet, for paper that has no room for them side by side.
 
-A reader cannot tell three values or more apart without their names, so each then has its own, `nx=20`, and
-what all lines of an op share is said once, below.
+Three or more values are unclear without their names, so each then has its own, `nx=20`. What all lines of
+an op share is written once, below the table.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from steelyard.show.sheet import NOTHING, REMARK, WORDS, Column, Line, Sheet
 
-MOST_NAMELESS = 3  # values beside each other that are understood without their names
-LEAST_ALIKE = 3  # lines of an op, below which what they share is said in each
+MOST_NAMELESS = 3  # adjacent values that are clear without their names
+LEAST_ALIKE = 3  # lines of an op, below which shared values stay in each line
 _OP, _SIZE = "op", "bytes"
 
 
 def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
-    """How many of the first columns may become one: those of words before any number.
+    """Count the first columns that may be joined: those of words before any number.
 
-    Where that is not enough, all up to the last of words before the first figure that counts; of many, all
-    before that figure but the size.
+    If these are not enough, all columns up to the last one of words before the first strong figure. If there
+    are many, all columns before that figure, except the size.
     """
     body = [column for column in sheet.columns if column.kind != REMARK]
     kinds = [column.kind for column in body]
@@ -33,7 +33,7 @@ def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
 
 
 def first_columns_joined(sheet: Sheet, count: int) -> Sheet:
-    """The sheet with its first `count` columns as one of words."""
+    """Join the first `count` columns into one of words."""
     names = [column.name for column in sheet.columns[:count]]
     notes: tuple[str, ...] = ()
     if count <= MOST_NAMELESS:
@@ -53,13 +53,13 @@ def first_columns_joined(sheet: Sheet, count: int) -> Sheet:
 
 
 def _joined(line: Line, count: int) -> Line:
-    """A last cell that spans stays by itself."""
+    """Join cells; a last cell that spans stays separate."""
     first = min(count, len(line.cells) - 1)
     return Line((_together(line.cells[:first]), *line.cells[first:]), line.tone) if first > 1 else line
 
 
 def _named(line: Line, names: Sequence[str], shared: dict[str, str]) -> Line:
-    """The first cell, then each other one with its name, without those that the op's lines share."""
+    """Write the first cell, then each other one with its name, without those that the op's lines share."""
     first = min(len(names), len(line.cells) - 1)
     if first < 1:
         return line
@@ -69,7 +69,7 @@ def _named(line: Line, names: Sequence[str], shared: dict[str, str]) -> Line:
 
 
 def _shared_by_op(lines: Sequence[Line], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """op -> name -> text, of the columns in which all lines of the op have one text."""
+    """Map op -> name -> text, for columns whose text is the same in all lines of the op."""
     by_op: dict[str, list[Line]] = {}
     for line in lines:
         if len(line.cells) > len(names):
@@ -85,7 +85,7 @@ def _shared_by_op(lines: Sequence[Line], names: Sequence[str]) -> dict[str, dict
 
 
 def _shared_words(shared: dict[str, dict[str, str]]) -> tuple[str, ...]:
-    """`a, b: nx=20 ny=20 in all rows`: ops that share the same stand together."""
+    """`a, b: nx=20 ny=20 in all rows`: ops that share the same values share a sentence."""
     ops: dict[str, list[str]] = {}
     for op, texts in shared.items():
         ops.setdefault(_together(_pair(*one) for one in texts.items()), []).append(op)

@@ -1,7 +1,7 @@
-"""What things that stand together have in common, and what tells them apart: for tables, pictures, sentences.
+"""What things in one table or picture have in common, and what distinguishes them.
 
-A thing is described by its facts, such as its ranks, its MPI or a parameter. A fact that all share is said
-once, above; one that differs is a column of a table, or a word of the label of a line.
+Facts describe a thing: its ranks, its MPI, a parameter. A fact that all things share is written once, above.
+A fact that differs is a column of a table, or a word in the label of a line.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from steelyard.show.sheet import NUMBER, WORDS, Column
 
 
 class Fact(Struct, frozen=True):
-    """What is so: bare under a heading, `2` under `ranks`, and `said` by itself, `2 ranks`.
+    """A fact: `value` for a column, `2` under `ranks`; `said` for a sentence, `2 ranks`.
 
-    One that is `usual` goes without saying where all have it.
+    A fact that `is_usual` is left out if all things have it.
     """
 
     heading: str
@@ -31,49 +31,49 @@ class Fact(Struct, frozen=True):
     is_usual: bool = False
 
 
-Facts = Mapping[str, Fact]  # by a key that means the same in all that are compared
-_WITHOUT = {MODULES: "no modules", WRAPPER: "no wrapper"}  # what stands for them where they are unset
+Facts = Mapping[str, Fact]  # by a key with the same meaning in all things
+_WITHOUT = {MODULES: "no modules", WRAPPER: "no wrapper"}  # the words for an unset value
 NO_FACT = Fact("", "", "", is_usual=True)
 
 
 @dataclass(frozen=True, slots=True)
 class VaryingFact:
-    """A fact that differs: of each thing in turn, one without a value where a thing has no such fact."""
+    """A fact that differs: its value for each thing in turn, empty for a thing without it."""
 
     key: str
     facts: tuple[Fact, ...]
 
     @property
     def column(self) -> Column:
-        """The heading, and words unless all values are numbers."""
+        """Its column: a heading, and words unless all values are numbers."""
         heading = next(fact.heading for fact in self.facts if fact.heading)
         is_number = all(_is_number(fact.value) for fact in self.facts if fact.value)
         return Column(heading, NUMBER if is_number else WORDS)
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What differs, in the order in which it comes."""
+        """Its different values, in their order."""
         return tuple(dict.fromkeys(fact.value for fact in self.facts))
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """`common`: the facts that all things share, by key, the usual ones left out; `varying`: all others."""
+    """`common`: the facts that all things share, by key, without usual ones; `varying`: all others."""
 
     common: Mapping[str, str]
     varying: tuple[VaryingFact, ...]
 
     def label(self, i: int) -> str:
-        """What tells thing `i` from the others: `mpich-5.0.2, 4 ranks`."""
+        """Name thing `i` by what distinguishes it: `mpich-5.0.2, 4 ranks`."""
         return ", ".join(axis.facts[i].said for axis in self.varying if axis.facts[i].said)
 
     def cells(self, i: int) -> tuple[str, ...]:
-        """The same, a cell for each of `varying`."""
+        """Do the same with a cell for each of `varying`."""
         return tuple(axis.facts[i].value for axis in self.varying)
 
 
 def labels_of(things: Sequence[Facts]) -> Labels:
-    """What things have in common and what tells them apart, in the order in which they name their facts."""
+    """Split facts into common and varying ones, in the order in which things name them."""
     common, varying = {}, []
     for key in dict.fromkeys(key for thing in things for key in thing):
         facts = tuple(thing.get(key, NO_FACT) for thing in things)
@@ -87,17 +87,17 @@ def labels_of(things: Sequence[Facts]) -> Labels:
 def row_labels(
     rows: Sequence[Row], folders: Sequence[str] = (), without: Collection[str] = (), sizes: bool = False
 ) -> Labels:
-    """Labels of rows; `folders` are those that they are from, where there are several.
+    """Label rows; `folders` has each row's folder if there are several.
 
-    A parameter counts that the plan sets, or in which rows of an op differ; one of a rule, which says how
-    long to measure and not what, only in the latter case. Facts `without` are left out, and the sizes unless
-    they are asked for.
+    Parameters count if the plan sets them or rows of an op differ in them. Parameters of a rule, which say
+    how long and not what to measure, count only if rows differ. Facts `without` are left out, and sizes by
+    default.
     """
     return labels_of(rows_facts(rows, folders, without if sizes else (*without, "bytes")))
 
 
 def told_by_op(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The op, and the method where each op has one that nobody asked for: labels below an op need neither."""
+    """Name the facts that an op implies: itself, and the method if each op has one and nobody chose it."""
     methods = {(row.op, row.method) for row in rows}
     is_own = len(methods) == len({op for op, _ in methods}) and not any("method" in row.asked for row in rows)
     return ("op", "method") if is_own else ("op",)
@@ -106,7 +106,7 @@ def told_by_op(rows: Sequence[Row]) -> tuple[str, ...]:
 def rows_facts(
     rows: Sequence[Row], folders: Sequence[str] = (), without: Collection[str] = ()
 ) -> list[dict[str, Fact]]:
-    """The facts of each row that a reader is told."""
+    """List the facts of each row that tables and pictures show."""
     told = _told_params(rows) | _differing(rows, lambda row: row.rule_params)
     return [
         {key: fact for key, fact in _row_facts(row, told, folder).items() if key not in without}
@@ -115,7 +115,7 @@ def rows_facts(
 
 
 def told_params(row: Row, among: Sequence[Row]) -> Params:
-    """The parameters of a row that a reader is told: the plan sets them, or rows of an op differ in them."""
+    """Choose the parameters of a row to show: the plan sets them, or rows of an op differ in them."""
     told = _told_params([row, *among])
     return {key: value for key, value in row.params.items() if key in told}
 
@@ -126,12 +126,12 @@ def _told_params(rows: Sequence[Row]) -> set[str]:
 
 
 def _differing(rows: Sequence[Row], params_of: Callable[[Row], Params]) -> set[str]:
-    """The parameters in which rows of an op differ."""
+    """Find the parameters in which rows of an op differ."""
     return differing((row.op, params_of(row)) for row in rows)
 
 
 def differing(things: Iterable[tuple[str, Params]]) -> set[str]:
-    """The parameters in which things differ that are of one op, which is named before them."""
+    """Find the parameters in which things of the same op differ; each thing is an op and its parameters."""
     values: dict[tuple[str, str], set[float | str]] = {}
     for op, params in things:
         for key, value in params.items():
@@ -140,7 +140,7 @@ def differing(things: Iterable[tuple[str, Params]]) -> set[str]:
 
 
 def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
-    """The facts of a row, in the order in which a table names them."""
+    """List the facts of a row, in the order of a table's columns."""
     size = format_bytes(row.bytes) if row.sized else ""
     placed = row.placed.text if row.placed else "default"
     return {
@@ -164,18 +164,18 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
 
 
 def count_fact(noun: str, count: int) -> Fact:
-    """`2` under `ranks`, `2 ranks`; one goes without saying."""
+    """Make the fact of a count: `2` under `ranks`, `2 ranks`; 1 is usual."""
     return Fact(plural(noun, 0), str(count), counted(count, noun), is_usual=count == 1)
 
 
 def param_facts(params: Params, is_usual: bool = False) -> dict[str, Fact]:
-    """A fact for each parameter: `64` under `window`, `window=64`."""
+    """Make a fact for each parameter: `64` under `window`, `window=64`."""
     texts = {key: value if isinstance(value, str) else f"{value:g}" for key, value in params.items()}
     return {f"param {key}": Fact(key, text, f"{key}={text}", is_usual) for key, text in texts.items()}
 
 
 def set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
-    """A fact for each setting that a launch makes: `tcp` under `UCX_TLS`, `UCX_TLS=tcp`; `-` unsets it."""
+    """Make a fact for each setting of a launch: `tcp` under `UCX_TLS`, `UCX_TLS=tcp`; `-` unsets it."""
     texts = {name: "unset" if value == UNSET else value for name, value in values.items()}
     return {
         f"{what} {name}": Fact(

@@ -1,4 +1,4 @@
-"""What a test of another suite would have printed: its own columns, from our samples."""
+"""Results in the columns of a test of another suite, from our samples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _of_ranks(key: str) -> _Cell:
 
 
 _Cells = tuple[tuple[str, _Cell], ...]
-# Suite and what a test is about -> the columns that it prints.
+# Suite and subject of a test -> the columns that it prints.
 _COLUMNS: Mapping[tuple[str, str], _Cells] = {
     (OSU, "bandwidth"): (("Size", _size), ("Bandwidth (MB/s)", _mb)),
     (OSU, "time"): (("Size", _size), ("Avg Latency(us)", _mean)),
@@ -60,7 +60,7 @@ _COLUMNS: Mapping[tuple[str, str], _Cells] = {
 
 
 def like_sheets(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Sheet]:
-    """A table for each test of a suite whose columns are known, and each MPI, in the order of sizes."""
+    """Make a table, ordered by size, for each test with known columns and each MPI."""
     for test in tests:
         for block in blocks_of([row for row in rows if row.status == "ok"], [test])[0]:
             first = block.rows[0]

@@ -1,4 +1,4 @@
-"""What a message costs by its size, as a table: the lines of each MPI, and where they change."""
+"""The cost of a message by its size, as a table: the lines of each MPI, and where they change."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from steelyard.models.micro_macro import Macro
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 from steelyard.stats import Interval
 
-LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer say nothing of changes
+LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
 
 _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
 def message_sheets(found: Sequence[LogModel], macro: Macro) -> tuple[Sheet, ...]:
-    """The lines of MPIs whose ping-pong has six sizes or more; none beside kernels, which have it already."""
+    """Table the lines of MPIs whose ping-pong has six sizes or more; none beside kernels, whose tables have
+    them.
+    """
     models = [model for model in found if len(model.sizes) >= LEAST_SIZES]
     return (log_sheet(models),) if models and not macro.lines else ()
 
 
 def log_sheet(models: Sequence[LogModel]) -> Sheet:
-    """A line for each protocol of each MPI; of one MPI the title says which."""
+    """Make a line for each protocol of each MPI; a single MPI is named in the title."""
     several = len({model.mpi for model in models}) > 1
     return Sheet(
         title="LogGP of each MPI" if several else f"LogGP of {models[0].mpi}",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, fitted to each launch by itself; off by: at most, at any size",
+        "ping-pong, fitted to each launch by itself; off by: the largest error at any size",
         columns=(
             *([words("MPI")] if several else []),
             words("messages"),
@@ -52,15 +54,15 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
 
 
 def _remark(piece: LogPiece) -> str:
-    """The limits that lie near where a line begins, and whether it begins with a jump."""
-    limits = f"near it the MPI's limits: {', '.join(piece.stated)}" if piece.stated else ""
+    """The MPI's limits near the beginning of a line, and whether the line begins with a jump."""
+    limits = f"MPI's limits near it: {', '.join(piece.stated)}" if piece.stated else ""
     return "; ".join(
         part for part in (limits, _BEND if piece.after is not None and not piece.jumps else "") if part
     )
 
 
 def _from_words(piece: LogPiece) -> str:
-    """`from 16 KiB`; `from 4033 B on, 4032 B not` where the change is known to the byte."""
+    """`from 16 KiB`; `from 4033 B on, 4032 B not` if the change is known to the byte."""
     words_ = f"from {format_bytes(piece.least)}"
     if piece.after is None or piece.least - piece.after > 1 or not piece.jumps:
         return words_
@@ -68,7 +70,7 @@ def _from_words(piece: LogPiece) -> str:
 
 
 def _time_cells(span: Interval) -> tuple[str, str]:
-    """Dashes where the line begins at 0 in every launch, at which it was held: its start is not seen."""
+    """Format the start; dashes if every launch's fit held it at 0, because then it is not known."""
     if span.value == 0 and not span.low and not span.high:
         return NOTHING, NOTHING
     if span.low is None or span.high is None:

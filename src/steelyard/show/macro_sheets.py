@@ -23,14 +23,14 @@ from steelyard.show.labels import Fact, Facts, VaryingFact, count_fact, differin
 from steelyard.show.log_sheets import log_sheet, number_interval
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
-_TOLD = ("class", "backend")  # of a kernel's parameters
+_TOLD = ("class", "backend")  # parameters of a kernel that are shown
 BACKEND = "param backend"
 RAW_TCP = "raw TCP"
-MOST_BESIDE = 3  # values of a test that have room beside each other
+MOST_BESIDE = 3  # values of a test that fit side by side
 
 
 def macro_sheets(macro: Macro) -> tuple[Sheet, ...]:
-    """The table of tests and MPIs, the models, the predictions and the verdicts; none without tests."""
+    """Make the tables of tests, models, predictions and verdicts; none without tests."""
     if not macro.lines:
         return ()
     sheets = [_tests(macro)]
@@ -44,7 +44,9 @@ def macro_sheets(macro: Macro) -> tuple[Sheet, ...]:
 
 
 def _tests(macro: Macro) -> Sheet:
-    """A line for each test, a column for each MPI, and the best; of many MPIs a line for each of them."""
+    """Make a line for each test, with a column for each MPI and the best; if MPIs are many, a
+    line for each.
+    """
     names = _Names(macro.lines)
     mpis = list(dict.fromkeys(one.mpi for line in macro.lines for one in line.figures if one.mpi))
     arms = [*([RAW_TCP] if any(line.tcp for line in macro.lines) else []), *mpis]
@@ -76,7 +78,7 @@ def _tests(macro: Macro) -> Sheet:
 
 
 def best_words(line: MacroTest) -> str:
-    """The best MPI, `a or b` where a test does not tell them apart, `tie` where it tells none."""
+    """Name the best MPI: `a or b` if a test does not distinguish them, `tie` if it distinguishes none."""
     if not line.best:
         return ""
     if len(line.best) == len(line.figures):
@@ -85,7 +87,7 @@ def best_words(line: MacroTest) -> str:
 
 
 class _Names:
-    """How kernels are told apart: by what differs among them. `common` is what does not."""
+    """Names of kernels by what differs among them; `common` is what they share."""
 
     def __init__(self, items: Sequence[MacroTest | Prediction | Agreement]) -> None:
         kernels = [one for one in items if not _is_message(one)]
@@ -112,7 +114,7 @@ def _kernel_facts(kernel: str, params: Params, ranks: int, threads: int) -> Fact
 
 
 def kernel_name(varying: Sequence[VaryingFact], i: int, kernel: str) -> str:
-    """`npb.cg class=S`: a kernel with what tells it apart; a backend only where a kernel has several."""
+    """`npb.cg class=S`: a kernel with what distinguishes it; a backend only if a kernel has several."""
     told = [axis.facts[i].said for axis in varying if axis.key not in ("op", BACKEND)]
     backends = next((axis for axis in varying if axis.key == BACKEND), None)
     ops = next((axis.facts for axis in varying if axis.key == "op"), None)
@@ -126,7 +128,7 @@ def _kernel(one: MacroTest | Prediction | Agreement) -> str:
 
 
 def _figure_words(figure: TestValue | None) -> str:
-    """`1.23 ±4 %`: the unit stands in a column of its own."""
+    """`1.23 ±4 %`: the unit is in a column of its own."""
     if figure is None:
         return NOTHING
     value = f"{figure.value:.3g}" if figure.value < 1000 else f"{figure.value:.0f}"
@@ -137,13 +139,13 @@ def _figure_words(figure: TestValue | None) -> str:
 
 
 def _predictions(predictions: Sequence[Prediction]) -> Sheet:
-    """What messages would take, and what communication took."""
+    """Compare the predicted time of messages with the measured time of communication."""
     names = _Names(predictions)
     return Sheet(
         title=_titled("communication predicted from messages", names),
-        explained="messages x (L + 2 o) + bytes x G, a collective as log2 P rounds, per repetition and rank, "
-        "against the time in phases that communicate, waiting included; the total is that and the "
-        "computation, the median over MPIs; ratios are predicted / measured",
+        explained="predicted: messages x (L + 2 o) + bytes x G per repetition and rank, collectives log2 P "
+        "rounds; measured: the time in phases that communicate, with waiting; total: with computation, "
+        "the median over MPIs; ratios are predicted / measured",
         columns=(
             words("kernel"),
             words("MPI"),
@@ -175,8 +177,8 @@ def _agreements(agreements: Sequence[Agreement]) -> Sheet:
         kernels.setdefault(names(one), {})[one.figure] = one
     return Sheet(
         title=_titled("would messages have named the best MPI", names),
-        explained="agrees: an MPI is best by both; with Kendall's tau of the two orders, and its exact p "
-        "where there are three MPIs or more",
+        explained="agrees: the same MPI is best by both; Kendall's tau of the two orders, with its exact p "
+        "from three MPIs on",
         columns=(words("kernel"), *map(words, figures)),
         lines=plain_lines(
             (kernel, *(_agreement_words(by_figure.get(figure)) for figure in figures))
@@ -187,16 +189,16 @@ def _agreements(agreements: Sequence[Agreement]) -> Sheet:
 
 
 def _score_words(figure: str, agreements: Sequence[Agreement]) -> str:
-    """`latency: agrees with 3 of 8 kernels, disagrees with 2, cannot tell of 3`."""
+    """`latency: agrees with 3 of 8 kernels, disagrees with 2, undecided for 3`."""
     verdicts = [one.verdict for one in agreements if one.figure == figure]
     agree, disagree, open_ = (verdicts.count(word) for word in (AGREES, DISAGREES, CANNOT_TELL))
     noun = "kernel" if len(verdicts) == 1 else "kernels"
     counted = f"agrees with {agree} of {len(verdicts)} {noun}, disagrees with {disagree}"
-    return f"{figure}: {counted}, cannot tell of {open_}"
+    return f"{figure}: {counted}, undecided for {open_}"
 
 
 def _titled(title: str, names: _Names) -> str:
-    """With what all kernels of a table share."""
+    """Add to a title what all kernels of a table share."""
     return f"{title} ({names.common})" if names.common else title
 
 
@@ -208,7 +210,7 @@ def _agreement_words(one: Agreement | None) -> str:
 
 
 def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
-    """A line for each count of each curve, and a line for each fitted model."""
+    """Make a line for each count of each curve, and a line for each fitted model."""
     if not curves:
         return ()
     names = curve_names(curves)
@@ -232,8 +234,8 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
     )
     scaling = Sheet(
         title="scaling",
-        explained="speed-up and efficiency against the fewest ranks or threads; weak scaling by the rate, so "
-        "that the work need not grow exactly as they do; intervals are those of ratios inside launches",
+        explained="speed-up and efficiency against the fewest ranks or threads; weak scaling compares rates, "
+        "because work need not grow exactly as ranks do; intervals are those of ratios inside launches",
         columns=(
             words("what"),
             words("on"),
@@ -245,8 +247,8 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
     models = Sheet(
         title="models of scaling",
         explained="fitted to each launch by itself, with the interval over launches; off by: the greatest "
-        "relative distance of a median from its model; exact: as many counts as factors, "
-        "so that nothing checks it",
+        "relative distance of a median from its model; exact: as many factors as counts, so the fit is not "
+        "checked",
         columns=(*map(words, ("what", "model", "parameters")), number("off by, at most")),
         lines=plain_lines(fits),
         grouped=1,

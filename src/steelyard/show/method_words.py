@@ -1,4 +1,4 @@
-"""What the number of a row is by its method, in words; what a method is, the engine says."""
+"""What the value of a row means by its method, in words. The engine describes the methods themselves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from steelyard.results.facets import ClockError, Messages, Timer, Watched, Windo
 from steelyard.results.row import Row
 from steelyard.show.words import interval_words
 
-LEAST_PAID = 0.02  # of a message, from which what its clock cost is named
-MOST_ERROR = 10.0  # medians: of a wider error the interval beside it says enough
+LEAST_PAID = 0.02  # of a message: a smaller cost of the clock is not named
+MOST_ERROR = 10.0  # medians: with a wider error, the interval says enough
 AT_MOST, AT_LEAST = "≤", "≥"
 
 
 def _synchronised_words(row: Row) -> Iterator[str]:
-    """`466 – 480 ns ±23 ns`: from the last start, from the first, and what sample and clocks leave open."""
+    """`466 – 480 ns ±23 ns`: from the last start, from the first, and the error of sample and clocks."""
     windows, error = row.get(Windows), row.get(ClockError).error_ns
     if row.time is not None and windows.low_ns is not None and error is not None:
         least = min(windows.low_ns, row.time)
@@ -70,7 +70,7 @@ def _bounds_words(row: Row) -> Iterator[str]:
 
 
 def method_details(row: Row) -> Iterator[str]:
-    """What its method has seen beside the value: messages there and back, the path, the clocks' error."""
+    """Say what the method adds to the value: messages there and back, the path, the error of clocks."""
     if row.get(Messages) != Messages():
         return _message_words(row)
     if row.get(Watched).path is not None:
@@ -79,16 +79,16 @@ def method_details(row: Row) -> Iterator[str]:
 
 
 def bound_sign(row: Row) -> str:
-    """`≤` or `≥` before a number that is a bound; nothing before an estimate."""
+    """Give `≤` or `≥` before a bound; nothing before an estimate."""
     return {UPPER: AT_MOST, LOWER: AT_LEAST}.get(row.bound or "", "")
 
 
 def sees_ranks(row: Row) -> bool:
-    """Whether its method sees which rank is last: one that watches a path or single messages does not."""
+    """Does its method see which rank is last? One that measures one path or single messages does not."""
     return row.bound is None and row.get(Watched).path is None and row.get(Messages) == Messages()
 
 
 def shared_nature(rows: Iterable[Row]) -> str:
-    """The nature of all rows, of one method, where they have one and the same; else nothing."""
+    """Give the nature of the rows if all have one method and one nature; else nothing."""
     natures = {(row.method, row.nature) for row in rows}
     return (natures.pop()[1] or "") if len(natures) == 1 else ""

@@ -1,4 +1,4 @@
-"""What rows make together, as tables, for the terminal and the report alike."""
+"""Models of rows as tables, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -46,21 +46,23 @@ from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
-from steelyard.show.tree_sheets import tree_sheets
-from steelyard.show.untold_sheets import untold_growth_sheets, untold_rate_sheets, untold_tree_sheets
+from steelyard.show.tree_sheets import tree_sheets, unseen_tree_sheets
+from steelyard.show.unmodelled_sheets import unmodelled_growth_sheets, unmodelled_rate_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
 
 def model_sheets(made: Made, folder: str = "") -> Iterator[Sheet]:
-    """All tables of what the rows of a folder make; `folder` is its name where there are several."""
+    """Make all tables of a folder's models; `folder` is its name if there are several."""
     for tables in MODEL_TABLES.values():
         for sheet in tables(made):
             yield replace(sheet, title=f"{sheet.title} ({folder})") if folder else sheet
 
 
 def overlap_sheets(found: Iterable[OverlapCurve]) -> Iterator[Sheet]:
-    """For each op, a line for each amount of work; works that were not measured alone have no overlap."""
+    """Make a table for each op, a line for each amount of work; no overlap if that work was not measured
+    alone.
+    """
     by_op: dict[str, list[OverlapCurve]] = {}
     for curve in found:
         by_op.setdefault(curve.op, []).append(curve)
@@ -106,7 +108,7 @@ def _overlap_lines(curve: OverlapCurve, first: tuple[str, ...]) -> Iterator[Line
 
 
 def floor_sheets(found: Sequence[Efficiency]) -> Iterator[Sheet]:
-    """For each op, a line for each message of MPI that a layer below it was measured for too."""
+    """Make a table for each op, a line for each MPI message for which a layer below was measured too."""
     for op in dict.fromkeys(one.op for one in found):
         members = [one for one in found if one.op == op]
         labels = labels_of([_efficiency_facts(one) for one in members])
@@ -148,7 +150,7 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
 
 
 def pair_sheet(pairs: PairTable) -> Sheet:
-    """A line for each pair of CPUs or hosts, from rank or thread 0's to the other's."""
+    """Make a line for each pair of CPUs or hosts, from that of rank or thread 0 to the other."""
     return Sheet(
         f"from {pairs.level} to {pairs.level}, by pair" if pairs.level == "host" else "from CPU to CPU",
         pairs.title,
@@ -157,7 +159,7 @@ def pair_sheet(pairs: PairTable) -> Sheet:
     )
 
 
-# What the rows of a folder make -> its tables, in the order of the terminal and of the report.
+# Model -> its tables, in the order of the terminal and the report.
 MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "hangs": lambda made: hang_sheets(made.rows),
     "phases": lambda made: phase_sheets(made.rows),
@@ -169,11 +171,11 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "macro": lambda made: macro_sheets(made(MACRO)),
     "messages": lambda made: message_sheets(made(MESSAGES), made(MACRO)),
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
-    "rates": lambda made: (*max_rate_sheets(made(RATES)), *untold_rate_sheets(made.rows)),
+    "rates": lambda made: (*max_rate_sheets(made(RATES)), *unmodelled_rate_sheets(made.rows)),
     "scaling": lambda made: scaling_sheets(made(SCALING)),
-    "trees": lambda made: (*tree_sheets(made(TREES)), *untold_tree_sheets(made.rows)),
+    "trees": lambda made: (*tree_sheets(made(TREES)), *unseen_tree_sheets(made.rows)),
     "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
-    "growth": lambda made: (*growth_sheets(made(GROWTH)), *untold_growth_sheets(made.rows)),
+    "growth": lambda made: (*growth_sheets(made(GROWTH)), *unmodelled_growth_sheets(made.rows)),
     "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),
     "functionality": lambda made: functionality_sheets(made(FUNCTIONALITY)),
     "rankings": lambda made: ranking_sheets(made(RANKINGS)),

@@ -10,7 +10,7 @@ from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, wo
 from steelyard.show.words import interval_words
 from steelyard.stats import Interval
 
-_BELOW = "the overheads hold part of the way, as where a sender waits for an answer"
+_BELOW = "the overheads include a part of L, as when a sender waits for an answer"
 _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
@@ -26,7 +26,7 @@ def overhead_sheets(found: Sequence[Overheads]) -> tuple[Sheet, ...]:
             columns=(
                 words("MPI"),
                 number("bytes"),
-                words("of a message"),
+                words("parameter"),
                 number("time", strong=True),
                 number("interval"),
                 remark(),
@@ -52,9 +52,9 @@ def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
 
 
 def _part_cells(span: Interval) -> tuple[str, str, str]:
-    """A time, its interval and a remark; nothing takes less than no time."""
+    """A time, its interval and a remark; a time is never below 0."""
     if span.low is None or span.high is None or span.low > 0:
         return format_time(span.value), interval_words(span.low, span.high), ""
     if span.high > 0:
-        return "not told from 0", f"below {format_time(span.high)}", ""
+        return "not distinguishable from 0", f"below {format_time(span.high)}", ""
     return NOTHING, NOTHING, _BELOW

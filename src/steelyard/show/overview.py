@@ -1,4 +1,4 @@
-"""What results folders say, as the terminal prints it: what all rows share, tables, what was skipped."""
+"""Results folders as the terminal prints them: what all rows share, tables, what was skipped."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from steelyard.show.short_names import named_shortly, short_names
 from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
 from steelyard.show.words import cpus_words
 
-_KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # before what a skipped test case says
+_KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFolder:
-    """A results folder, its rows and what they make, under the name that tells it from others."""
+    """A results folder, its rows and its models, with a name that distinguishes it from others."""
 
     name: str
     measured: Measured
@@ -50,16 +50,16 @@ F = TypeVar("F", bound=ReadFolder)
 
 
 def read_rows(folder: Path, name: str = "", mapped: Mapper = serially) -> ReadFolder:
-    """A results folder with the rows that its records come to; `name` tells it from others.
+    """Read a results folder and make its rows; `name` distinguishes it from others.
 
-    `mapped` may do so side by side. Raises InputError.
+    `mapped` may work in parallel. Raises InputError.
     """
     measured = load(folder, mapped)
     return ReadFolder(name, measured, Made(rows_of(measured, mapped=mapped)))
 
 
 def as_shown(folders: Sequence[F]) -> list[F]:
-    """The folders as readers see them: of names that are paths, what tells them apart."""
+    """Shorten folder names that are paths to the parts that differ."""
     named = named_shortly([folder.rows for folder in folders])
     return [
         folder if all(map(operator.is_, rows, folder.rows)) else replace(folder, made=Made(rows))
@@ -68,14 +68,14 @@ def as_shown(folders: Sequence[F]) -> list[F]:
 
 
 def folder_names(folders: Sequence[Path]) -> list[str]:
-    """The part of each path that tells it from the others; visible."""
+    """Name each path by the part that distinguishes it, in visible letters."""
     whole = [str(folder.resolve()) for folder in folders]
     short = short_names(set(whole))
     return [visible(short[name]) for name in whole]
 
 
 def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
-    """All of it as text; the tables apart by an empty line (in a pipe by `#`), as is what was skipped."""
+    """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases."""
     apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
     folders = as_shown(folders)
     items = shown_items(folders)
@@ -88,7 +88,7 @@ def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
 
 
 def shown_items(folders: Sequence[ReadFolder]) -> list[Shown]:
-    """The rows that tables show: of many placements of a point the first of each class."""
+    """Choose the rows that tables show: if a point has many placements, the first of each class."""
     found = []
     for folder in folders:
         chosen = pictured(folder.rows)
@@ -100,7 +100,7 @@ def shown_items(folders: Sequence[ReadFolder]) -> list[Shown]:
 
 
 def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
-    """What all rows that were measured have in common."""
+    """Find the facts that all measured rows share."""
     rows = [item for item in items if item.row.status != SKIPPED]
     return row_labels([item.row for item in rows], [item.folder for item in rows]).common if rows else {}
 
@@ -108,9 +108,9 @@ def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
 def overview_sheets(
     folders: Sequence[ReadFolder], items: Sequence[Shown], known: Collection[str]
 ) -> Iterator[Sheet]:
-    """The tables of rows, in the order of the report, then those of what rows make together.
+    """Make the tables of rows, in the order of the report, then those of models.
 
-    `known` are the keys of facts that were said above.
+    `known` are the keys of facts that were already written above.
     """
     summaries = op_summaries(folders)
     for group in group_items(items):
@@ -123,7 +123,7 @@ def overview_sheets(
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
-    """What each op is, in a sentence; older folders do not say it."""
+    """Describe each op in a sentence; older folders have none."""
     return {name: op.summary for one in folders for name, op in one.measured.campaign.ops.items()}
 
 
@@ -133,7 +133,9 @@ def group_sheet(
     known: Collection[str] = (),
     is_wide: bool = False,
 ) -> Sheet | None:
-    """The table of a group; None where all of it was skipped. `known` are facts that were said above."""
+    """Make the table of a group; None if all of it was skipped. `known` are facts that were already written
+    above.
+    """
     told = {summaries.get(item.row.op, "") for item in group.items}
     summary = told.pop() if len(told) == 1 else ""
     measured = [item for item in group.items if item.row.status != SKIPPED]
@@ -163,19 +165,19 @@ def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Itera
 
 
 def _host(folder: ReadFolder) -> str:
-    """`node7 (AMD EPYC 9554)`; a model is that of the host from which it was measured."""
+    """`node7 (AMD EPYC 9554)`: the model is that of the host that ran the campaign."""
     host = hosts_words(host_names(folder.measured))
     cpu = str(folder.measured.campaign.machine.get("cpu_model") or "")
     return f"{host} ({cpu})" if host and cpu else host or cpu
 
 
 def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> str:
-    """`10 launches each, interleaved`; of one it is said that its intervals do not hold the next one."""
+    """`10 launches each, interleaved`; a single launch gets a warning about its intervals."""
     counts = sorted({row.launch_count for row in rows if row.launch_count and row.status == "ok"})
     if not counts:
         return ""
     if counts == [1]:
-        return "1 launch (± is of it alone, not of further ones)"
+        return "1 launch (± says nothing about further launches)"
     words = counted_range(counts, "launch")
     return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
 
@@ -191,10 +193,10 @@ def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:
 
 
 def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
-    """What was skipped, and the reason: `mpi.allreduce_init with openmpi-4.1.4`, `needs MPI 4.0`.
+    """List what was skipped, and why: `mpi.allreduce_init with openmpi-4.1.4`, `needs MPI 4.0`.
 
-    Sizes are named where others of the op were measured, or skipped for another reason. What is only not
-    measured yet is left out.
+    Sizes are named if others of the op were measured, or skipped for another reason. Cases that are just not
+    measured yet are left out.
     """
     skipped = [item for item in items if item.row.status == SKIPPED and item.row.why != NOT_YET]
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}

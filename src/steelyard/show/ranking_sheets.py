@@ -1,4 +1,4 @@
-"""Which options does one choose: the best way to call each one-sided op, and all ways in their order."""
+"""Which options to choose: the best way to call each one-sided op, and all ways in their order."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from steelyard.show.labels import (
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, words
 
 _EXPLAINED = (
-    ", where it is faster than all others (5 % for the table; 2 % or more); slower by: the time of the next "
-    "way that is told from it over that of the fastest"
+    ", if it is faster than all others (error level 5 % for the table; by 2 % or more); slower by: the time "
+    "of the next distinguishable way over that of the fastest"
 )
-_UNSET = "unset: what the library chooses by itself, over the fastest"
+_UNSET = "unset: the library's own choice, over the fastest"
 
 
 def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
-    """A line for each op that can be called in several ways; none where nothing can."""
+    """Make a line for each op that can be called in several ways; none without one."""
     return _best_sheets(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
 
 
 def choice_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
-    """A line for each pattern that several ops can make; none where nothing can."""
+    """Make a line for each pattern that several ops can make; none without one."""
     explained = f"the fastest call and way to call it for each pattern{_EXPLAINED}"
     return _best_sheets(found, "which call to choose", explained)
 
 
 def setting_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
-    """A line for each op and size that was measured under several settings; none where nothing was."""
+    """Make a line for each op and size that was measured under several settings; none without one."""
     if not found:
         return ()
     explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
@@ -56,7 +56,7 @@ def setting_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
 
 
 def _unset_words(one: Ranking) -> str:
-    """What the library's own choice takes over the fastest, where that was measured."""
+    """Give the time of the library's own choice over the fastest, if it was measured."""
     told = {name for name, values in _values_of(one.ways).items() if len(values) > 1}
     unset = [way for way in one.ways if all(way.options.get(name) == UNSET for name in told)]
     return f"{unset[0].time / one.ways[0].time:.2f}x" if unset else NOTHING
@@ -100,12 +100,12 @@ def _best_sheets(
 
 
 def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
-    """Every way of every thing, the fastest first."""
+    """List every way of every op or pattern, the fastest first."""
     things = labels_of(_facts(found))
     names = _WayNames([way for one in found for way in one.ways])
     return Sheet(
         title="all ways",
-        explained="the fastest first; alike: not told from the fastest",
+        explained="the fastest first; alike: not distinguishable from the fastest",
         columns=(
             *(axis.column for axis in things.varying),
             *(axis.column for axis in names.varying),
@@ -128,7 +128,7 @@ def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
 
 
 class _WayNames:
-    """How ways are told apart: by what differs among all of them. `common` is what does not."""
+    """Names of ways by what differs among all of them; `common` is what they share."""
 
     def __init__(self, ways: Sequence[Way]) -> None:
         labels = labels_of([self._facts(way) for way in ways])
@@ -143,11 +143,11 @@ class _WayNames:
         return tuple(axis.facts[self._places[id(way)]].value for axis in self.varying)
 
     def __call__(self, way: Way) -> str:
-        """`lock_all flush allocate`; of threads with their name."""
+        """`lock_all flush allocate`; a number of threads has its name."""
         return self._words(way, self.varying)
 
     def shared(self, some: Sequence[Way], ways: Sequence[Way]) -> str:
-        """The same of what some ways have in common, and others have not."""
+        """Name what `some` ways have in common and others have not."""
         told = [
             axis
             for axis in self.varying
@@ -166,7 +166,7 @@ class _WayNames:
 
 
 class _SettingNames(_WayNames):
-    """Settings are told with their names, which say what a number is of: `UCX_TLS=tcp`."""
+    """Names of settings, with their variables: `UCX_TLS=tcp`."""
 
     def _facts(self, way: Way) -> Facts:
         return set_facts("setting", {name: str(value) for name, value in way.options.items()})
@@ -201,7 +201,7 @@ def _best_words(one: Ranking, names: _WayNames) -> str:
     if not one.tells:
         return "too few launches to tell"
     if one.alike == len(one.ways):
-        return "none can be told"
+        return "none is clearly best"
     shared = names.shared(one.ways[: one.alike], one.ways)
     return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
 

@@ -1,4 +1,4 @@
-"""RivalNames: rows of a table that differ in one choice, such as the MPI, and so are compared."""
+"""RivalNames: rows of a table that differ in one choice, such as the MPI, and are therefore compared."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from steelyard.results.row import Row
 from steelyard.show.labels import Labels, VaryingFact
 from steelyard.show.sheet import NOTHING, WORDS
 
-MOST = 10  # times: an interval that is wider than so much to a side says as good as nothing
+MOST = 10  # times: an interval that is wider than this to one side says almost nothing
 FOLDER, MPI = "folder", "mpi"
-_CHOICES = ("omp ", "env ", "param ", "placement", "thread level")  # keys, or what keys begin with
+_CHOICES = ("omp ", "env ", "param ", "placement", "thread level")  # keys, or prefixes of keys
 
 
 @dataclass(frozen=True, slots=True)
 class RivalNames:
-    """`names` in the order in which they come, `of` each row its own, `keys` the facts that make them.
+    """`names` in their order, `of` each row its own, `keys` the facts that make them.
 
     `took_turns`: launch i of one rival was near launch i of the other.
     """
@@ -30,7 +30,7 @@ class RivalNames:
 
 
 def rivals_of(labels: Labels) -> RivalNames | None:
-    """Folders, else MPIs, else what is chosen between: two words, where no other choice is made."""
+    """Choose what is compared: folders, else MPIs, else a choice of two words if there is no other choice."""
     axes = {axis.key: axis for axis in labels.varying}
     if FOLDER in axes:
         return _folders(axes[FOLDER], axes.get(MPI))
@@ -43,7 +43,7 @@ def rivals_of(labels: Labels) -> RivalNames | None:
 
 
 def _is_choice(axis: VaryingFact) -> bool:
-    """Words to choose between; a number, or the class of a kernel, is an amount."""
+    """Is it a choice between words? Numbers, and the class of a kernel, are amounts."""
     return axis.column.kind == WORDS and axis.key != "param class"
 
 
@@ -53,7 +53,7 @@ def _rivals(axis: VaryingFact, keys: frozenset[str]) -> RivalNames:
 
 
 def _folders(folders: VaryingFact, mpis: VaryingFact | None) -> RivalNames:
-    """Folders; where each has an MPI of its own, they are called by it."""
+    """Compare folders; if each has its own MPI, they are named by it."""
     if mpis is None:
         return _rivals(folders, frozenset({FOLDER}))
     pairs = {(one.value, other.value) for one, other in zip(folders.facts, mpis.facts, strict=True)}
@@ -63,7 +63,7 @@ def _folders(folders: VaryingFact, mpis: VaryingFact | None) -> RivalNames:
 
 
 def ratios_to_first(rows: Mapping[str, Row], rivals: RivalNames, is_rate: bool) -> dict[str, Ratio]:
-    """The ratio of each rival of a test case to the first one; `is_rate`: of what is made in the time."""
+    """Divide each rival of a test case by the first one; `is_rate`: rates instead of times."""
     base = rows.get(rivals.names[0])
     if base is None:
         return {}
@@ -88,5 +88,5 @@ def ratio_cells(ratio: Ratio | None) -> tuple[str, str]:
 
 
 def _figures(value: float) -> str:
-    """Three figures, at least two behind the point below 10: ratios lie around 1."""
+    """Write three figures, at least two after the point below 10: ratios lie around 1."""
     return f"{value:.2f}" if 0.01 <= value < 9.995 else format_factor(value)

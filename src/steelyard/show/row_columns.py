@@ -1,6 +1,6 @@
-"""The columns of a row, once, for the terminal and the report.
+"""The columns of a row, for the terminal and the report.
 
-A column is a row of `COLUMNS`: what it says of a row, and in which tables of the terminal it stands.
+A column is a row of `COLUMNS`: what it shows of a row, and in which tables of the terminal it stands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from steelyard.show.row_words import (
 from steelyard.show.sheet import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.show.words import cycles_words, half_words, interval_words, mode_words, overhead_words
 
-# What a table is about, see `Row.headline` -> the column that says it.
+# The subject of a table, see `Row.headline` -> its column.
 HEADLINES = {"time": "time", "bandwidth": "bandwidth", "operations": "rate", "messages": "rate"}
 TERMINAL = frozenset(HEADLINES)
 TIMES = frozenset({"time"})
@@ -42,9 +42,9 @@ REPORT: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A heading, what stands there of a row, and the headlines of the terminal's tables that have it.
+    """A heading, the cell of a row, and the headlines of the terminal's tables that have the column.
 
-    The report has all columns. A column that says nothing of any row is left out of both.
+    The report has all columns. A column that is empty in all rows is left out of both.
     """
 
     name: str
@@ -53,12 +53,12 @@ class RowColumn:
     kind: ColumnKind = NUMBER
 
     def column(self, strong: bool = False) -> Column:
-        """The column of a sheet."""
+        """Make the column of a sheet."""
         return Column(self.name, self.kind, strong)
 
 
 def time_cell(ns: float | None) -> str:
-    """A time, a dash for none."""
+    """Format a time; a dash for none."""
     return NOTHING if ns is None else format_time(ns)
 
 
@@ -67,7 +67,7 @@ def _has_modes(row: Row) -> bool:
 
 
 def _overhead(row: Row) -> str:
-    """`120 ns ± 5 %`; `not above` the reference where the interval does not lie above 0."""
+    """`120 ns ± 5 %`; `not above` the reference unless the interval lies above 0."""
     found = row.get(Beyond)
     if found.corrected is None or found.above is None:
         return NOTHING if found.corrected is None else "not above"
@@ -76,7 +76,7 @@ def _overhead(row: Row) -> str:
 
 
 def _p99(row: Row) -> str:
-    """`131 us ± 5 %`; nothing where samples are too few for an interval: a bare tail says little."""
+    """`131 us ± 5 %`; nothing without an interval, because a tail without one says little."""
     found = row.get(Samples)
     half = half_words(found.p99, found.p99_low, found.p99_high)
     return NOTHING if half == NOTHING else f"{time_cell(found.p99)} ± {half}"
@@ -88,7 +88,7 @@ def _communication(row: Row) -> str:
 
 
 def _early(row: Row) -> str:
-    """`98 % (97 – 99)`: calls complete before a target that was away is in MPI again."""
+    """`98 % (97 – 99)`: calls that complete before an absent target is in MPI again."""
     found = row.get(Progress)
     if found.early is None:
         return NOTHING
@@ -98,14 +98,14 @@ def _early(row: Row) -> str:
 
 
 def _alike(row: Row) -> str:
-    """`1.83`: when the last thread of a rank was done over when the first one was."""
+    """`1.83`: the end of the last thread of a rank over the end of its first one."""
     fairness = row.get(Fairness).fairness
     ratio = 1.0 / fairness if fairness else 0.0
     return f"{ratio:.{0 if ratio >= 100 else 2}f}" if ratio else NOTHING
 
 
 def _thread_scatter(row: Row) -> str:
-    """`6.3 %`: the spread over all threads of a rank of what each took."""
+    """`6.3 %`: the spread of the times of all threads of a rank."""
     scatter = row.get(ThreadTimes).thread_scatter
     return NOTHING if scatter is None else f"{100 * scatter:.2g} %"
 
@@ -154,13 +154,13 @@ COLUMNS = (
 
 
 def headline_columns(headline: str) -> tuple[RowColumn, RowColumn]:
-    """What a table is about, and half its interval."""
+    """List the columns of a table's subject, and half its interval."""
     first = next(one for one in COLUMNS if one.name == HEADLINES[headline])
     return first, RowColumn("±", time_half_words if first.name == "time" else rate_half_words, TERMINAL)
 
 
 def columns_of(headline: str, is_wide: bool, without: Iterable[str] = ()) -> tuple[RowColumn, ...]:
-    """The columns of a table, its headline first; `is_wide`: all that there are, as the report has them."""
+    """List the columns of a table, its headline first; `is_wide`: all columns, as in the report."""
     first = headline_columns(headline)
     left_out = {first[0].name, *without}
     others = (one for one in COLUMNS if is_wide or headline in one.on)

@@ -1,8 +1,7 @@
 """The tables of rows, for the terminal and the report.
 
-What tells rows apart comes first, then the columns of `row_columns`, then what is wrong or odd. Two rivals,
-such as MPIs or folders, stand side by side with a ratio; more of them in adjacent lines, with the ratio to
-the first.
+What distinguishes rows comes first, then the columns of `row_columns`, then remarks. Two rivals, such as MPIs
+or folders, stand side by side with a ratio. More rivals are adjacent lines, with the ratio to the first.
 """
 
 from __future__ import annotations
@@ -44,7 +43,9 @@ CellKey = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RowTable:
-    """Rows of one table in their order; `summary` says what they are of, `known` are facts said above."""
+    """Rows of one table in their order; `summary` describes the op, `known` are facts already
+    written above.
+    """
 
     title: str
     items: Sequence[Shown]
@@ -53,17 +54,17 @@ class RowTable:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Those that were measured, or that failed."""
+        """The rows that were measured, or that failed."""
         return [item.row for item in self.items if item.row.status != SKIPPED]
 
     @cached_property
     def labels(self) -> Labels:
-        """What tells the rows apart, and what they share."""
+        """What distinguishes the rows, and what they share."""
         return row_labels(self.rows, [item.folder for item in self.items if item.row.status != SKIPPED])
 
     @cached_property
     def rivals(self) -> RivalNames | None:
-        """Who is compared; nobody where no two rows are of one test case."""
+        """The rivals; none if no two rows are of one test case."""
         found = rivals_of(self.labels)
         if found is None or len({self.key(i, found.keys) for i in range(len(self.rows))}) == len(self.rows):
             return None
@@ -71,7 +72,7 @@ class RowTable:
 
     @property
     def headline(self) -> str:
-        """What the table is about."""
+        """The subject of the table."""
         return self.rows[0].headline
 
     @property
@@ -81,12 +82,12 @@ class RowTable:
 
     @property
     def has_overheads(self) -> bool:
-        """Does any row say what it takes beyond its reference? That has a column of its own."""
+        """Does any row have an overhead beyond its reference? It gets a column of its own."""
         return any(row.get(Beyond).corrected is not None for row in self.rows)
 
     @cached_property
     def remarks(self) -> Remarks:
-        """What is odd with each row, and what most rows of a rival share."""
+        """The remarks on each row, and what most rows of a rival share."""
         folders = [item.folder for item in self.items if item.row.status != SKIPPED]
         most: dict[str, int] = {}
         for row, folder in zip(self.rows, folders, strict=True):
@@ -97,24 +98,24 @@ class RowTable:
         return told_once(self.rows, found, owners, any(start.yield_ != "real" for start in starts))
 
     def axes(self, without: Collection[str] = ()) -> list[VaryingFact]:
-        """What rows differ in beside their sizes."""
+        """What rows differ in besides their sizes."""
         return [axis for axis in self.labels.varying if axis.key not in without]
 
     def key(self, i: int, without: Collection[str] = ()) -> CellKey:
-        """The first cells of row `i`: what tells it apart, and its size."""
+        """The first cells of row `i`: what distinguishes it, and its size."""
         size = (format_bytes(self.rows[i].bytes) if self.rows[i].sized else NOTHING,) if self.is_sized else ()
         return (*(axis.facts[i].value or NOTHING for axis in self.axes(without)), *size)
 
 
 def row_sheet(table: RowTable, is_wide: bool = False) -> Sheet:
-    """The table as a sheet; `is_wide`: with all columns, a line a row, as the report has it."""
+    """Make the sheet of a table; `is_wide`: with all columns, a line for each row, as in the report."""
     if table.rivals is not None and len(table.rivals.names) == 2 and not (is_wide or table.has_overheads):
         return _side_by_side(table, table.rivals)
     return _listed(table, table.rivals, is_wide)
 
 
 def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
-    """A line for each row; rivals are adjacent."""
+    """Make a line for each row; rivals are adjacent."""
     left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
     columns = columns_of(table.headline, is_wide, left_out)
     keys = rivals.keys if rivals else frozenset()
@@ -144,7 +145,7 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
 
 
 def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
-    """A line for each test case: both rivals, the ratio of the second to the first, and its interval."""
+    """Make a line for each test case: both rivals, the ratio of the second to the first, and its interval."""
     headline = headline_columns(table.headline)
     lines = []
     for key, members in _by_key(table, rivals.keys).items():
@@ -177,7 +178,7 @@ def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
 
 
 def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:
-    """The rows of each test case, in the order of the first of each line of sizes, the smallest first."""
+    """Group the rows by test case, in the order of the first row of each curve, the smallest size first."""
     order: dict[CellKey, int] = {}
     for i in range(len(table.rows)):
         order.setdefault(tuple(axis.facts[i].value for axis in table.axes(keys)), i)
@@ -199,7 +200,7 @@ def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) 
 
 
 def _line(row: Row, first: CellKey, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
-    """What tells a row apart, and its numbers; or what went wrong in their place."""
+    """Write what distinguishes a row, and its numbers, or the failure instead of them."""
     if row.median is None:
         return Line((*first, failed_words(row)), BAD)
     tone = BAD if row.status == "failed" else WARN if said else PLAIN
@@ -219,14 +220,14 @@ def _rival_heading(table: RowTable, rivals: RivalNames) -> str:
 
 
 def _ratio_words(table: RowTable, rivals: RivalNames) -> str:
-    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: names, and of what they are values."""
+    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: the names, and the variable of values."""
     names = f"{rivals.names[1]} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
     return names if heading in ("MPI", "folder") else f"{names} ({heading})"
 
 
 def _of_both(said: dict[str, str]) -> str:
-    """What is to be said of each rival; once where it is the same of both."""
+    """Join the remarks on both rivals; one that is the same for both is written once."""
     told = {name: text for name, text in said.items() if text}
     if len(told) > 1 and len(set(told.values())) == 1:
         return f"both: {next(iter(told.values()))}"
@@ -234,17 +235,19 @@ def _of_both(said: dict[str, str]) -> str:
 
 
 def _explained(table: RowTable) -> str:
-    """What the rows are of, what the numbers are, and what all rows share that was not said above."""
+    """Explain the rows, the numbers, and what all rows share that was not written above."""
     facts = [said for key, said in table.labels.common.items() if key not in table.known]
     if len({row.op for row in table.rows}) > 1:
         facts = [said for said in facts if said]
-    known = "" if table.headline == "operations" else shared_nature(table.rows)  # a kernel hides any barrier
+    known = (
+        "" if table.headline == "operations" else shared_nature(table.rows)
+    )  # the time of a kernel dwarfs any barrier
     parts = (table.summary, ", ".join(facts), known)
     return "; ".join(part for part in parts if part)
 
 
 def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
-    """What the numbers of several methods are, what most rows share; of folders, what their ratio is not."""
+    """Write notes: the numbers of several methods, shared remarks, and the limits of ratios of folders."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
     notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)

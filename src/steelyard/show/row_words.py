@@ -1,4 +1,4 @@
-"""A row in words: its value, what is wrong or odd with it, and what else there is to know of it."""
+"""A row in words: its value, remarks on what is wrong or odd, and details."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_de
 from steelyard.show.sheet import NOTHING
 from steelyard.show.words import half_of, half_words, interval_words, mode_unit
 
-YIELDS = 0.01  # sched_yield per operation: fewer are not worth a word
-ALIKE = 0.01  # p of launches in random order: one row in a hundred is named by chance
-OFTEN = 0.9  # a rank that is last in more of the samples is named
-NOISY = 0.25  # half an interval relative to its value, above which the value says little
-FEW = 6  # launches: with fewer the interval is Student's t, and wide by their number alone
+YIELDS = 0.01  # sched_yield per operation: fewer are not mentioned
+ALIKE = 0.01  # p that launches are in random order: by chance, one row in a hundred is named
+OFTEN = 0.9  # a rank that is last in a larger share of the samples is named
+NOISY = 0.25  # half an interval relative to its value; above it, the value says little
+FEW = 6  # launches: with fewer, the interval is Student's t, and wide because they are few
 FLAG_WORDS = {"UNSETTLED": "not converged", "TIME": "time limit"}
 OTHER = ""  # a remark that has nothing in common with those of other rows
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A few words on what is odd with a row; rows whose remarks are of one `kind` may say it once."""
+    """A few words on what is odd with a row; rows with remarks of one `kind` may share a note."""
 
     kind: str
     text: str
 
 
 def value_words(row: Row) -> str:
-    """The time, `480 ns`, or `≤ 1.18 us` where it is a bound and no estimate; a dash for none."""
+    """Format the time, `480 ns`, or `≤ 1.18 us` for a bound; a dash for none."""
     sign = bound_sign(row)
     if row.time is None:
         return NOTHING
@@ -39,7 +39,7 @@ def value_words(row: Row) -> str:
 
 
 def bandwidth_words(row: Row) -> str:
-    """The bandwidth, `≥ 1.20 GB/s` where its time is an upper bound; a dash where there is none."""
+    """Format the bandwidth, `≥ 1.20 GB/s` if its time is an upper bound; a dash for none."""
     sign = {AT_MOST: AT_LEAST, AT_LEAST: AT_MOST}.get(bound_sign(row))
     bandwidth = row.get(Rate).bandwidth
     if bandwidth is None:
@@ -48,7 +48,7 @@ def bandwidth_words(row: Row) -> str:
 
 
 def rate_words(row: Row) -> str:
-    """Operations a second, `81.1 Mop/s`, or messages, `3.95 M/s`; a dash where none are counted."""
+    """Format operations per second, `81.1 Mop/s`, or messages, `3.95 M/s`; a dash if none are counted."""
     mops = row.get(Rate).mops
     if mops is None:
         return NOTHING
@@ -56,21 +56,21 @@ def rate_words(row: Row) -> str:
 
 
 def time_half_words(row: Row) -> str:
-    """Half the interval of the time, the larger side, `3 %`; a dash without one."""
+    """Format half the interval of the time, its larger side, `3 %`; a dash without one."""
     return half_words(row.time, row.time_low, row.time_high)
 
 
 def rate_half_words(row: Row) -> str:
-    """The same of what is made in that time: bandwidth, operations."""
+    """Do the same for rates: bandwidth, operations."""
     if row.time is None or not row.time_low or not row.time_high or min(row.time_low, row.time) <= 0:
         return NOTHING
     return half_words(1 / row.time, 1 / row.time_high, 1 / row.time_low)
 
 
 def remarks(row: Row, launches: int = 0) -> tuple[Remark, ...]:
-    """What is wrong or odd with a row, in a few words each; nothing of one that is as it should be.
+    """List what is wrong or odd with a row, in a few words each.
 
-    `launches` is how many its neighbours rest on: a row that rests on fewer says so.
+    `launches` is the number of launches of its neighbours: a row with fewer says so.
     """
     return tuple(_remarks(row, launches))
 
@@ -119,7 +119,7 @@ def failed_words(row: Row) -> str:
 
 
 def ended_by(row: Row, flag: str) -> tuple[int, int]:
-    """In how many launches a limit ended a row, and how many there are; (0, 0) where that is not known."""
+    """Count the launches in which a limit ended a row, and all launches; (0, 0) if that is not known."""
     good = [one for one in row.launches if one.status == "ok"]
     return sum(1 for one in good if one.flag == flag), len(good)
 
@@ -131,7 +131,7 @@ def _flag_words(row: Row, flag: str) -> str:
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:
-    """`noisy: only 3 launches` where these are too few and ± is so wide that the number says little."""
+    """`noisy: only 3 launches`, if launches are few and ± is so wide that the value says little."""
     half = half_of(row.time, row.time_low, row.time_high)
     if half is None or half <= NOISY or row.launch_count < 2:
         return
@@ -157,5 +157,5 @@ def _mode_words(row: Row) -> Iterator[Remark]:
 
 
 def details(row: Row) -> str:
-    """What its method has seen beside the value: messages there and back, the path, the clocks' error."""
+    """List details that the method adds: messages there and back, the path, the error of clocks."""
     return "; ".join(method_details(row)) if row.median is not None else ""

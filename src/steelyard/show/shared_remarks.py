@@ -1,4 +1,4 @@
-"""Remarks that most rows of a table share: they are said once, in a note below it."""
+"""Remarks that most rows of a table share: a note below the table replaces them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from steelyard.results.facets import Ranks, Samples
 from steelyard.results.row import Row
 from steelyard.show.row_words import NOISY, Remark, ended_by
 
-LEAST = 3  # rows that share a remark before it is said once
-MOST = 0.5  # ... and the fraction of the rows that they must be
+LEAST = 3  # rows that share a remark before a note replaces it
+MOST = 0.5  # ... and the least fraction of the rows
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """`texts`: what is odd with each row alone; `notes`: what many have in common, a sentence each."""
+    """`texts`: the remarks on each row alone; `notes`: the shared ones, a sentence each."""
 
     texts: tuple[str, ...]
     notes: tuple[str, ...]
@@ -29,16 +29,16 @@ def told_once(
     owners: Sequence[str],
     is_what_if: bool = False,
 ) -> Remarks:
-    """The remarks `found` of each row, those that most rows of an owner share taken out into notes.
+    """Move remarks that most rows of an owner share from `found` into notes.
 
-    `owners` names the rival that each row is of, such as an MPI; the empty text where there are none.
-    `is_what_if`: sched_yield did nothing in some launch, so that nobody need be told to try that.
+    `owners` names the rival of each row, such as an MPI; the empty text if there are none. `is_what_if`:
+    sched_yield did nothing in some launch, so there is no need to suggest it.
     """
     left = [list(remarks) for remarks in found]
     notes = []
 
     def take(own: Sequence[int], kind: str) -> list[Row]:
-        """The rows of `own` that have a remark of that kind, which they lose."""
+        """Remove the remarks of that kind from the rows of `own`, and return the rows that had one."""
         having = [i for i in own if any(one.kind == kind for one in left[i])]
         for i in having:
             left[i] = [one for one in left[i] if one.kind != kind]
@@ -108,7 +108,7 @@ def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
 
 
 def _has_cpus(row: Row) -> bool:
-    """Whether no rank must yield its CPU to another one."""
+    """Does each rank have a CPU of its own, so that none must yield?"""
     cpus = [cpu_set(text) for text in (row.placement or "").split("|")]
     return len(frozenset().union(*cpus)) >= row.ranks
 
@@ -118,7 +118,7 @@ def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys((words(min(values)), words(max(values)))))
 
 
-# Kind of a remark -> what is said of the rows that have it, and of how many of all those are.
+# Kind of a remark -> the note on the rows that have it, and on how many they are.
 _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "TIME": _ended("TIME", "time"),
     "UNSETTLED": _ended("UNSETTLED", "sample"),

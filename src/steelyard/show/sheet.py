@@ -1,4 +1,4 @@
-"""The one model of a table, for terminal, pipe and report alike: pure data, which knows none of them.
+"""The model of a table for terminal, pipe and report: pure data, which knows none of them.
 
     Sheet(
         "mpi.pingpong",
@@ -11,11 +11,10 @@
         ),
     )
 
-The kind of a column says how it looks everywhere. `WORDS` stand on the left and may be wrapped. A `NUMBER`,
-also a size or a time, stands on the right and is never cut or wrapped. A `REMARK` is the last column and has
-no heading: a few words on what is wrong or odd with this line, empty where nothing is. A line with fewer
-cells than there are columns has a last cell that spans the rest: what failed says so where its numbers would
-stand.
+The kind of a column says how it looks everywhere. `WORDS` are left-aligned and may be wrapped. A `NUMBER`,
+also a size or a time, is right-aligned and never cut or wrapped. A `REMARK` is the last column, without a
+heading: a few words on what is wrong or odd with this line, or nothing. If a line has fewer cells than there
+are columns, its last cell spans the rest: a failed case says so in place of its numbers.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ PLAIN: Tone = ""
 WARN: Tone = "warn"
 BAD: Tone = "bad"
 DIM: Tone = "dim"
-NOTHING = "-"  # the cell of a number that there is not
+NOTHING = "-"  # the cell of a missing number
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading and a kind; a `strong` column holds what the table is about."""
+    """A heading and a kind; a `strong` column holds the subject of the table."""
 
     name: str
     kind: ColumnKind = NUMBER
@@ -47,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A cell for each column, or fewer: the last one then spans the rest."""
+    """A cell for each column, or fewer: then the last one spans the rest."""
 
     cells: tuple[str, ...]
     tone: Tone = PLAIN
@@ -57,7 +56,7 @@ class Line:
 class Sheet:
     """A table. `explained`: the title in a sentence, or nothing; `notes` stand below, a sentence each.
 
-    Lines come in groups that have the first `grouped` cells in common: a reader needs to see those once.
+    Lines of a group share their first `grouped` cells, which are shown once.
     """
 
     title: str
@@ -68,7 +67,7 @@ class Sheet:
     grouped: int = 0
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a line that has no cell or too many, and for a remark that is not last."""
+        """Raise ValueError for a line with no cell or too many, and for a remark that is not last."""
         if any(not 0 < len(line.cells) <= len(self.columns) for line in self.lines):
             raise ValueError(f"a line of '{self.title}' has no cell, or more cells than there are columns")
         if any(column.kind == REMARK for column in self.columns[:-1]):
@@ -76,27 +75,27 @@ class Sheet:
 
 
 def words(name: str) -> Column:
-    """A column of words."""
+    """Make a column of words."""
     return Column(name, WORDS)
 
 
 def number(name: str, strong: bool = False) -> Column:
-    """A column of numbers, sizes or times."""
+    """Make a column of numbers, sizes or times."""
     return Column(name, NUMBER, strong)
 
 
 def remark() -> Column:
-    """The last column, which says what is wrong or odd with a line."""
+    """Make the last column, which says what is wrong or odd with a line."""
     return Column("", REMARK)
 
 
 def plain_lines(lines: Iterable[Sequence[str]]) -> tuple[Line, ...]:
-    """Lines of which none is wrong or odd."""
+    """Make lines of which none is wrong or odd."""
     return tuple(Line(tuple(cells)) for cells in lines)
 
 
 def without_empty(sheet: Sheet) -> Sheet:
-    """The sheet without columns in which no line says anything; a cell that spans them does not count."""
+    """Remove columns that are empty in all lines; cells that span do not count."""
     count = len(sheet.columns)
     spans = any(len(line.cells) < count for line in sheet.lines)
     kept = [
@@ -116,7 +115,7 @@ def _says(line: Line, i: int, count: int) -> bool:
 
 
 def _kept(line: Line, kept: list[int], count: int) -> tuple[str, ...]:
-    """The cells of the columns that are kept; one that spans stays the last."""
+    """Keep the cells of some columns; one that spans stays the last."""
     last = len(line.cells) - 1
     if len(line.cells) == count:
         return tuple(line.cells[i] for i in kept)

@@ -1,4 +1,4 @@
-"""Names that hold whole paths, as readers want them: what tells them apart. Machines read the whole."""
+"""Short forms of names that hold whole paths: the parts that differ. Machines read the whole."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from msgspec.structs import replace
 
 from steelyard.results.row import Row
 
-# `LD_PRELOAD=/opt/a/lib.so`, `mpich-4.0.2@/opt/mpi`, `/opt/mpi`: what a path is of, and the path. Commands
-# and names of modules are none, such as `apptainer exec /opt/a.sif` and `gcc/12`.
+# `LD_PRELOAD=/opt/a/lib.so`, `mpich-4.0.2@/opt/mpi`, `/opt/mpi`: what comes before a path, and the path.
+# Commands and names of modules do not match, such as `apptainer exec /opt/a.sif` and `gcc/12`.
 _PATH = re.compile(r"(?P<of>[^/\s]*[=@+])?(?P<path>/\S*)")
 
 
 def short_names(names: Collection[str]) -> dict[str, str]:
-    """Each name with the shortest part of its path that no other has: a and b of `/opt/a/lib`, `/opt/b/lib`.
+    """Shorten the path of each name to the least part that no other has: a and b of `/opt/a/lib`,
+    `/opt/b/lib`.
 
-    A name without a path stays as it is; so do all where they could not be told apart.
+    Names without a path stay as they are. All stay if they could not be distinguished.
     """
     found = {name: match for name in names if (match := _PATH.fullmatch(name))}
     paths = {name: tuple(match["path"].rstrip("/").split("/")) for name, match in found.items()}
@@ -36,7 +37,7 @@ def short_names(names: Collection[str]) -> dict[str, str]:
 
 
 def _own_tail(path: tuple[str, ...], others: Collection[tuple[str, ...]]) -> tuple[str, ...]:
-    """The last parts of a path, as few as no other path ends with."""
+    """Take the fewest last parts of a path with which no other path ends."""
     for count in range(1, len(path)):
         if all(other[-count:] != path[-count:] for other in others):
             return path[-count:]
@@ -44,9 +45,9 @@ def _own_tail(path: tuple[str, ...], others: Collection[tuple[str, ...]]) -> tup
 
 
 def named_shortly(folders: Sequence[Sequence[Row]]) -> tuple[tuple[Row, ...], ...]:
-    """The rows of folders that stand together, with short names of MPIs and values of variables.
+    """Shorten names of MPIs and values of variables in the rows of folders that are shown together.
 
-    A row without long names is the same object.
+    A row without long names stays the same object.
     """
     rows = [row for own in folders for row in own]
     mpis = short_names({row.mpi for row in rows if row.mpi})
@@ -66,5 +67,5 @@ def named_shortly(folders: Sequence[Sequence[Row]]) -> tuple[tuple[Row, ...], ..
 
 
 def _renamed(row: Row, mpi: str | None, env: dict[str, str]) -> Row:
-    """The very row where its names are short already."""
+    """Return the same row if its names are short already."""
     return row if (mpi, env) == (row.mpi, row.env) else replace(row, mpi=mpi, env=env)

@@ -1,10 +1,10 @@
 """Sheets as text: for a terminal of some width, or for a pipe.
 
-On a terminal numbers are never cut; words are wrapped in their columns, and the first columns of words become
-one where there is no room for all. A remark is wrapped in what is left
-of the line, or stands below it where that is little. In a pipe each line of a sheet is one line of text, and
-`awk` sees its columns as fields: a field holds no blank, a dash stands for what there is not, and a remark
-comes last. Titles, headings and notes begin with `#` there.
+On a terminal numbers are never cut. Words are wrapped in their columns; the first columns of words are joined
+if there is no room for all. A remark is wrapped in the rest of the line, or stands below it if that is
+narrow. In a pipe each line of a sheet is one line of text, and `awk` sees its columns as fields: a field
+holds no blank, a dash stands for a missing value, and a remark comes last. Titles, headings and notes begin
+with `#` there.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from steelyard.show.joined_columns import counts_to_join, first_columns_joined
 from steelyard.show.sheet import BAD, DIM, NOTHING, NUMBER, REMARK, WARN, WORDS, Column, Line, Sheet
 
 GAP = 2  # blanks between columns
-LEAST_WORDS = 12  # letters that a column of words keeps, where its longest part has so many
-LEAST_REMARK = 24  # letters beside a line, below which a remark stands under it
-INDENT = 4  # of a remark that does
-GLUE = "\u00a0"  # a blank at which no line ends
+LEAST_WORDS = 12  # letters that a column of words keeps, if its longest part has so many
+LEAST_REMARK = 24  # letters beside a line; with fewer, a remark stands below it
+INDENT = 4  # of a remark below a line
+GLUE = "\u00a0"  # a blank at which lines do not break
 
 BOLD = "1"
 STYLES = {WARN: "33", BAD: "31", DIM: "2"}
-# What terminals without the letter are given in its place.
+# Letters that a terminal may lack -> what replaces them.
 SPELLINGS = {
     "±": "+-",
     "×": "x",
@@ -41,7 +41,7 @@ SPELLINGS = {
     "≥": ">=",
     "∞": "inf",
 }
-MARK = "# "  # before what is no line of a table, in a pipe
+MARK = "# "  # in a pipe, before each line that is no line of a table
 ERRORS = "steelyard-spelling"
 
 
@@ -56,7 +56,7 @@ codecs.register_error(ERRORS, _spelled)
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What is written on. `width` in letters, None for no end; `is_pipe`: another program may read it."""
+    """The medium. `width` in letters, None for no limit; `is_pipe`: another program may read it."""
 
     width: int | None = None
     is_pipe: bool = True
@@ -65,7 +65,9 @@ class Paper:
 
 
 def paper_of(stream: TextIO, environ: Mapping[str, str], columns: int) -> Paper:
-    """What a stream is: a terminal of `columns` letters, or a pipe as wide as COLUMNS says, if it says so."""
+    """Describe a stream: a terminal of `columns` letters, or a pipe of the width that COLUMNS
+    sets, if any.
+    """
     encoding = stream.encoding or "ascii"
     if stream.isatty():
         return Paper(columns, False, "NO_COLOR" not in environ and environ.get("TERM") != "dumb", encoding)
@@ -74,22 +76,22 @@ def paper_of(stream: TextIO, environ: Mapping[str, str], columns: int) -> Paper:
 
 
 def spell(text: str, encoding: str) -> str:
-    """The text in letters that an encoding has: `±` becomes `+-` where there is none.
+    """Spell the text in letters that an encoding has: `±` becomes `+-` if it is missing.
 
-    Control characters are shown and not obeyed, for names and reasons come from elsewhere.
+    Control characters are made visible, because names and reasons come from elsewhere.
     """
     return visible(text).encode(encoding, errors=ERRORS).decode(encoding)
 
 
 def sheet_text(sheet: Sheet, paper: Paper) -> str:
-    """A sheet as lines of text, with a line break after each."""
+    """Write a sheet as lines of text, with a line break after each."""
     sheet = _spell(sheet, paper.encoding)
     lines = _piped(sheet, paper) if paper.is_pipe else _laid_out(sheet, paper)
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def prose_text(text: str, paper: Paper, style: str = "") -> str:
-    """A sentence, wrapped; in a pipe after `#`, for it is no line of a table."""
+    """Wrap a sentence; in a pipe after `#`, because it is no line of a table."""
     mark = MARK if paper.is_pipe else ""
     lines = _wrapped(spell(text, paper.encoding), paper.width and paper.width - len(mark))
     return "".join(f"{mark}{_styled(line, style, paper)}\n" for line in lines)
@@ -110,7 +112,7 @@ def _titled(sheet: Sheet) -> str:
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
-    """The text in lines of that width; a longer word is broken, after a dot or a hyphen if it has one."""
+    """Wrap the text at that width; a longer word is broken, after a dot or a hyphen if it has one."""
     if width is None or len(text) <= width:
         return [text]
     words = (chunk for word in text.split() for chunk in _chunks(word, width))
@@ -120,7 +122,7 @@ def _wrapped(text: str, width: int | None) -> list[str]:
 
 
 def _chunks(word: str, width: int) -> list[str]:
-    """A word in parts that fit, as few as its dots and hyphens allow."""
+    """Split a word into parts that fit, as few as its dots and hyphens allow."""
     chunks = [""]
     for piece in _pieces(word) if len(word) > width else [word]:
         if chunks[-1] and len(chunks[-1] + piece) > width:
@@ -149,7 +151,7 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
         yield _styled(text, BOLD, paper)
     headings = [_wrapped(one.name, width) for one, width in zip(body, widths, strict=True)]
     most = max(map(len, headings), default=0) if any(one.name for one in body) else 0
-    for i in range(-most, 0):  # those that need fewer lines stand on the last ones
+    for i in range(-most, 0):  # headings of fewer lines are aligned at the bottom
         yield _beside([one[i] if -i <= len(one) else "" for one in headings], body, widths)
     before: tuple[str, ...] = ()
     for line in sheet.lines:
@@ -160,7 +162,7 @@ def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
 
 
 def narrowed(sheet: Sheet, most: int | None) -> Sheet:
-    """The sheet with its first columns as one, where columns have no room beside each other."""
+    """Join the first columns of the sheet if they have no room side by side."""
     narrow = sheet
     for count in counts_to_join(sheet):
         if not _has_room(narrow, most):
@@ -169,19 +171,19 @@ def narrowed(sheet: Sheet, most: int | None) -> Sheet:
 
 
 def _has_room(sheet: Sheet, most: int | None) -> bool:
-    """Whether its columns fit beside each other."""
+    """Do its columns fit side by side?"""
     widths = _widths(_body(sheet), _whole_lines(sheet), most)
     return most is None or sum(widths) + GAP * (len(widths) - 1) <= most
 
 
 def _whole_lines(sheet: Sheet) -> list[tuple[str, ...]]:
-    """The cells of lines in which nothing spans."""
+    """List the cells of lines in which nothing spans."""
     count = len(_body(sheet))
     return [line.cells for line in sheet.lines if len(line.cells) >= count]
 
 
 def _once(cells: tuple[str, ...], before: tuple[str, ...], grouped: int) -> tuple[str, ...]:
-    """The cells, those of the group left blank where the line before has said them."""
+    """Blank the group's cells if the line before has them."""
     same = 0
     while same < min(grouped, len(cells) - 1, len(before)) and cells[same] == before[same]:
         same += 1
@@ -189,7 +191,7 @@ def _once(cells: tuple[str, ...], before: tuple[str, ...], grouped: int) -> tupl
 
 
 def _line(line: Line, body: Sequence[Column], widths: Sequence[int], paper: Paper) -> Iterator[str]:
-    """A line of a sheet, of as many lines of text as its longest cell needs."""
+    """Write a line of a sheet, in as many lines of text as its longest cell needs."""
     cells, tail = _parted(line, len(body))
     style = STYLES.get(line.tone, "")
     texts = [_wrapped(text, width) for text, width in zip(cells, widths, strict=False)]
@@ -212,7 +214,7 @@ def _beside(
     style: str = "",
     paper: Paper | None = None,
 ) -> str:
-    """Texts in their columns, which are padded to their widths."""
+    """Write texts in their columns, padded to their widths."""
     cells = []
     for text, column, width in zip(texts, body, widths, strict=False):
         padded = text.rjust(width) if column.kind == NUMBER else text.ljust(width)
@@ -222,10 +224,10 @@ def _beside(
 
 
 def _widths(body: Sequence[Column], lines: Sequence[tuple[str, ...]], most: int | None) -> list[int]:
-    """What each column needs.
+    """Compute the width of each column.
 
-    Where that is too much, headings of numbers are broken first, then columns of words give way, the widest
-    first; what is left are numbers, which stay whole.
+    If there is no room, headings of numbers are broken first, then columns of words become narrower, the
+    widest first. Numbers stay whole.
     """
     widths, least = [], []
     for i, column in enumerate(body):
@@ -273,12 +275,12 @@ def _piped(sheet: Sheet, paper: Paper) -> Iterator[str]:
 
 
 def _field(text: str, column: Column) -> str:
-    """One word: `154 ns` as `154ns`, `schedule=static chunk=8` as `schedule=static_chunk=8`."""
+    """Write one word: `154 ns` as `154ns`, `schedule=static chunk=8` as `schedule=static_chunk=8`."""
     return ("" if column.kind == NUMBER else "_").join(text.split()) or NOTHING
 
 
 def _cut(row: str, paper: Paper, least: int) -> str:
-    """A line that is as long as the paper is wide at most; its first `least` letters are kept in any case."""
+    """Cut a line at the width of the paper, but keep its first `least` letters."""
     more = spell("…", paper.encoding)
     if paper.width is None or len(row) <= max(paper.width, least + len(more)):
         return row
@@ -286,12 +288,12 @@ def _cut(row: str, paper: Paper, least: int) -> str:
 
 
 def _body(sheet: Sheet) -> list[Column]:
-    """The columns but for the remark."""
+    """Take the columns except the remark."""
     return [column for column in sheet.columns if column.kind != REMARK]
 
 
 def _parted(line: Line, count: int) -> tuple[tuple[str, ...], str]:
-    """The cells of the first `count` columns, and what comes after: a remark, or what spans the rest."""
+    """Split the cells: those of the first `count` columns, and the remark or the cell that spans the rest."""
     if len(line.cells) >= count:
         return line.cells[:count], "".join(line.cells[count:])
     return line.cells[:-1], line.cells[-1]

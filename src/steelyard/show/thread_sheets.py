@@ -1,4 +1,4 @@
-"""What threads cost, as tables: a line for each curve, and a line for each number of threads."""
+"""The cost of threads, as tables: a line for each curve, and a line for each number of threads."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from steelyard.show.labels import Fact, Facts, Labels, count_fact, differing, la
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, without_empty
 
 _EXPLAINED = (
-    "calls a second of all threads; kept: the fraction of its rate that each thread keeps, 1 where threads "
-    "do not hinder each other, 1/T where T take turns"
+    "calls per second of all threads; kept: the fraction of its rate that each thread keeps, 1 if threads do "
+    "not slow each other, 1/T if T threads take turns"
 )
-_FAIR = "; max/min: the rate of the first thread that is done over that of the last"
+_FAIR = "; max/min: the rate of the first thread to finish over that of the last"
 _SCATTER = "; scatter: the standard deviation of all threads' own times over their mean"
-_EPOCH = ("sync", "complete")  # said once where all that have epochs have the same
-LAYOUT = ("windows", "channel")  # what threads share, or have for themselves
+_EPOCH = ("sync", "complete")  # named once if all that have epochs have the same
+LAYOUT = ("windows", "channel")  # what threads share, or each have for themselves
 
 
 def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
-    """A line for each curve, of its most threads; none without curves."""
+    """Make a line for each curve, for its most threads; none without curves."""
     if not found:
         return ()
     labels = labels_of(
@@ -45,14 +45,14 @@ def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
 
 
 def all_threads_sheet(found: Sequence[ThreadCurve]) -> Sheet:
-    """A line for each number of threads of each curve."""
+    """Make a line for each number of threads of each curve."""
     labels = thread_labels(found)
     return without_empty(
         Sheet(
             title="all numbers of threads",
-            explained="max/min, half done: of the rank whose threads are least alike; half done: when half "
-            "of them were done, over when the last was; slowest to scatter: of each thread's own rate, from "
-            "its first call to its last",
+            explained="max/min, half done: of the rank whose threads differ most; half done: the time until "
+            "half of them were done over that until the last was; slowest to scatter: of each thread's own "
+            "rate, from its first call to its last",
             columns=(
                 *(axis.column for axis in labels.varying),
                 *map(number, ("threads", "rate", "interval")),
@@ -69,7 +69,7 @@ def all_threads_sheet(found: Sequence[ThreadCurve]) -> Sheet:
 
 
 def thread_labels(found: Sequence[ThreadCurve]) -> Labels:
-    """What curves have in common, and what tells them apart."""
+    """Find what curves have in common, and what distinguishes them."""
     return labels_of(_facts(found))
 
 
@@ -91,14 +91,14 @@ def _own_facts(one: ThreadCurve, told: Collection[str]) -> Facts:
 
 
 def _threads_fact(one: ThreadCurve) -> Facts:
-    """From how many threads to how many; the fewest go without saying where they are one."""
+    """Say from how many threads to how many; a start of one thread is not mentioned."""
     first, last = one.points[0].threads, one.points[-1].threads
     span = str(last) if first == 1 else f"{first} to {last}"
     return {"threads": Fact("threads", span, f"{span} threads")}
 
 
 def _explained_words(found: Sequence[ThreadCurve], labels: Labels) -> str:
-    """What the numbers are, and what all curves have in common."""
+    """Explain the numbers, and what all curves have in common."""
     fair = any(point.fairness is not None for one in found for point in one.points)
     told = {axis.key for axis in labels.varying}
     epochs = [
@@ -166,7 +166,7 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _ratio(fairness: float | None) -> str:
-    """Max / min of the rates of threads."""
+    """Divide the fastest rate of threads by the slowest."""
     return f"{1.0 / fairness:.2f}" if fairness else NOTHING
 
 

@@ -1,4 +1,4 @@
-"""Which tree a broadcast seems to take, as tables."""
+"""The tree that a broadcast seems to take, as tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.models.algorithms import SeenAlgorithms, SeenTree
+from steelyard.models.algorithms import SeenAlgorithms, SeenTree, unseen_fan_outs
+from steelyard.results.row import Row
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 
-MOST_BRANCHES = 4  # of a tree, that its line names
+MOST_BRANCHES = 4  # branches of a tree in its line
+_UNSEEN = (
+    "the end of each rank was not recorded; this needs --method epoch and a core for each rank, and on more "
+    "than 64 ranks --keep ranks"
+)
 
 
 def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
-    """A line for each size of each broadcast, and in a note where it changes; none without any."""
+    """Make a line for each size of each broadcast, and a note on where it changes; none without any."""
     if not found:
         return ()
     labels = labels_of([_facts(one) for one in found])
@@ -23,7 +28,7 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
     return (
         Sheet(
             "trees",
-            ", ".join(("deduced from when each rank had done", *labels.common.values())),
+            ", ".join(("deduced from the end of each rank", *labels.common.values())),
             (
                 *(axis.column for axis in labels.varying),
                 number("bytes"),
@@ -38,8 +43,19 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
     )
 
 
+def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+    """List the broadcasts beside ping-pong whose tree cannot be determined; none if there are none."""
+    lines = [
+        (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
+        for row in unseen_fan_outs(rows)
+    ]
+    if not lines:
+        return ()
+    return (Sheet("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
+
+
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
-    """`mpi.bcast, openmpi-4.1.4`: each with what differs among them."""
+    """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them."""
     labels = labels_of([_facts(one) for one in found])
     return tuple(
         ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
@@ -50,7 +66,7 @@ def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
 def change_words(one: SeenAlgorithms) -> str:
     """`binomial from 1 B, pipelined from 128 KiB`."""
     if not one.changes:
-        return "no algorithm can be told"
+        return "no algorithm can be determined"
     return ", ".join(f"{family} from {format_bytes(least)}" for least, family in one.changes)
 
 
@@ -78,10 +94,10 @@ def _cells(one: SeenAlgorithms, tree: SeenTree) -> tuple[str, ...]:
 
 
 def _doubt_words(one: SeenAlgorithms, tree: SeenTree) -> str:
-    """`flat or scatter-allgather`, and what would help."""
+    """Name the candidates, `flat or scatter-allgather`, and what would help."""
     if not tree.between:
         return f"no tree explains {counted(tree.launches, 'launch')}"
-    helps = "" if one.message else "; mpi.pingpong of the same sizes in the same campaign may tell"
+    helps = "" if one.message else "; mpi.pingpong of the same sizes in the same campaign may help"
     return " or ".join(tree.between) + helps
 
 

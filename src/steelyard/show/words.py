@@ -1,4 +1,4 @@
-"""Rows in words: how sentences, tables and pictures name points and what they say of them."""
+"""Rows in words: the names and values of points in sentences, tables and pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.show.sheet import NOTHING
 
 
 def row_name(row: Row, mpi: bool = True) -> str:
-    """How a sentence names a point: `mpi.bcast 8 B on 4 ranks of mpich-4.0.2`."""
+    """Name a point in a sentence: `mpi.bcast 8 B on 4 ranks of mpich-4.0.2`."""
     size = f" {format_bytes(row.bytes)}" if row.sized else ""
     team = f" on {row.ranks} ranks" if row.ranks > 1 else ""
     team += f" with {row.threads} threads" if row.threads > 1 else ""
@@ -20,9 +20,9 @@ def row_name(row: Row, mpi: bool = True) -> str:
 
 
 def overhead_words(beyond: Beyond) -> tuple[str, str]:
-    """What is beyond the reference, and its interval: `4.32 ns`, `4.10 – 4.51 ns`.
+    """Format the overhead beyond the reference, and its interval: `4.32 ns`, `4.10 – 4.51 ns`.
 
-    Where the interval does not lie above 0: `not above`, `below 21.6 us`; a dash where all of it is below.
+    If the interval holds 0: `not above`, `below 21.6 us`. A dash if all of it is below 0.
     """
     low, high = beyond.corrected_low, beyond.corrected_high
     if beyond.corrected is None or beyond.above is not None:
@@ -31,14 +31,14 @@ def overhead_words(beyond: Beyond) -> tuple[str, str]:
 
 
 def cycles_words(ns: float | None, hz: float | None) -> str:
-    """A time in cycles of something that makes `hz` of them in a second; a dash where that is not known."""
+    """Convert a time to cycles of a clock of `hz`; a dash if that is not known."""
     if ns is None or hz is None:
         return NOTHING
     cycles = ns * hz / 1e9
     return f"{cycles:.3g}" if abs(cycles) < 1000 else f"{cycles:.0f}"
 
 
-# What sentences and tables call the kinds of placements.
+# Kind of a placement -> its words in sentences and tables.
 PLACEMENT_WORDS = {
     "unbound": "not bound to any CPU",
     "same-cpu": "same CPU",
@@ -56,12 +56,12 @@ PLACEMENT_WORDS = {
 
 
 def cpus_words(placement: str) -> str:
-    """`CPU 0`, `CPUs 0,1`: those of one rank after the other."""
+    """Name the CPUs of each rank: `CPU 0`, `CPUs 0,1`."""
     return f"{'CPU' if placement.isdigit() else 'CPUs'} {','.join(placement.split('|'))}"
 
 
 def pair_words(row: Row) -> str:
-    """What to know of where a row was placed: `shared L3, CPU 1 takes the interrupts`."""
+    """Describe the placement of a pair: `shared L3, CPU 1 takes the interrupts`."""
     if row.placed is None:
         return f"CPUs {row.placement}" if row.placement else ""
     words = PLACEMENT_WORDS.get(row.placed.kind, row.placed.kind)
@@ -85,14 +85,14 @@ def mode_words(row: Row) -> str:
 
 
 def mode_unit(row: Row) -> str:
-    """What the shares of modes are of: `launches`, where each was in one mode only, else `the time`."""
+    """Name the unit of modes' shares: `launches` if each was in one mode only, else `the time`."""
     modes = row.get(Modes).modes
     whole = row.launch_count > 1 and sum(mode.launches for mode in modes) == row.launch_count
     return "launches" if whole else "the time"
 
 
 def blame_words(row: Row) -> str | None:
-    """What the looks at the machine make of several modes; None where they tell nothing."""
+    """Say why there are several modes, by looks at the machine; None if they do not show it."""
     found = row.get(Modes)
     if found.blame is None or len(found.modes) < 2:
         return None
@@ -109,12 +109,12 @@ def blame_words(row: Row) -> str | None:
     return f"{words} ({ratio.low:.2f} to {ratio.high:.2f} times as long)" if ratio else words
 
 
-_SAYS_NOTHING = 999  # % by which an interval is above its value: as few launches leave it
+_SAYS_NOTHING = 999  # % by which an interval may exceed its value; a few launches may leave it wider
 
 
 def interval_words(low: float | None, high: float | None, value: float | None = None) -> str:
-    """`198 – 211 ns`, `950 ns – 1.02 us`, a dash where there is no interval; `> 10x` where it says as good
-    as nothing of `value`.
+    """Format an interval: `198 – 211 ns`, `950 ns – 1.02 us`, a dash for none; `> 10x` if it is too wide to
+    say anything about `value`.
     """
     if low is None or high is None:
         return NOTHING
@@ -126,7 +126,7 @@ def interval_words(low: float | None, high: float | None, value: float | None = 
 
 
 def relative_words(row: Row) -> str:
-    """The interval relative to the time, `±1.2 %`, `−3.0 +40 %` where lopsided; a dash without one."""
+    """Format the interval relative to the time, `±1.2 %`, `−3.0 +40 %` if lopsided; a dash without one."""
     if row.time is None or row.time_low is None or row.time_high is None or row.time <= 0:
         return NOTHING
     below = 100 * (row.time - row.time_low) / row.time
@@ -134,20 +134,20 @@ def relative_words(row: Row) -> str:
     if above > _SAYS_NOTHING:
         return "> 10x"
     larger, smaller = max(above, below), min(above, below)
-    if larger - smaller <= max(0.3 * larger, 0.5):  # as good as symmetric
+    if larger - smaller <= max(0.3 * larger, 0.5):  # nearly symmetric
         return f"±{_figures(larger)} %"
     return f"−{_figures(below)} +{_figures(above)} %"
 
 
 def half_of(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Half of an interval, the larger side, relative to its value; None without one."""
+    """Compute half of an interval, its larger side, relative to its value; None without one."""
     if value is None or low is None or high is None or value <= 0:
         return None
     return max(value - low, high - value) / value
 
 
 def half_words(value: float | None, low: float | None, high: float | None) -> str:
-    """The same in words, `3 %`; a dash without one."""
+    """Format that half, `3 %`; a dash without one."""
     half = half_of(value, low, high)
     if half is None:
         return NOTHING
@@ -159,10 +159,10 @@ def _figures(percent: float) -> str:
 
 
 def time_words(value: float | None) -> str:
-    """A time, a dash where there is none."""
+    """Format a time; a dash for none."""
     return NOTHING if value is None else format_time(value)
 
 
 def rate_words(value: float | None) -> str:
-    """A bandwidth, a dash where there is none."""
+    """Format a bandwidth; a dash for none."""
     return NOTHING if value is None else format_rate(value)

@@ -14,7 +14,7 @@ from steelyard.records.kinds import COLLECTIVE
 from steelyard.results.row import Row
 from steelyard.show.growth_sheets import growth_names, growth_sheets, model_words
 from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.untold_sheets import untold_growth_sheets
+from steelyard.show.unmodelled_sheets import unmodelled_growth_sheets
 from steelyard.stats import fit_normal_form, predict
 
 RANKS = (4, 8, 16, 32, 64)
@@ -109,11 +109,11 @@ def test_ranks_beyond_the_cores_are_no_curve_and_that_is_said() -> None:
     """The method changes there; with enough ranks by one method there is an answer, and no excuse."""
     few = [bcast(p, 1e3 * p, method="epoch" if p <= 4 else "barrier") for p in (2, 4, 8, 16)]
     assert growths_of(few) == ()
-    (sheet,) = untold_growth_sheets(few)
+    (sheet,) = unmodelled_growth_sheets(few)
     assert "needs 4 numbers of ranks by one method" in sheet.explained
     assert [line.cells for line in sheet.lines] == [
         ("mpi.bcast 8 B of a", "2 and 4 by epoch; 8 and 16 by barrier")
     ]
-    assert untold_growth_sheets([*few, *(bcast(p, 1e3 * p, method="epoch") for p in (3, 5))]) == ()
-    assert untold_growth_sheets(few[:3]) == ()
-    assert untold_growth_sheets([bcast(p, 1e3 * p, method="barrier") for p in (2, 4, 8, 16)]) == ()
+    assert unmodelled_growth_sheets([*few, *(bcast(p, 1e3 * p, method="epoch") for p in (3, 5))]) == ()
+    assert unmodelled_growth_sheets(few[:3]) == ()
+    assert unmodelled_growth_sheets([bcast(p, 1e3 * p, method="barrier") for p in (2, 4, 8, 16)]) == ()

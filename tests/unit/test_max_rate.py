@@ -9,7 +9,7 @@ from steelyard.models.max_rate import MaxRate, max_rates_of
 from steelyard.results.row import Row
 from steelyard.show.max_rate_sheets import max_rate_sheets
 from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.untold_sheets import untold_rate_sheets
+from steelyard.show.unmodelled_sheets import unmodelled_rate_sheets
 
 SIZE, PAIR = 65536, 8e9
 FACTORS = (0.98, 1.0, 1.01, 1.02)
@@ -59,8 +59,8 @@ def test_few_pairs_and_other_patterns_make_none() -> None:
 def test_pairs_beyond_the_cores_are_no_curve_and_that_is_said() -> None:
     few = [pattern(pairs, method="epoch" if pairs == 1 else "barrier") for pairs in (1, 2, 4)]
     assert max_rates_of(few) == ()
-    (sheet,) = untold_rate_sheets(few)
+    (sheet,) = unmodelled_rate_sheets(few)
     assert [line.cells for line in sheet.lines] == [
         ("mpi.pattern.neighbours 64 KiB of a", "2 by epoch; 4 and 8 by barrier")
     ]
-    assert untold_rate_sheets([*few, pattern(8, method="barrier")]) == ()
+    assert unmodelled_rate_sheets([*few, pattern(8, method="barrier")]) == ()

@@ -33,7 +33,7 @@ from steelyard.plots import svg, tree_charts
 from steelyard.report.model_sections import model_sections
 from steelyard.results.row import Row
 from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.tree_sheets import change_words, tree_names, tree_sheets, untold_sheets
+from steelyard.show.tree_sheets import change_words, tree_names, tree_sheets, unseen_tree_sheets
 
 FloatArray = NDArray[np.float64]
 RANKS = (5, 16, 33, 64)
@@ -150,12 +150,12 @@ def test_a_broadcast_whose_ranks_nobody_saw_is_said_to_tell_nothing() -> None:
     """Beside ping-pong of the same MPI, as one asks for trees; not elsewhere, nor of one that was seen."""
     unseen = made_row(ranks=8, method="barrier", launches=(made_launch(1),))
     message = made_row(op="mpi.pingpong", ranks=2, role="latency", layer="mpi", launches=(made_launch(1),))
-    (sheet,) = untold_sheets([unseen, message])
+    (sheet,) = unseen_tree_sheets([unseen, message])
     assert [line.cells for line in sheet.lines] == [("mpi.bcast on 8 ranks of mpich", "barrier")]
     assert "--method epoch" in sheet.explained
     seen = bcast(64, [made(flat_tree(8))])
     for rows in ([unseen], [unseen, seen, message], [made_row(), message]):
-        assert untold_sheets(rows) == ()
+        assert unseen_tree_sheets(rows) == ()
 
 
 def test_table_and_picture_say_the_tree() -> None:

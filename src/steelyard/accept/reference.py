@@ -9,7 +9,7 @@ from steelyard.accept.weighed import Weighed
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import format_factor
-from steelyard.compare.answer import CANNOT_TELL as UNTOLD
+from steelyard.compare.answer import CANNOT_TELL as UNDECIDED
 from steelyard.compare.answer import SLOWER, Question
 from steelyard.compare.arms import rivals_of
 from steelyard.compare.verdicts import CaseVerdict, compare
@@ -51,11 +51,11 @@ def reference(seen: Candidate) -> Finding | None:
     if slower:
         return Finding(NOT_WELL, _slower_words(slower, len(found.points), base) + _set_differently(base, own))
     cases = counted(len(found.points), "test case")
-    untold = sum(one.verdict == UNTOLD for one in found.points)
-    if untold:
+    undecided = sum(one.verdict == UNDECIDED for one in found.points)
+    if undecided:
         return Finding(
             CANNOT_TELL,
-            f"none of {cases} is seen to be slower than in {base.name}, but {untold} may be by more than "
+            f"none of {cases} is seen to be slower than in {base.name}, but {undecided} may be by more than "
             f"{100 * _MARGIN:g} %: the launches differ too much.",
             "Give both more launches (--launches).",
         )

@@ -1,1 +1,1 @@
-"""A campaign: all launches of a plan, into a results folder."""
+"""A campaign: all launches of a plan, measured into a results folder."""

@@ -1,7 +1,7 @@
 """Jobs of a batch system: one for each number of hosts, which measures its part of the plan into a folder.
 
-OUT/hosts-N is that folder. OUT/batch/hosts-N.sh is the script, and beside it stand what is known of the job
-(.json), what it said (.log) and how it ended (.exit), which the script writes itself: the batch system is
+OUT/hosts-N is that folder. OUT/batch/hosts-N.sh is the script. Beside it are what is known of the job
+(.json), its output (.log) and its exit code (.exit), which the script writes itself. So the batch system is
 only asked whether a job waits, runs or is gone.
 """
 
@@ -39,16 +39,16 @@ _SUBMIT_SECONDS = 120.0
 _LOOK_SECONDS = 0.5  # between looks at the files of jobs
 _ASK_SECONDS = (5.0, 60.0)  # between questions to the batch system: first, and after long waits
 _PATIENCE = 1.5  # by which the time between questions grows
-_SETTLE_SECONDS = 5.0  # until the last file of a job that is over is seen on a shared file system
-_LOST_SECONDS = 120.0  # until a job of which the batch system says nothing is given up: it may be restarting
-_ROUGH = 3.0  # an estimate without a time budget may be wrong by so much
-_EXTRA_SECONDS = 300.0  # of a job besides measuring: start, engines that are built, report
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "STEELYARD_CACHE", "XDG_CACHE_HOME")  # by which programs are found
-_PLAIN = re.compile(r"[\w./+,@=-]+")  # of paths that batch systems take without replacing or cutting anything
+_SETTLE_SECONDS = 5.0  # until the last file of an ended job appears on a shared file system
+_LOST_SECONDS = 120.0  # until a job that the batch system does not report is given up: it may be restarting
+_ROUGH = 3.0  # an estimate without a time budget may be wrong by this factor
+_EXTRA_SECONDS = 300.0  # of a job besides measuring: start, engines to build, report
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "STEELYARD_CACHE", "XDG_CACHE_HOME")  # needed to find programs
+_PLAIN = re.compile(r"[\w./+,@=-]+")  # of paths that batch systems pass on unchanged
 
 
 class BatchOptions(Struct, frozen=True):
-    """What the user says to the batch system."""
+    """Options of the user for the batch system."""
 
     account: str | None = None
     partition: str | None = None
@@ -57,26 +57,26 @@ class BatchOptions(Struct, frozen=True):
 
 
 class BatchJob(Struct, frozen=True):
-    """A job that is to be submitted, or was: what it wants and its script."""
+    """A job to submit, or submitted: its requirements and its script."""
 
     wanted: Wanted
     script: str
     folder: Path  # of results
 
     def file(self, suffix: str) -> Path:
-        """A file of the job beside its script."""
+        """Name a file of the job beside its script."""
         return Path(self.wanted.script).with_suffix(f".{suffix}")
 
 
 class _Known(Struct, frozen=True):
-    """A job that was submitted, as it is kept."""
+    """The saved data of a submitted job."""
 
     system: str
     id: str
 
 
 class JobEnded(Struct, frozen=True):
-    """How a job ended: the exit code of its script; None where it was ended before that, with `words`."""
+    """The end of a job: the exit code of its script, or None with `words` if it was ended before."""
 
     job: BatchJob
     code: int | None
@@ -90,7 +90,9 @@ def read_options(
     limit: str | None,
     words: Sequence[str],
 ) -> BatchOptions:
-    """Options of a command line. Raises InputError for what the batch system would not take as such."""
+    """Read the options of a command line. Raises InputError for those that the batch system would
+    not take.
+    """
     for option, value in (("--account", account), ("--partition", partition)):
         if value is not None and not re.fullmatch(r"[A-Za-z0-9_][\w.@+:/-]*", value, re.ASCII):
             raise InputError(f"{option} '{visible(value)}' is no name; give letters, digits and _.@+:/-")
@@ -117,19 +119,19 @@ def read_options(
 
 
 def host_counts(plan: Plan) -> tuple[int, ...]:
-    """The numbers of hosts for which a plan has something, one where it says nothing of hosts."""
+    """List the numbers of hosts in a plan; one if it sets none."""
     named = {count for measure in plan.measure for count in hosts_of(measure) or ()}
     return tuple(sorted(named)) or (1,)
 
 
 def plan_for(plan: Plan, hosts: int) -> Plan:
-    """The part of a plan that is measured on so many hosts."""
+    """Take the part of a plan that is measured on so many hosts."""
     parts = (with_hosts(measure, (hosts,)) for measure in plan.measure)
     return replace(plan, measure=tuple(part for part in parts if part is not None))
 
 
 def folder_of(out: Path, hosts: int) -> Path:
-    """Where the results of a job are."""
+    """Name the folder of a job's results."""
     return out.absolute() / f"hosts-{hosts}"
 
 
@@ -143,7 +145,8 @@ def batch_job(
     options: BatchOptions,
     environ: Mapping[str, str] = os.environ,
 ) -> BatchJob:
-    """The job for these points of a plan on so many hosts, each of which runs `command`, words for a shell.
+    """Make the job for these points of a plan on so many hosts, each of which runs `command`, words for a
+    shell.
 
     Raises InputError for a folder whose name batch systems would change.
     """
@@ -177,7 +180,7 @@ def _minutes(
     hosts: int,
     options: BatchOptions,
 ) -> int:
-    """The limit of a job's time: what is said, else what its points are expected to take, with a margin."""
+    """Set the limit of a job's time: the option, else the expected time of its points with a margin."""
     if options.time is not None:
         return max(1, math.ceil(parse_seconds(options.time) / 60))
     budget = budget_seconds(plan)
@@ -189,7 +192,7 @@ def _minutes(
 
 
 def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) -> str:
-    """What the first host of the allocation runs. Every word of it that is not ours is quoted.
+    """Write what the first host of the allocation runs. Every word that is not ours is quoted.
 
     Raises InputError for words that are not UTF-8, as the script is.
     """
@@ -213,12 +216,12 @@ def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) 
 
 
 def dry_text(system: BatchSystem, job: BatchJob) -> str:
-    """The command that would submit a job, as a comment, and its script."""
+    """Write the command that would submit a job, as a comment, and its script."""
     return f"# {shlex.join(system.submit(job.wanted))}\n{job.script}"
 
 
 def is_measured(job: BatchJob, launches: int) -> bool:
-    """Has the job measured all that it is to?"""
+    """Has the job measured all of its points?"""
     try:
         if _exit_code(job) == 0 and Path(job.wanted.script).read_text() == job.script:
             return True
@@ -230,10 +233,10 @@ def is_measured(job: BatchJob, launches: int) -> bool:
 
 
 def submit(system: BatchSystem, job: BatchJob) -> str:
-    """Give a job to the batch system, which calls it by the returned name.
+    """Give a job to the batch system, and return the system's name for it.
 
-    One that was submitted before and is still there is taken up instead. Raises InputError when the batch
-    system takes none, with what it said.
+    If the job was submitted before and is still there, take that one. Raises InputError with the batch
+    system's message if it takes none.
     """
     known = _known(job)
     if known is not None and known.system == system.name:
@@ -271,7 +274,7 @@ def _known(job: BatchJob) -> _Known | None:
 
 
 def state_of(system: BatchSystem, job_id: str) -> JobState:
-    """What the batch system says of a job; `unknown` where it says nothing."""
+    """Ask the batch system for the state of a job; `unknown` if it does not report it."""
     for argv in system.ask:
         if shutil.which(argv[0]) is None:
             continue
@@ -298,7 +301,7 @@ def watch(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[JobEnded]:
-    """Wait for jobs, by the batch system's names, and give each as it ends; `tell` hears of changes."""
+    """Wait for jobs, by the batch system's names, and yield each as it ends; `tell` hears of changes."""
     left = dict(jobs)
     said: dict[str, JobState] = {}
     pause, ask_at = _ASK_SECONDS[0], clock()

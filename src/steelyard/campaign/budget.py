@@ -1,4 +1,4 @@
-"""A time budget: what of a campaign fits into it, what each point may take of it, and when it is over."""
+"""A time budget: how much of a campaign fits, the time of each point, and the deadline."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
 
-LEAST_SECONDS = 0.04  # what a point gets however little of the budget is left: less measures nothing
+LEAST_SECONDS = 0.04  # the least time of a point, however little is left of the budget: less measures nothing
 _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checking answers
 _USUAL_SECONDS = 0.04  # of a point that converges soon: most_seconds of the default rule
 _USED_SHARE = 0.5  # of the time that a point may take, if that is more: some converge soon, others never
-# A point's warm-up and checks where ranks or threads meet; one alone ends so much before its limit.
-# In all mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
+# A point's warm-up and checks if ranks or threads meet; a single one ends so much before its limit.
+# In all, mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
 # Seconds to start a launch: without an MPI, with one (MPICH 0.15, Open MPI 0.45), over hosts (srun 0.6).
 _SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
-_GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5  # of the budget, and in seconds: how long a point in flight is awaited
+_GRACE_SHARE, _LEAST_GRACE = (
+    0.05,
+    0.5,
+)  # of the budget, and in seconds: how long to wait for a point in flight
 
 
 class Budget(Struct, frozen=True):
-    """A budget of so many seconds, which began at an instant of the monotonic clock; None: without end.
+    """A budget of seconds that began at an instant of the monotonic clock; None: without end.
 
-    `cases` are the measurements that were to be made when it began.
+    `cases` are the measurements to be made when it began.
     """
 
     seconds: float | None
@@ -40,23 +43,23 @@ class Budget(Struct, frozen=True):
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline; below 0 behind it."""
+        """Seconds until the deadline; below 0 after it."""
         return math.inf if self.seconds is None else self.began + self.seconds - time.monotonic()
 
     @property
     def is_over(self) -> bool:
-        """Is it behind the deadline?"""
+        """Is the deadline over?"""
         return self.left <= 0
 
     @property
     def patience_is_over(self) -> bool:
-        """Is it so far behind the deadline that a point in flight is given up?"""
+        """Is the deadline so long over that a point in flight is given up?"""
         return self.left <= -max(_LEAST_GRACE, _GRACE_SHARE * (self.seconds or 0))
 
     def most_seconds(self, points: int) -> float | None:
-        """What each of the points that are left may take; None: what its rule says.
+        """Divide the rest among the remaining points; None: what their rules say.
 
-        What earlier launches have left over is no one's: all launches measure alike.
+        Time that earlier launches saved is not used: all launches measure alike.
         """
         if self.seconds is None:
             return None
@@ -65,12 +68,12 @@ class Budget(Struct, frozen=True):
 
 
 def budget_of(plan: Plan, cases: int) -> Budget:
-    """The budget of a plan for so many measurements, which begins now. Raises InputError."""
+    """Make the budget of a plan for so many measurements, which begins now. Raises InputError."""
     return Budget(budget_seconds(plan), time.monotonic(), max(1, cases))
 
 
 def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tuple[str, ...]:
-    """What is to be measured, about how long that takes, and what of it does not fit into the budget."""
+    """Describe what will be measured, about how long it takes, and what does not fit into the budget."""
     if not jobs:
         return ()
     budget = budget_seconds(plan)
@@ -92,25 +95,25 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tu
 
 
 def roughly_words(seconds: float, *, crowded: bool) -> str:
-    """About how long it takes, before anything is known of it; at least so long where cores are shared."""
+    """Estimate the time before anything is known; a lower bound if cores are shared."""
     if crowded:
         return f"{format_duration(seconds)} or much more, for ranks and threads outnumber cores"
     return f"about {format_duration(seconds)}"
 
 
 def is_crowded(group: LaunchGroup, setup: CampaignSetup) -> bool:
-    """Do ranks and threads wait for cores, which takes as long as the scheduler and the library make it?"""
+    """Do ranks and threads wait for cores, so that the scheduler and the library determine the time?"""
     placed = group.placement.cpus if group.placement else ()
     return not placed and group.ranks // (group.hosts or 1) * group.threads > len(setup.machine.cores)
 
 
 def expected_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup) -> float:
-    """About how long these jobs take without a time budget."""
+    """Estimate the time of these jobs without a time budget."""
     return sum(_launch_seconds(jobs, setup, None).values())
 
 
 def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, most: float | None) -> dict[int, float]:
-    """About how long each launch takes, by its number."""
+    """Estimate the time of each launch, by its number."""
     costs: dict[int, float] = {}
     for job in jobs:
         costs[job.launch] = costs.get(job.launch, 0) + job_seconds(job, setup, most)
@@ -118,7 +121,7 @@ def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, most: floa
 
 
 def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float | None) -> float:
-    """About how long a launch takes; each point may take `most` seconds, None: what its rule says."""
+    """Estimate the time of a launch in which each point may take `most` seconds; None: what its rule says."""
     group = job if isinstance(job, LaunchGroup) else job.group
     meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
     start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
@@ -127,7 +130,7 @@ def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float
 
 
 def _point_seconds(point: PlannedPoint, setup: CampaignSetup, most: float | None, meet: float) -> float:
-    """A rule without a tolerance does not wait for one: it ends at its number of samples."""
+    """Estimate the time of a point; a rule without a tolerance ends at its number of samples."""
     if setup.ops.all[point.op].lasts:
         return _LASTING_SECONDS
     params = {row.name: row.default for row in setup.ops.rules[point.rule].params}

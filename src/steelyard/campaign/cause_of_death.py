@@ -1,4 +1,4 @@
-"""Why a launch died or hangs: from what its ranks and its launcher said, and from what /proc says of them."""
+"""Find why a launch died or hangs: from the output of its ranks and its launcher, and from /proc."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from steelyard.system.process import process_state
 _CRASH = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
 _SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
 _OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
-# What launchers say of a rank that a signal ended: Open MPI names the rank, Hydra its pid, Intel's both.
+# Launchers' messages about a rank that a signal ended: Open MPI names the rank, Hydra its pid, Intel both.
 _BY_RANK = (
     re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)"),
     re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)"),
 )
-# What launchers say of a host that they have lost. Hydra names the source file of what it noticed it by.
+# Launchers' messages about a lost host. Hydra's is a failed assertion in its source.
 _LOST = (
     re.compile(
         r"lost communication with a remote daemon.*?Remote daemon:[^\n]* on node (?P<host>\S+)", re.DOTALL
@@ -30,8 +30,8 @@ _LOST = (
     re.compile(r"lost communication with a remote daemon"),
     re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
 )
-# What launchers say of a program that is not there, or may not be run, on a host. Open MPI's code is then
-# that of a signal, 132.
+# Launchers' messages about a program that is missing on a host, or may not be run. Open MPI's exit code then
+# is that of a signal, 132.
 _MISSING = (
     re.compile(
         r"could not access\s+or execute an executable:.*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
@@ -40,11 +40,11 @@ _MISSING = (
     re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
     re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
 )
-# What Open MPI and PRRTE say when a host does not start their daemon; what ssh said of it stands before.
+# Messages of Open MPI and PRRTE if a host does not start their daemon; the message of ssh stands before.
 _UNREACHED = re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more daemons")
-# What the loader says of a library that a host does not have.
+# The loader's message about a missing library.
 _NO_LIBRARY = re.compile(r"^(?P<path>\S+): error while loading shared libraries: (?P<what>.+)$", re.MULTILINE)
-# What Slurm says when it ends the job that we are in: then a launch that died says nothing of its test case.
+# Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
 _JOB_ENDS = re.compile(
     r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
     r"|(?:STEP|JOB) \S+ ON \S+ CANCELLED AT [^\n]*DUE TO (?:TIME LIMIT|PREEMPTION|JOB REQUEUE)"
@@ -52,16 +52,16 @@ _JOB_ENDS = re.compile(
 )
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
-_SHELL = 128  # plus its number: the exit code of what ended because a signal ended its child
+_SHELL = 128  # plus its number: the exit code of a shell whose child was ended by a signal
 _QUOTED_LINES, _QUOTED_LETTERS = 3, 300
-# States of a process in which it cannot go on by itself; None: there is no such process.
+# States of a process that cannot continue by itself; None: there is no such process.
 _HELD = {"T": "is suspended", "t": "is held by a debugger", None: "is gone", "Z": "is gone"}
 
 
 def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> str:
-    """Why a launch was ended by the watchdog after it had written nothing for `silent`, such as `60s`.
+    """Explain why the watchdog ended a launch that had written nothing for `silent`, such as `60s`.
 
-    `hang: ...; rank 1 (pid 4711) is suspended`: ranks of this host that cannot go on are named.
+    `hang: ...; rank 1 (pid 4711) is suspended`: ranks of this host that cannot continue are named.
     """
     if launch is None:
         return f"hang: {Path(command[0]).name} had not begun to measure after {silent}, ended by the watchdog"
@@ -75,12 +75,12 @@ def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> st
 
 
 def job_ends(said: str) -> bool:
-    """Does a launcher say that the batch system ends the whole job: at its time limit, or cancelled?"""
+    """Does a launcher say that the batch system ends the whole job, at its time limit or by a cancel?"""
     return _JOB_ENDS.search(said) is not None
 
 
 def hung_by_itself(why: str | None) -> bool:
-    """Whether a point failed by a hang that nobody caused from outside by suspending or ending a rank."""
+    """Did a point hang by itself, and not because somebody suspended or ended a rank?"""
     return why is not None and why.startswith("hang") and "; rank" not in why
 
 
@@ -93,10 +93,11 @@ def cause_of_death(
     began: bool = True,
     starved: bool = False,
 ) -> str:
-    """Why a launch died, from its exit code (negative: a signal) and what its ranks and its launcher said.
+    """Find why a launch died, from its exit code (negative: a signal) and the output of its ranks and its
+    launcher.
 
-    `places` are those of its ranks, so far as it told them; `began`: it measured, and died within a point;
-    `starved`: the kernel of this host ended processes for want of memory meanwhile.
+    `places` are those of its ranks, as far as it wrote them; `began`: it measured, and died within a point;
+    `starved`: the kernel of this host ended processes for lack of memory meanwhile.
     """
     when = "" if began else "start-up: "
     if lost := next((match for pattern in _LOST if (match := pattern.search(said))), None):
@@ -133,7 +134,7 @@ def cause_of_death(
 
 
 def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place]) -> tuple[int, str] | None:
-    """The signal that ended the launch, and whom it met first; None where no signal is known."""
+    """Find the signal that ended the launch, and its first victim; None if no signal is known."""
     if died := _CRASH.search(said):
         return int(died[2]), f"rank {died[1]}"
     for pattern in _BY_RANK:
@@ -159,7 +160,7 @@ def _name(number: int) -> str:
 
 
 def _quoted(said: str) -> str:
-    """What a launcher said, without its rules and frames: `: no such host: mars`."""
+    """Quote a launcher's message without its rules and frames: `: no such host: mars`."""
     lines = [line.strip(" =-*\t") for line in said.splitlines()]
     told = " / ".join([line for line in lines if line][:_QUOTED_LINES])
     return f": {shortened(told, _QUOTED_LETTERS)}" if told else ": it said nothing"

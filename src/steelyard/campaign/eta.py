@@ -1,8 +1,8 @@
-"""How long the rest of a campaign takes, from what its launches and test cases took so far.
+"""Estimate the rest of a campaign, from the times of its launches and test cases so far.
 
 A launch costs its start and its end, which depend on the MPI and the ranks, and its test cases. A test case
-is expected to take what it took in earlier launches; a new one, what those of its op took, or else all did.
-Test cases are in random order, so that the first of them stand for the others.
+is expected to take its time of earlier launches; a new one, the time of others of its op, or else of all.
+Test cases are in random order, so the first ones are representative.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Seen:
 
 
 class Eta:
-    """Told of each event at an instant, in seconds of any clock that only goes forward."""
+    """The estimate; it hears of each event at an instant, in seconds of any clock that only goes forward."""
 
     def __init__(self, jobs: Sequence[PlannedJob]) -> None:
         self._groups = {job.name: job.group for job in jobs}
@@ -39,19 +39,19 @@ class Eta:
         self._at, self._start_s = 0.0, 0.0
 
     def launch_began(self, job: str, now: float) -> None:
-        """A launch begins, and the one before is over."""
+        """Note that a launch begins, and that the one before is over."""
         self.launch_ended(now)
         self._starts[_start_keys(self._groups[job])] -= 1
         self._job, self._is_first, self._at, self._start_s = job, True, now, 0.0
 
     def launch_ended(self, now: float) -> None:
-        """What a launch did before its first test case and after its last is the cost of a start."""
+        """Count the time before the first test case and after the last as the cost of a start."""
         if self._job is not None and not self._is_first:
             self._learn(_start_keys(self._groups[self._job]), self._start_s + now - self._at)
         self._job = None
 
     def case_ended(self, point: PlannedPoint, launch_s: float, now: float) -> None:
-        """A test case ended, by the engine so many seconds after the launch had begun to measure."""
+        """Note that a test case ended, so many seconds after the launch had begun to measure."""
         if self._job is None:
             return
         took = now - self._at
@@ -63,7 +63,7 @@ class Eta:
         self._cases[point.point] -= 1
 
     def seconds_left(self, now: float) -> float | None:
-        """Seconds until the end; None before any test case has ended."""
+        """Estimate the seconds until the end; None before any test case has ended."""
         seconds = sum(
             count * (self._expected(keys) or self._start_s)
             for keys, count in self._starts.items()
@@ -82,7 +82,7 @@ class Eta:
             self._seen[key].count += 1
 
     def _expected(self, keys: Sequence[_Key]) -> float | None:
-        """The mean under the first key under which anything was seen."""
+        """Find the mean under the first key that has any time."""
         known = (seen for key in keys if (seen := self._seen.get(key)) is not None)
         return next((seen.seconds / seen.count for seen in known), None)
 

@@ -1,4 +1,4 @@
-"""A results folder: named, begun or taken up again."""
+"""A results folder: named, begun, or taken up again."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from steelyard.system.allocation import AllocatedHost, take_hosts
 from steelyard.system.machine import Machine
 from steelyard.system.topology import NOWHERE, Topology, read_topology
 
-_MOST_DIFFERENCES = 3  # that are told between a campaign and the one that a folder holds
+_MOST_DIFFERENCES = 3  # named between a campaign and the one that a folder holds
 
 
 def default_folder(plan: Plan) -> Path:
-    """results/NAME-DATE-TIME, free."""
+    """Choose results/NAME-DATE-TIME, free."""
     now = datetime.datetime.now().astimezone()
     base = Path("results") / f"{plan.name}-{now:%Y%m%d-%H%M%S}"
     folder, part = base, 2
@@ -46,10 +46,11 @@ def default_folder(plan: Plan) -> Path:
 
 
 def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
-    """What placements are made from: what those of the folder were made from, else this machine, if any are.
+    """Find the topology for placements: that of the folder, else of this machine, if there are any
+    placements.
 
-    Who takes the interrupts may change from day to day; a campaign that is resumed has the same points.
-    Hosts are those of the allocation; a job that is still to get its `hosts` has others in their stead.
+    The CPUs that take the interrupts may change from day to day; a resumed campaign keeps the same points.
+    Hosts are those of the allocation; a job that does not have its `hosts` yet has placeholders.
     """
     words = [word for measure in with_arms(plan).measure for word in placement_words(measure)]
     if not words:
@@ -68,7 +69,7 @@ def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
 
 
 def _allocated() -> tuple[AllocatedHost, ...]:
-    """The hosts of the allocation that this process is in, its own first; none outside."""
+    """List the hosts of the allocation of this process, its own first; none outside."""
     allocation = read_allocation()
     if allocation is None:
         return ()
@@ -85,11 +86,10 @@ def open_folder(
     methods: Mapping[str, PlannedMethod] | None = None,
     command: Sequence[str] = (),
 ) -> CampaignFile:
-    """The campaign of a results folder: begun, or taken up again when it is the same one.
+    """Begin the campaign of a results folder, or take it up again if it is the same one.
 
-    Those of `ops` and `methods`, by name, that are measured with are kept for readers. `command` are the
-    words that a shell takes to begin it.
-    Raises InputError when the folder is a file, holds something else, or holds another campaign.
+    The `ops` and `methods` in use, by name, are kept for readers. `command` are the words for a shell that
+    begin it. Raises InputError if the folder is a file, holds something else, or holds another campaign.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(
@@ -100,7 +100,9 @@ def open_folder(
         campaign = read_campaign(folder)
         _check_same(folder, campaign, document, points)
         here = msgspec.to_builtins(machine)
-        spans = any(point.hosts is not None for point in points)  # an allocation is of other hosts each time
+        spans = any(
+            point.hosts is not None for point in points
+        )  # an allocation may have other hosts each time
         for fact in ("cpu_model",) if spans else ("host", "cpu_model"):
             if campaign.machine.get(fact) != here[fact]:
                 raise InputError(
@@ -130,7 +132,7 @@ def open_folder(
 
 
 def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, int]]) -> CampaignFile:
-    """The campaign with more points, `(point, bytes)`: each as an earlier point, but of another size."""
+    """Add points to the campaign, `(point, bytes)`: each as an earlier point, but of another size."""
     known = {point.point: point for point in campaign.points}
     first = max(known) + 1
     added = tuple(
@@ -155,7 +157,7 @@ def _write(folder: Path, campaign: CampaignFile) -> None:
 def _check_same(
     folder: Path, campaign: CampaignFile, document: dict[str, Any], points: tuple[PlannedPoint, ...]
 ) -> None:
-    """Raises InputError, with what differs, for a folder of another campaign."""
+    """Raise InputError, with the differences, for a folder of another campaign."""
     differing = differences(document, campaign.plan)
     planned = tuple(point for point in campaign.points if point.refines is None)
     if not differing and planned == points:
@@ -173,7 +175,7 @@ def _check_same(
 
 
 def _is_ours_and_empty(folder: Path) -> bool:
-    """Does a folder hold nothing but what a disk that was full has left of one of ours?"""
+    """Does a folder hold only what a full disk has left of one of ours?"""
     for path in folder.iterdir():
         if not (
             path.name == ".lock" or (path.name == "records" and path.is_dir() and not any(path.iterdir()))
@@ -183,7 +185,7 @@ def _is_ours_and_empty(folder: Path) -> bool:
 
 
 def finished(folder: Path) -> dict[tuple[str, int], End]:
-    """The ends of all points so far, by job name and point; samples are let go as they are read."""
+    """Read the ends of all points so far, by job name and point, without their samples."""
     return {
         (file.job.job, run.index): run.end
         for file in read_folder(folder, samples=False)

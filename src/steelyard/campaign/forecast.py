@@ -1,4 +1,4 @@
-"""What a plan comes to before anything runs: its jobs, test cases, time, node hours and disk."""
+"""The size of a plan before anything runs: its jobs, test cases, time, node hours and disk."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SECONDS_OF_HOUR = 3600.0
 
 
 class JobForecast(Struct, frozen=True, kw_only=True):
-    """A job: test cases that a launch measures together, as many times as there are launches.
+    """A job: test cases that a launch measures together, repeated for each launch.
 
-    `seconds` are about what all its launches take, each test case within its share of a time budget, and
+    `seconds` are the estimate for all its launches, each test case within its share of a time budget, and
     `bytes` what they write. A job whose ranks and threads outnumber cores is `crowded`: it may take much
     longer.
     """
@@ -41,7 +41,7 @@ class JobForecast(Struct, frozen=True, kw_only=True):
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
-    """All jobs of a plan together; a time budget is the most of `seconds`, and cuts `node_hours` as they."""
+    """All jobs of a plan together; a time budget limits `seconds` and `node_hours`."""
 
     name: str
     test_cases: int
@@ -55,7 +55,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 
 def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> Forecast:
-    """What these points of a plan come to. Raises InputError for a time budget that is none."""
+    """Estimate the size of these points of a plan. Raises InputError for an invalid time budget."""
     cases = plan.launches * len(points)
     most = budget_of(plan, cases).most_seconds(cases)
     jobs = tuple(_job(group, plan.launches, setup, most) for group in groups_of(points))

@@ -1,4 +1,4 @@
-"""Holds ranks of a launch back: they measure when this process has left their cores."""
+"""Hold ranks of a launch back until this process has left their cores."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from types import TracebackType
 
 
 class Hold:
-    """Holds back who reads a file, which is locked until `is_idle`; the engine takes its own lock on it.
+    """A lock on a file until `is_idle`: the engine takes its own lock on it, and so waits.
 
-    The kernel releases them when this process dies. A file system without locks holds nobody back.
+    The kernel releases the lock when this process dies. A file system without locks holds nobody back.
     """
 
     def __init__(self, path: Path, is_idle: Callable[[], bool]) -> None:

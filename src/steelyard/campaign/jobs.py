@@ -1,4 +1,4 @@
-"""The launches of a campaign: which engines take part, what one launch can measure, and in which order."""
+"""The launches of a campaign: engines, what each launch can measure, and their order."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from steelyard.system.machine import Machine
 from steelyard.system.openmp import check_thread_limit, places_cpus
 from steelyard.system.topology import check_cpus
 
-_LONGEST = 40  # letters of what an arm or a variable adds to the name of a job
+_LONGEST = 40  # letters of an arm or a variable in the name of a job
 _LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
-_LONGEST_REST = 100  # letters of all that tells launches of one MPI, ranks and threads apart
-_INNER = "inner"  # parameter of ops: how many threads each of theirs makes
+_LONGEST_REST = 100  # letters of all that distinguishes launches of one MPI, ranks and threads
+_INNER = "inner"  # parameter of ops: how many threads each of their threads makes
 
 
 class CampaignSetup(Struct, frozen=True):
-    """What jobs need besides the plan: engines by MPI name (None: solo), what they can do, the machine."""
+    """What jobs need besides the plan: engines by MPI name (None: solo), their abilities, the machine."""
 
     engines: dict[str | None, Engine]
     ops: Ops
     machine: Machine
     lacks: Mapping[str | None, Mapping[str, str]] = {}  # by MPI: what it cannot do, and why not
-    allocation: Allocation | None = None  # of a batch system that this process is in
+    allocation: Allocation | None = None  # of a batch system around this process
 
 
 class LaunchGroup(Struct, frozen=True):
-    """Points that one launch can measure: all that a launch has but one of is the same."""
+    """Points that one launch can measure: they share all that a launch has only once."""
 
     mpi: str | None
     ranks: int
@@ -61,7 +61,7 @@ class LaunchGroup(Struct, frozen=True):
     hosts: int | None = None
 
     def request(self, plan: Plan) -> LaunchRequest:
-        """What a launch of these points is asked for."""
+        """Make the request for a launch of these points."""
         return LaunchRequest(
             ranks=self.ranks,
             threads=self.threads,
@@ -85,9 +85,9 @@ class PlannedJob(Struct, frozen=True):
 
 
 def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> CampaignSetup:
-    """The engines that a plan needs, and what they can do; `tell` hears of those that are built.
+    """Choose and build the engines that a plan needs; `tell` hears of those that are built.
 
-    Raises InputError for an MPI, a clock or a synchronisation that there is not.
+    Raises InputError for an unknown MPI, clock or synchronisation.
     """
     plan = with_arms(plan)
     solo = solo_engine(tell)
@@ -126,7 +126,7 @@ def _lacks(description: Description) -> dict[str, str]:
 
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
-    """The points by what a launch shares, in the order of the plan."""
+    """Group the points by what a launch shares, in the order of the plan."""
     groups: dict[LaunchGroup, list[PlannedPoint]] = {}
     for point in points:
         omp = tuple(sorted(point.omp.items()))
@@ -147,15 +147,16 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
 
 
 def alike(group: LaunchGroup) -> LaunchGroup:
-    """What launches have in common that start in the same way: the group without its points."""
+    """Key of launches that start in the same way: the group without its points."""
     return msgspec.structs.replace(group, points=())
 
 
 def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mapping[str, str]) -> None:
-    """Raises InputError where OpenMP would leave out places or threads, and say so where nobody reads it.
+    """Raise InputError if OpenMP would ignore places or threads, and report it only on an output that nobody
+    reads.
 
-    That is places on CPUs that are not there or that we may not use, or beside a placement, and nested
-    regions of more threads than the environment allows.
+    These are places on CPUs that do not exist or are not allowed, or beside a placement, and nested regions
+    of more threads than the environment allows.
     """
     settings = dict(group.omp)
     word = f"places={settings.get('places')}"
@@ -175,7 +176,7 @@ def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mappin
 
 
 def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
-    """Plan each launch of a campaign. Raises InputError for one that cannot be, or that shares cores."""
+    """Plan each launch of a campaign. Raises InputError for one that is impossible, or that shares cores."""
     _check_memory(points, setup.machine)
     _check_available(points, setup)
     for group in groups_of(points):
@@ -185,7 +186,7 @@ def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSe
 
 
 def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:
-    """Raises InputError for a size that exceeds the memory; the engine sees what all ranks need together."""
+    """Raise InputError for a size that exceeds the memory; the engine checks what all ranks need together."""
     most = max((point.bytes for point in points), default=0)
     if 0 < machine.memory_bytes < most:
         op = next(point.op for point in points if point.bytes == most)
@@ -196,7 +197,7 @@ def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:
 
 
 def _check_available(points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
-    """Raises InputError where no point can be measured: with no MPI that takes part."""
+    """Raise InputError if no point can be measured with any MPI that takes part."""
     why = {(point.op, point.mpi): setup.lacks.get(point.mpi, {}).get(point.op) for point in points}
     if why and all(why.values()):
         (op, mpi), reason = next(iter(why.items()))
@@ -208,7 +209,7 @@ def _check_available(points: Sequence[PlannedPoint], setup: CampaignSetup) -> No
 
 
 def job_name(launch: int, group: LaunchGroup) -> str:
-    """`l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`: the name of a job and of its file."""
+    """Name a job and its file: `l03-openmpi-4.1.4-n2-t4`, `l03-solo-n1-t2-on-0-1`."""
     engine = re.sub(r"[^A-Za-z0-9.+-]+", "_", group.mpi or "solo")
     if len(engine) > _LONGEST_MPI:
         engine = f"{engine[:_LONGEST]}-{zlib.crc32((group.mpi or '').encode()):08x}"
@@ -226,13 +227,13 @@ def job_name(launch: int, group: LaunchGroup) -> str:
 
 
 def _in_name(text: str) -> str:
-    """The text in letters that names of files have; a number that stands for it where it has others."""
+    """Keep text that names of files may have; a checksum replaces it if it has other letters."""
     plain = re.sub(r"[^A-Za-z0-9.,+_]", "_", text)
     return plain if plain == text and len(text) <= _LONGEST else f"{zlib.crc32(text.encode()):08x}"
 
 
 def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[LaunchGroup]:
-    """The groups of a launch: arms of the same test cases as neighbours, all else shuffled."""
+    """Order the groups of a launch: arms of the same test cases are neighbours, all else is shuffled."""
     arms = list(dict.fromkeys(group.arm for group in groups))
     random.Random(f"{seed} {launch} arms").shuffle(arms)
     neighbours: dict[tuple[object, ...], list[LaunchGroup]] = {}
@@ -251,11 +252,11 @@ def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[Lau
 
 
 def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
-    """What is still to be measured: launch after launch, jobs and their points shuffled within it.
+    """List what is left to measure: launch after launch, jobs and their points shuffled within it.
 
-    Arms follow each other directly, in an order that a coin chooses anew for each launch and that is the same
-    for all their jobs: what a comparison by swaps rests on (Abedi and Brecht, ICPE 2017). What is measured
-    beside each other, such as the sides of a guideline, follows directly within a job.
+    Arms follow each other directly. Chance chooses their order anew for each launch, the same for all their
+    jobs; a comparison by swaps rests on this (Abedi and Brecht, ICPE 2017). Points to measure beside each
+    other, such as the sides of a guideline, follow directly within a job.
     """
     jobs = []
     for launch in range(1, launches + 1):
@@ -269,7 +270,7 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
 
 
 def _shuffled(points: Sequence[PlannedPoint], coin: random.Random) -> list[PlannedPoint]:
-    """The points in random order; those that are to be beside each other follow one after the other."""
+    """Shuffle the points; those to measure beside each other stay together."""
     neighbours: dict[tuple[object, ...], list[PlannedPoint]] = {}
     for point in points:
         key = (point.point,) if point.beside is None else ("beside", point.beside, point.bytes)

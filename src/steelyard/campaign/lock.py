@@ -1,8 +1,8 @@
-"""The lock of a results folder: one steelyard at a time measures into it, with none of a dead one's launches.
+"""The lock of a results folder: one steelyard at a time measures into it, and none of a dead one's launches.
 
-The lock belongs to an open file, and launches inherit its descriptor: while a process of a launch holds it,
-the folder is taken, on whichever host. The file says who holds it and by which mark its launches are found;
-it is empty when that steelyard ended as it should.
+The lock belongs to an open file, and launches inherit its descriptor. While a process of a launch holds it,
+the folder is taken, on whichever host. The file says who holds it and by which mark its launches are found.
+It is empty after a steelyard that ended as it should.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from steelyard.base.errors import InputError
 from steelyard.system.leftovers import remove_leftovers
 from steelyard.system.process import end_marked, is_alive, new_mark, start_time
 
-_SURVIVOR_SECONDS = 10.0  # for the lock, once those who hold it were ended
+_SURVIVOR_SECONDS = 10.0  # for the lock, after those who hold it were ended
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who holds a lock: a process of `host`, the mark of its launches, and when it began (Unix time)."""
+    """The holder of a lock: a process of `host`, the mark of its launches, and its begin (Unix time)."""
 
     host: str
     pid: int
-    start: int  # as `process.start_time` has it
+    start: int  # as returned by `process.start_time`
     mark: str
     began_ns: int
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """A lock that is held. `notes` tell what was left by one that died, and is no more."""
+    """A held lock. `notes` name what one that died had left running, which was ended."""
 
     descriptor: int
     mark: str
@@ -45,9 +45,9 @@ class Lock(msgspec.Struct, frozen=True):
 
 @contextmanager
 def locked(folder: Path) -> Iterator[Lock]:
-    """Hold the lock of a results folder, after ending what a steelyard that was killed has left running.
+    """Hold the lock of a results folder, after ending what a killed steelyard has left running.
 
-    Raises InputError when another steelyard measures into it, when such processes cannot be ended, or when
+    Raises InputError if another steelyard measures into the folder, if such processes cannot be ended, or if
     the folder cannot be written or locked.
     """
     path = folder / ".lock"
@@ -66,7 +66,7 @@ def locked(folder: Path) -> Iterator[Lock]:
 
 
 def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
-    """Get the lock, and end what the last holder left. Returns what there is to tell."""
+    """Take the lock, and end what the last holder left. Returns notes on it."""
     if _is_free(file, folder):
         holder = _holder(file)
         return _clear(holder, folder) if holder is not None else ()
@@ -89,12 +89,12 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
 
 
 def _local(unix_ns: int) -> str:
-    """An instant as the clock on the wall has it: `2026-11-24 00:10:05`."""
+    """Write an instant in local time: `2026-11-24 00:10:05`."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_ns / 1e9))
 
 
 def _clear(holder: Holder, folder: Path) -> tuple[str, ...]:
-    """End what a steelyard that was killed has left, and remove the files of its launches."""
+    """End what a killed steelyard has left running, and remove the files of its launches."""
     if holder.host != platform.node():
         return ()
     ended, left = end_marked(holder.mark)
@@ -125,7 +125,7 @@ def _is_free(file: IO[bytes], folder: Path) -> bool:
 
 
 def _holder(file: IO[bytes]) -> Holder | None:
-    """Who holds the lock, or held it when it was killed; None where the file does not say."""
+    """Read who holds the lock, or held it when it was killed; None if the file does not say."""
     file.seek(0)
     try:
         return msgspec.json.decode(file.read(), type=Holder)

@@ -1,8 +1,8 @@
-"""A campaign: a plan becomes jobs, each one launch of an engine; what is finished is never measured again.
+"""A campaign: a plan becomes jobs, each one launch of an engine; finished points are never measured again.
 
 DIR/campaign.json is written once, before the first launch (folder.py). DIR/records holds a file for each job
-(jobs.py), to which the engine appends; a job that was cut short goes on in another file. A watchdog ends a
-launch that hangs and carries on with the next point: hangs, crashes and wrong answers are results.
+(jobs.py), to which the engine appends; a job that was cut short continues in another file. A watchdog ends a
+launch that hangs, and goes on with the next point: hangs, crashes and wrong answers are results.
 """
 
 from __future__ import annotations
@@ -44,21 +44,19 @@ from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 
-_POLL_SECONDS = 0.1  # between looks whether anything was written; the end of a launch is told at once
-_WAIT_SECONDS = 0.2  # between looks whether a wait is still wanted
-_HOLD_SECONDS = 0.005  # between looks while ranks wait for us
-_LASTING = (
-    60  # times the patience with ops whose every repetition may last minutes, as kernels of large classes
-)
-_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables by which an engine may run with other libraries
-_MOST_DEATHS = 2  # of launches alike that never began: the others are spared
+_POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is noticed at once
+_WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
+_HOLD_SECONDS = 0.005  # between checks while ranks wait for this process
+_LASTING = 60  # times the patience, for ops whose repetitions may last minutes, as kernels of large classes
+_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables that may make an engine run with other libraries
+_MOST_DEATHS = 2  # of launches alike that never began to measure: the others are skipped
 HUNG_BEFORE = "it hung in an earlier launch"
 _NEVER_BEGAN = "launches like this one died before they began to measure"
-SPARED = (HUNG_BEFORE, _NEVER_BEGAN)  # reasons to skip a point for what became of it in another launch
+SPARED = (HUNG_BEFORE, _NEVER_BEGAN)  # reasons to skip a point because of another launch
 
 
 class PointEnded(Struct, frozen=True):
-    """An event: a point came to its end in a launch. `file` holds what was recorded of it, no more."""
+    """An event: a point came to its end in a launch. `file` holds only what was recorded of it."""
 
     plan: PlannedPoint
     file: JobFile
@@ -69,12 +67,12 @@ class JobStarted(Struct, frozen=True):
 
     launch: int
     name: str
-    points: tuple[PlannedPoint, ...]  # in the order in which they are measured
+    points: tuple[PlannedPoint, ...]  # in the order of measurement
     notes: tuple[str, ...]
 
 
 class CampaignBegins(Struct, frozen=True):
-    """An event: so many points of all launches are to be measured; `words` say about how long that takes."""
+    """An event: so many points of all launches will be measured; `words` say about how long that takes."""
 
     words: tuple[str, ...]
     points: int
@@ -105,12 +103,12 @@ def run_campaign(
     is_idle: Callable[[], bool] = lambda: True,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Measure all that is not finished yet; with `retry_failed`, what failed counts as not finished.
+    """Measure all that is not finished yet; with `retry_failed`, failures count as not finished.
 
-    A time budget is for so many `rounds` of as much, of which this is the first. When `is_stopping` says
-    so, the test case under way is the last one. Launches inherit `lock`, where it is given. Ranks that take
-    all cores begin to measure when `is_idle` says that this process works on none of them any more. Raises
-    InputError for a launcher that is not there, MeasurementError when the batch system ends our job.
+    A time budget is for so many `rounds` of the same size, of which this is the first. When `is_stopping`
+    says so, the test case in progress is the last one. Launches inherit `lock`, if given. Ranks that take all
+    cores begin to measure when `is_idle` says that this process no longer works on them. Raises InputError
+    for a missing launcher, MeasurementError if the batch system ends our job.
     """
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -143,7 +141,7 @@ def run_campaign(
 def _await(
     spread: Spread, launch: int, budget: Budget, listener: Listener, is_stopping: Callable[[], bool]
 ) -> Budget:
-    """Wait until a launch may begin; the budget, in which no wait counts."""
+    """Wait until a launch may begin, and return the budget, in which no wait counts."""
     seconds = spread.seconds_until(launch)
     if seconds <= 0 or budget.is_over:
         return budget
@@ -154,15 +152,15 @@ def _await(
 
 
 def is_failure(end: End) -> bool:
-    """Is a point that ended so to be measured again where failures are: it failed, or was spared for one?"""
+    """Must the point be measured again with failures: did it fail, or was it skipped because of one?"""
     return end.status == "failed" or (end.status == "skipped" and end.why in SPARED)
 
 
 class _Job(Struct, frozen=True):
-    """What a job is given.
+    """The arguments of a job.
 
-    `spared` collects the points that are not to be tried again in other launches, with the reason; `deaths`
-    counts launches that never began.
+    `spared` collects the points to skip in other launches, with the reason; `deaths` counts launches that
+    never began.
     """
 
     folder: Path
@@ -181,9 +179,9 @@ class _Job(Struct, frozen=True):
 
 
 def _run_job(job: _Job) -> int:
-    """One job: start the engine, again without the point at which it died, until all points have an end.
+    """Run one job: start the engine, again without the point at which it died, until all points have an end.
 
-    How many have none, because the time budget was over.
+    Returns how many have none, because the time budget was over.
     """
     planned = job.planned
     group, points = planned.group, list(planned.points)
@@ -210,7 +208,7 @@ def _run_job(job: _Job) -> int:
 
 
 def _points_file(folder: Path) -> Path:
-    """The points of the launch that is under way, for the engine."""
+    """Name the file with the points of the current launch, for the engine."""
     return folder.absolute() / ".points"
 
 
@@ -220,7 +218,7 @@ def _arrivals_file(folder: Path) -> Path:
 
 @contextmanager
 def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
-    """While a launch runs, the files that tell it what to measure; ranks are held back at the points."""
+    """Keep the files that tell a launch what to measure, while it runs; ranks are held back at the points."""
     words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
     group = job.planned.group
     all_cores = group.ranks // (group.hosts or 1) * group.threads >= len(job.setup.machine.cores)
@@ -237,7 +235,7 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
 
 
 def _free_path(records: Path, name: str) -> Path:
-    """JOB.jsonl, or JOB.2.jsonl and so on when the job goes on."""
+    """Choose JOB.jsonl, or JOB.2.jsonl and so on if the job continues."""
     path = records / f"{name}.jsonl"
     part = 2
     while path.exists():
@@ -296,7 +294,7 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[
 
 
 def _settings() -> dict[str, Any]:
-    """How this system is set up as the job begins, as far as it tells."""
+    """Read the settings of this system as the job begins, as far as it shows them."""
     machine = msgspec.to_builtins(read_machine())
     told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
     told |= msgspec.to_builtins(read_settings())
@@ -312,7 +310,7 @@ def _watch(
     launch: LaunchCommand,
     hold: Hold,
 ) -> list[PlannedPoint]:
-    """Run a launch to its end, however it ends; the points that are still to be measured afterwards."""
+    """Run a launch to its end, however it ends; return the points that are still to be measured."""
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
     patience = parse_seconds(job.plan.hang_after) * (_LASTING if lasting else 1)
     silent = f"{patience:g}s" if lasting else job.plan.hang_after
@@ -374,7 +372,7 @@ def _watch(
 
 
 def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
-    """What is not to be tried again in later launches, for the time that it would cost."""
+    """Skip points in later launches, because they would cost too much time."""
     if hung_by_itself(why):
         job.spared.update((point.point, HUNG_BEFORE) for point in culprits)
     elif job.deaths[alike(job.planned.group)] >= _MOST_DEATHS:
@@ -382,7 +380,7 @@ def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
 
 
 def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
-    """Tell of the points that have ended since, and take them out of `plans`; was anything recorded?"""
+    """Report the points that have ended since, and remove them from `plans`; was anything recorded?"""
     ended, grew = tail.advance()
     for file in ended:
         job.listener(PointEnded(plans.pop(file.points[0].index), file))
@@ -392,7 +390,7 @@ def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
 def _conclude(
     job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str, where: tuple[StuckRank, ...] = ()
 ) -> None:
-    """Write down the end of a point that the engine could not end itself."""
+    """Write the end of a point that the engine could not end itself."""
     end = End(point=point.point, status=status, why=why, verified=False, where=where)
     append_records(tail.path, [end])
     for file in tail.advance()[0]:

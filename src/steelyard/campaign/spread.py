@@ -1,4 +1,4 @@
-"""Launches spread over time: those that follow each other directly are alike and know no other hour."""
+"""Launches spread over time: consecutive launches are alike, and do not see other hours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.plan.plan import Plan
 
 
 class Waits(Struct, frozen=True):
-    """An event: a launch begins in so many seconds, for launches are spread over time."""
+    """An event: a launch begins in so many seconds, because launches are spread over time."""
 
     launch: int
     seconds: float
@@ -24,22 +24,22 @@ class Spread(Struct, frozen=True):
 
     gap: float
     began: float
-    places: dict[int, int]  # of launches, in the order in which they are made
+    places: dict[int, int]  # of launches, in their order
 
     def seconds_until(self, launch: int) -> float:
-        """How long a launch has to wait; 0 where its time has come."""
+        """Compute how long a launch has to wait; 0 if it may begin."""
         return max(0.0, self.began + self.places[launch] * self.gap - time.monotonic())
 
 
 def spread_of(plan: Plan, jobs: Sequence[PlannedJob]) -> Spread:
-    """The launches of `jobs`, a plan's time of `spread` over its launches apart. Raises InputError."""
+    """Spread the launches of `jobs` over a plan's time of `spread`. Raises InputError."""
     gap = 0.0 if plan.spread is None else parse_seconds(plan.spread) / plan.launches
     launches = dict.fromkeys(job.launch for job in jobs)
     return Spread(gap, time.monotonic(), {launch: place for place, launch in enumerate(launches)})
 
 
 def spread_words(spread: Spread) -> tuple[str, ...]:
-    """That launches wait, and about how long all of them take; nothing where they do not."""
+    """Say that launches wait, and about how long all of them take; nothing if they do not."""
     if spread.gap <= 0 or len(spread.places) < 2:
         return ()
     last = format_duration(spread.gap * (len(spread.places) - 1))

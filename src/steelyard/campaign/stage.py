@@ -1,7 +1,7 @@
-"""`--stage`: engines brought to hosts that do not see ours, into a folder of each host's own.
+"""`--stage`: bring engines to hosts that do not see our files, into a folder of each host's own.
 
-A launcher starts a shell on each host, one after the other, and hands it the file as its input. What is there
-already, by its hash, stays as it is; so a campaign that is resumed copies nothing.
+A launcher starts a shell on each host, one after the other, and gives it the file as its input. A file that
+is there already, by its hash, stays; so a resumed campaign copies nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ mkdir -p "$1" && cat > "$file.$$" && is_whole "$file.$$" "$2" && chmod 700 "$fil
 
 
 def check_stage(stage: str) -> None:
-    """Raises InputError for what is no folder of a host."""
+    """Raise InputError if it cannot be a folder of a host."""
     if not stage.startswith("/") or visible(stage) != stage:
         raise InputError(
             f"--stage '{visible(stage)}' is no absolute path; give a folder of each host's own, "
@@ -48,10 +48,10 @@ def check_stage(stage: str) -> None:
 def stage_engines(
     plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup, tell: Callable[[str], None]
 ) -> CampaignSetup:
-    """The setup with engines that are started from the folder that the plan names, brought to each host.
+    """Bring engines into the plan's folder on each host, and return the setup that starts them from there.
 
-    Without such a folder it stays as it is. `tell` hears what is copied. Raises InputError where a host
-    cannot take an engine, with what it says.
+    Without such a folder the setup stays as it is. `tell` hears what is copied. Raises InputError with a
+    host's message if it cannot take an engine.
     """
     if plan.stage is None:
         return setup
@@ -71,7 +71,7 @@ def stage_engines(
 
 
 def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[str, ...]:
-    """The hosts of the allocation on which ranks of these points are to be; none without an allocation."""
+    """List the hosts of the allocation for the ranks of these points; none without an allocation."""
     count = max((point.hosts or 1 for point in points), default=1)
     hosts = list(take_hosts(setup.allocation, count, setup.machine.host))
     named = (point.placement.hosts for point in points if point.placement is not None)

@@ -1,4 +1,4 @@
-"""Where the ranks of a launch that hangs are: they are asked by a signal, and say it on standard error."""
+"""Find where the ranks of a hanging launch are: a signal makes them write it on standard error."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _SAID = re.compile(
     r"steelyard: rank (?P<rank>\d+) is in point -?\d+ \((?P<op>[^)\n]*)\), "
     r"phase (?P<phase>[^,\n]+), sample (?P<sample>\d+): (?P<calls>[^\n]*)\n"
 )
-_HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have said it, and those of others
+_HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have written it, and those of others
 _LOOK_SECONDS = 0.01
 _MOST_CALLS = 24
 _MOST_LETTERS = 100  # of a call
 
 
 def ask_ranks(child: Child, launch: Launch | None) -> tuple[StuckRank, ...]:
-    """What each rank is doing that still can say it: not one that is suspended or gone.
+    """Ask each rank what it is doing; suspended and ended ones cannot answer.
 
-    Those of other hosts are asked through the launcher, which passes the signal on or ends by it; so the
-    launch is over afterwards.
+    Ranks of other hosts are asked through the launcher, which passes the signal on or ends because of it. So
+    the launch is over afterwards.
     """
     if launch is None:
         return ()
@@ -47,7 +47,7 @@ def _await(child: Child, count: int, seconds: float) -> None:
 
 
 def read_answers(said: str, host: dict[int, str]) -> tuple[StuckRank, ...]:
-    """The answers among what a launch has written, by rank; `host` has the name of each rank's."""
+    """Read the answers in the output of a launch, by rank; `host` has the name of each rank's host."""
     found = {
         int(match["rank"]): StuckRank(
             rank=int(match["rank"]),

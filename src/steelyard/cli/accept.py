@@ -36,7 +36,7 @@ ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE}}
 
 @dataclass(frozen=True)
 class AcceptOptions:
-    """The options of `steelyard accept`; those of measuring are for when no folder is given."""
+    """The options of `steelyard accept`; the measuring ones apply if no folder is given."""
 
     folder: Annotated[
         Path | None,
@@ -73,9 +73,9 @@ class AcceptOptions:
 
 
 def accept(options: AcceptOptions) -> None:
-    """Judge whether a machine is well: measure it, ten minutes at most, or take a folder that is there.
+    """Judge whether a machine is well: measure it, ten minutes at most, or take an existing folder.
 
-    The exit code is 1 if it is not well, 4 with --strict if that cannot be told, 2 or 3 if it was not judged.
+    The exit code is 1 if it is not well, 4 with --strict if that is undecided, 2 or 3 if it was not judged.
     """
     from steelyard.accept import accept as accept_weighed
 
@@ -100,7 +100,7 @@ def accept(options: AcceptOptions) -> None:
 
 
 def _check(options: AcceptOptions) -> None:
-    """Raises InputError for options that do not go together."""
+    """Raise InputError for options that contradict each other."""
     folder, reference = options.folder or options.out, options.reference
     measuring = ("mpi", "hosts", "launches", "time_budget", "out")
     given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
@@ -111,7 +111,7 @@ def _check(options: AcceptOptions) -> None:
 
 
 def exit_code(found: Acceptance, strict: bool) -> int:
-    """What the verdict comes to for a script: 0 where nothing is not well."""
+    """Compute the exit code of the verdict: 0 if nothing is not well."""
     from steelyard.accept import CANNOT_TELL, NOT_WELL
 
     if found.verdict == NOT_WELL:
@@ -120,7 +120,7 @@ def exit_code(found: Acceptance, strict: bool) -> int:
 
 
 def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
-    """The verdict, a line for each topic, and below it why a machine is not well, or may not be."""
+    """Print the verdict, a line for each topic, and below it the reasons and remedies."""
     from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
     from steelyard.show.terminal import prose_text
 
@@ -131,7 +131,7 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
 
 
 def _measured(options: AcceptOptions) -> ReadFolder:
-    """The folder that the plan was measured into, now. Raises InputError."""
+    """Measure the plan into a folder now. Raises InputError."""
     from steelyard.accept import PLAN
     from steelyard.base.units import parse_seconds
     from steelyard.campaign.folder import default_folder
@@ -155,7 +155,7 @@ def _measured(options: AcceptOptions) -> ReadFolder:
 
 
 def _read(folder: Path) -> ReadFolder:
-    """A results folder that is there. Raises InputError."""
+    """Read an existing results folder. Raises InputError."""
     from steelyard.show.overview import read_rows
     from steelyard.system.workers import mapped
 

@@ -1,6 +1,6 @@
-"""What judges and draws, imported while the first launch starts, so that nobody waits for it afterwards.
+"""Import statistics and plots while the first launch starts, so that nobody waits for them afterwards.
 
-Ranks that measure are not disturbed: those that take all cores wait until it is there.
+Ranks that measure are not disturbed: those that take all cores wait until the import is done.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import threading
 from collections.abc import Sequence
 
-# Each some tens of ms, in the order in which they are needed.
+# Each takes some tens of ms; in the order of their first use.
 _MODULES = (
     *("numpy", "scipy.special", "steelyard.results.rows", "steelyard.checks", "steelyard.export.formats"),
     *("steelyard.show.overview", "jinja2", "steelyard.report"),
@@ -18,7 +18,7 @@ _MODULES = (
 
 
 class ImportsAhead:
-    """A thread that imports modules one after the other; who needs one of them before waits for that one."""
+    """A thread that imports modules one after the other; an earlier use of one waits for its import."""
 
     def __init__(self, modules: Sequence[str] = _MODULES) -> None:
         self._thread = threading.Thread(target=_import_all, args=(modules,), daemon=True)
@@ -31,5 +31,5 @@ class ImportsAhead:
 
 def _import_all(modules: Sequence[str]) -> None:
     for name in modules:
-        with contextlib.suppress(ImportError):  # said by who needs it
+        with contextlib.suppress(ImportError):  # its first use reports the error
             importlib.import_module(name)

@@ -38,13 +38,13 @@ from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve
 from steelyard.system.machine import read_machine
 
-# Fields of RunOptions that are of the batch system or of the command that watches, not of a job.
+# Fields of RunOptions for the batch system or for the command that watches, not for a job.
 _BATCH = ("account", "partition", "time", "batch_words")
 _OURS = (*_BATCH, "dry_run", "batch", "what", "hosts", "out", "to", "json")
 
 
 def is_batch(options: RunOptions) -> bool:
-    """Is it to be measured in jobs? Raises InputError for options that are of those alone."""
+    """Is it to be measured in jobs? Raises InputError for options of jobs without --batch."""
     one_of("--batch", options.batch, tuple(BATCH_SYSTEMS))
     if options.batch is None:
         for name in _BATCH:
@@ -54,7 +54,7 @@ def is_batch(options: RunOptions) -> bool:
 
 
 def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
-    """Submit what is not measured yet, wait for it, and show all. Raises typer.Exit where jobs failed."""
+    """Submit what is not measured yet, wait for it, and show all. Raises typer.Exit if jobs failed."""
     system = BATCH_SYSTEMS[options.batch or ""]
     jobs = _jobs(system, options, plan, out)
     if options.dry_run:
@@ -105,7 +105,7 @@ def _jobs(system: BatchSystem, options: RunOptions, plan: Plan, out: Path) -> li
 
 
 def job_words(options: RunOptions, hosts: int, folder: Path) -> list[str]:
-    """The command of a job: what was given here, for so many hosts, into a folder of its own."""
+    """Write the command of a job: this one, for so many hosts, into a folder of its own."""
     words = [str(scripts_folder() / "steelyard"), "run"]
     for field in dataclasses.fields(options):
         value = getattr(options, field.name)
@@ -119,7 +119,7 @@ def job_words(options: RunOptions, hosts: int, folder: Path) -> list[str]:
 
 
 def _flag(name: str) -> str:
-    """How an option of `run` is written."""
+    """Name an option of `run` as it is typed."""
     hint = typing.get_type_hints(RunOptions, include_extras=True)[name]
     (info,) = hint.__metadata__
     declared = (info.default, *(info.param_decls or ()))  # typer takes the first name for a default
@@ -128,7 +128,7 @@ def _flag(name: str) -> str:
 
 
 def submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJob]:
-    """The jobs by the names that the batch system gave them. Raises InputError where it takes one not."""
+    """Submit the jobs; return them by the batch system's names. Raises InputError if it takes one not."""
     named: dict[str, BatchJob] = {}
     for job in jobs:
         try:
@@ -149,7 +149,7 @@ def submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJ
 
 
 def _cancels(system: BatchSystem, names: Iterable[str]) -> str:
-    """The command that ends jobs."""
+    """Write the command that ends jobs."""
     return " ".join((*system.cancel, *names))
 
 
@@ -164,7 +164,7 @@ def _wait(system: BatchSystem, jobs: Mapping[str, BatchJob], out: Path) -> Itera
 
 
 def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
-    """All jobs' results as `steelyard show` has them, and one report."""
+    """Show all jobs' results as `steelyard show` does, and write one report."""
     if not folders:
         return
     read = read_all(folders)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from steelyard.records.campaign_file import PlannedPoint
     from steelyard.results.row import Row
 
-_OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that tell its MPI
+_OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that identify its MPI
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
@@ -108,7 +108,7 @@ class CheckOptions:
 
 
 def check(options: CheckOptions) -> None:
-    """Hold tonight against the nights before, and date what changed; or against another build."""
+    """Compare tonight with the nights before, and date what changed; or compare it with another build."""
     from steelyard.nights.verdicts import check_tonight
 
     asked = question(options.false_alarm, options.least, options.margin)
@@ -142,7 +142,7 @@ def _print(found: Checked, margin: float) -> None:
     for sentence in check_sentences(found):
         print_laid_out(prose_text(sentence, paper()))
     if found.confirm:
-        say_aside("To confirm what is suspected, measure it by turns with the build of before:")
+        say_aside("To confirm what is suspected, measure it by turns with the previous build:")
         say_aside(f"  {found.confirm}")
 
 
@@ -156,7 +156,7 @@ def _write(path: Path, option: str, text: bytes) -> None:
 
 
 def _pool(options: CheckOptions) -> Pool:
-    """The nights of the store; those that cannot be read are left out, but for tonight's."""
+    """Read the nights of the store; unreadable ones are left out, except tonight's."""
     from steelyard.nights.digest import known_night
     from steelyard.nights.store import folders_in, pool
 
@@ -182,7 +182,7 @@ def _pool(options: CheckOptions) -> Pool:
 
 
 def _night(folder: Path) -> Night:
-    """Tonight, as it is named. Raises InputError."""
+    """Find tonight by its name. Raises InputError."""
     from steelyard.nights.digest import known_night
 
     if not folder.is_dir():
@@ -191,7 +191,7 @@ def _night(folder: Path) -> Night:
 
 
 def _since(word: str | None, nights: tuple[Night, ...]) -> int:
-    """When the night of that name began, or the day, in ns since 1970."""
+    """Find the begin of the named night, or of the day, in ns since 1970."""
     if word is None:
         return 0
     for night in nights:
@@ -207,7 +207,7 @@ def _since(word: str | None, nights: tuple[Night, ...]) -> int:
 
 
 def _with_command(found: Checked, pooled: Pool) -> Checked:
-    """The check with the command that would confirm what is suspected, where anything is."""
+    """Add the command that would confirm what is suspected, if anything is."""
     from msgspec.structs import replace
 
     if not any(one.suspected for one in found.points):
@@ -217,13 +217,15 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
 
 
 def _former_build(pooled: Pool) -> str:
-    """What the night before was measured with and tonight was not; else a word for it."""
+    """Find what the night before was measured with and tonight was not; else a placeholder."""
     *_, before, tonight = pooled.nights
     return _build_of(before, tonight) or "OLD_BUILD"
 
 
 def _build_of(before: Night, tonight: Night) -> str | None:
-    """What a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for neither."""
+    """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
+    neither.
+    """
     for name in ("LD_PRELOAD", "LD_LIBRARY_PATH"):
         if before.settings.get(name) != tonight.settings.get(name):
             return f"env.{name}={before.settings.get(name, '-')}"
@@ -234,7 +236,7 @@ def _build_of(before: Night, tonight: Night) -> str | None:
 
 
 def _check_without_history(options: CheckOptions) -> None:
-    """Nothing is screened: all of tonight is measured again, by turns with the baseline, and compared."""
+    """Measure all of tonight again, by turns with the baseline, and compare; nothing is screened."""
     from steelyard.cli.compare import CompareOptions, compare
     from steelyard.results.load import load
 
@@ -277,7 +279,7 @@ def _measure_by_turns(
 
 
 def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
-    """Measure what is suspected again, by turns with the baseline: only that says slower or faster now."""
+    """Measure what is suspected again, by turns with the baseline; this alone decides slower or faster."""
     from steelyard.compare.answer import Question
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
@@ -303,7 +305,7 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
 
 
 def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
-    """The baseline and what tonight was measured with, as arms. Raises InputError."""
+    """Make arms of the baseline and of tonight's build. Raises InputError."""
     from steelyard.nights.store import is_results
     from steelyard.plan.arms import USUAL
     from steelyard.results.load import load

@@ -101,7 +101,7 @@ def compare(options: CompareOptions) -> None:
 
 
 def question(false_alarm: float, least: float, margin: float) -> Question:
-    """What options ask, each in per cent. Raises InputError."""
+    """Read the parameters of a comparison from options in per cent. Raises InputError."""
     from steelyard.compare.answer import Question
 
     return Question(
@@ -112,7 +112,7 @@ def question(false_alarm: float, least: float, margin: float) -> Question:
 
 
 def _percentage(option: str, percent: float, most: float = 10.0) -> float:
-    """The percentage that an option was given, as a fraction. Raises InputError."""
+    """Convert an option's percentage to a fraction. Raises InputError."""
     if not 0 < percent / 100 < most:
         raise InputError(f"{option} is a percentage above 0 and below {100 * most:g}, not {percent:g}")
     return percent / 100
@@ -152,7 +152,7 @@ def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: b
 
 
 def exit_code(points: Sequence[CaseVerdict], strict: bool) -> int:
-    """What the verdicts come to for a script: 0 where nothing is slower."""
+    """Compute the exit code of the verdicts: 0 if nothing is slower."""
     said = {one.verdict for one in points}
     if "slower" in said:
         return SLOWER_CODE

@@ -1,4 +1,4 @@
-"""`steelyard diff`: what two runs were set differently; `steelyard rerun`: a campaign measured again."""
+"""`steelyard diff`: differences in the settings of two runs; `steelyard rerun`: a campaign measured again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def diff(options: DiffOptions) -> None:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    """All that the records of a folder say that it was measured with. Raises InputError."""
+    """List all settings in the records of a folder. Raises InputError."""
     campaign = _campaign(folder)
     files = read_folder(folder, samples=False)
     machine = {key: campaign.machine.get(key) for key in ("host", "cpu_model")}
@@ -83,7 +83,7 @@ def _campaign(folder: Path) -> CampaignFile:
 
 
 def flat_plan(plan: Mapping[str, Any]) -> dict[str, str]:
-    """A plan as settings: `plan launches`, `measure 1 env UCX_TLS`; without what is not given."""
+    """Flatten a plan into settings: `plan launches`, `measure 1 env UCX_TLS`; without those not given."""
     found: dict[str, str] = {}
     for key, value in plan.items():
         if key == "measure" and isinstance(value, list):

@@ -14,7 +14,7 @@ from steelyard.engines.mpi import find_mpis
 from steelyard.system.machine import read_machine
 
 _NAME_WIDTH = 10  # letters
-_LOOK_SECONDS = 1.0  # how long what else runs is watched
+_LOOK_SECONDS = 1.0  # how long other processes are watched
 
 
 def doctor(options: JsonOnly) -> None:
@@ -27,7 +27,7 @@ def doctor(options: JsonOnly) -> None:
     from steelyard.system.other_processes import Watcher
 
     watcher = Watcher()
-    watcher.look()  # at what others do while we gauge clocks
+    watcher.look()  # for others' work while we measure clocks
     machine, settings, mpis = read_machine(), read_settings(), find_mpis()
     clocks, problem = list[dict[str, Any]](), None
     try:
@@ -54,7 +54,7 @@ def doctor(options: JsonOnly) -> None:
 
 
 def _say_row(name: str, value: str) -> None:
-    """A name and what there is to say of it, wrapped beside it; in a pipe a line."""
+    """Print a name and its text, wrapped beside it; in a pipe on one line."""
     columns = width()
     indent = " " * (_NAME_WIDTH + 1)
     text = f"{name:<{_NAME_WIDTH}} {value}"

@@ -1,4 +1,4 @@
-"""`steelyard export`: results for other programs, as their own tools would have written them."""
+"""`steelyard export`: results for other programs, in their own formats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def export(options: ExportOptions) -> None:
 
 
 def check_format(name: str, like: Sequence[str] = ()) -> None:
-    """Raises InputError for a format that is none, or that cannot say tests `like` which something is run."""
+    """Raise InputError for an unknown format, or for one that cannot hold the tests `like`."""
     from steelyard.export.formats import FORMATS, PRINTS
 
     if name not in FORMATS:
@@ -58,7 +58,7 @@ def check_format(name: str, like: Sequence[str] = ()) -> None:
 
 
 def write_export(name: str, what: Export, out: Path | None = None) -> None:
-    """Write the format into a file or on stdout; what a reader must know beside its numbers, on stderr."""
+    """Write the format into a file or on stdout, and what readers must know besides on stderr."""
     from steelyard.export.formats import FORMATS, PRINTS
     from steelyard.export.suite_text import sentences_on
 
@@ -78,7 +78,9 @@ def write_export(name: str, what: Export, out: Path | None = None) -> None:
 
 
 def write_measured(name: str, what: Export) -> None:
-    """The same on stdout of what was just measured; nothing where that has no number and needs one."""
+    """Write results that were just measured on stdout; nothing if the format needs numbers and there are
+    none.
+    """
     from steelyard.export.formats import PRINTS
 
     if name not in PRINTS or any(row.status == "ok" for row in what.rows):

@@ -95,7 +95,7 @@ class GuidelineOptions:
 
 
 def guidelines(options: GuidelineOptions) -> None:
-    """Hold the calls of an MPI against what they could be composed of, and say which are too slow."""
+    """Compare the calls of an MPI with compositions of other calls, and name those that are too slow."""
     from steelyard.guidelines.verdicts import Asked, check_guidelines, guidelines_document
 
     wanted = question(options.false_alarm, options.tolerance, options.tolerance)
@@ -137,7 +137,7 @@ def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
 
 
 def _rows(options: GuidelineOptions) -> Sequence[Row]:
-    """The rows of a folder that is there, or of one that is measured now. Raises InputError."""
+    """Read the rows of an existing folder, or measure them now. Raises InputError."""
     what = options.what or []
     if any(Path(word).is_dir() for word in what):
         if len(what) > 1:
@@ -169,7 +169,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
 
 
 def planned_guidelines(options: GuidelineOptions) -> Plan:
-    """The plan that is measured: the shipped one or another, or what of it has to do with some ops.
+    """Choose the plan: the shipped one or another, or the part of it about some ops.
 
     Raises InputError.
     """
@@ -209,7 +209,7 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
 
 def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:
-    """The measures that begin with one of these ops, and those of what these are held against elsewhere."""
+    """Select the measures of these ops, and of those that they are compared with."""
     from steelyard.guidelines.table import GUIDELINES
 
     first = [one.ops[0] for one in plan.measure]

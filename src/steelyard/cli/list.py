@@ -1,4 +1,4 @@
-"""`steelyard list`: every op, method, stop rule and plan; one of them with all that it takes."""
+"""`steelyard list`: every op, method, stop rule and plan, or one of them with its parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
-_MOST_IN_FULL = 10_000_000  # what has more digits is not read any more: 1e8
+_MOST_IN_FULL = 10_000_000  # longer numbers are hard to read: 1e8
 _VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest rank"}
 EXAMPLES = {
     "list_what_there_is": (
@@ -59,7 +59,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     name: str
     summary: str
-    document: Any  # what --json says of it
+    document: Any  # its value for --json
     params: tuple[Param, ...] = ()
     why_not: str | None = None
     details: tuple[tuple[str, str], ...] = ()
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All that there is. `lacks`: op -> MPI -> why not, of the MPIs that were asked."""
+    """Everything that can be listed. `lacks`: op -> MPI -> why not, for the MPIs that were asked."""
 
     ops: Mapping[str, Op]
     tables: Mapping[str, tuple[Entry, ...]]
@@ -75,12 +75,12 @@ class Catalogue:
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def lacking(self, op: Op) -> Mapping[str, str]:
-        """The MPIs without an op, with the reason; of an op that needs none, "" stands for our engine."""
+        """The MPIs without an op, with the reason; for an op without MPI, "" stands for our engine."""
         return self.lacks.get(op.name, {})
 
 
 def list_what_there_is(options: ListOptions) -> None:
-    """List ops, methods, stop rules and plans; of one that is named, all that it takes."""
+    """List ops, methods, stop rules and plans; of a single one, all parameters."""
     catalogue, problem = read_catalogue(listed(options.mpi))
     patterns = listed(options.patterns)
     ops, tables = _chosen(catalogue, patterns)
@@ -115,7 +115,7 @@ def list_what_there_is(options: ListOptions) -> None:
 
 
 def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
-    """What the engines say: of those MPIs, or of the default and the embedded one; why no MPI was asked."""
+    """Ask the engines of those MPIs, or of the default and the embedded one; note why no MPI was asked."""
     solo = describe(solo_engine(tell))
     described: dict[str, Description] = {}
     problem = None
@@ -156,14 +156,14 @@ def _plan_entry(name: str, path: Path) -> Entry:
 
 
 def _usual() -> tuple[str | None, ...]:
-    """The default MPI, and the one in this environment, which can do what older ones lack."""
+    """Choose the default MPI, and the one in this environment, which can do what older ones lack."""
     return (None, *(mpi.name for mpi in find_mpis()[1:] if mpi.origin == "embedded"))
 
 
 def _chosen(
     catalogue: Catalogue, patterns: Sequence[str]
 ) -> tuple[list[Op], Mapping[str, tuple[Entry, ...]]]:
-    """What the patterns mean: exactly that name where there is one, else all that have it in them."""
+    """Match the patterns: the exact name if there is one, else all names that contain them."""
     if not patterns:
         return list(catalogue.ops.values()), catalogue.tables
     names = [*catalogue.ops, *(entry.name for rows in catalogue.tables.values() for entry in rows)]
@@ -184,14 +184,14 @@ def _chosen(
 
 
 def _theirs(patterns: Sequence[str]) -> list[Like]:
-    """The tests of other suites that patterns such as `osu_*` mean; a plain name is taken for one of ours."""
+    """Find the tests of other suites that patterns such as `osu_*` match; a plain name means one of ours."""
     rows = [row for suite in SUITES.values() for row in suite]
     wild = [pattern for pattern in patterns if any(letter in pattern for letter in "*?[")]
     return [row for row in rows if any(fnmatchcase(row.name, pattern) for pattern in wild)]
 
 
 def _op_table(catalogue: Catalogue, ops: Sequence[Op]) -> Iterator[str]:
-    """A line for each op, the forms of one together; a star where an MPI lacks one, and below why."""
+    """List ops by line, the forms of one together; a star if an MPI lacks one, with the reason below."""
     groups: dict[str, list[Op]] = {}
     for op in ops:
         groups.setdefault(op.base or op.name, []).append(op)
@@ -216,7 +216,7 @@ def _starred(catalogue: Catalogue, op: Op, name: str) -> str:
 
 
 def op_lines(catalogue: Catalogue, op: Op) -> Iterator[str]:
-    """All that there is to say of an op before it is measured."""
+    """Describe an op before it is measured."""
     yield from _wrapped(f"{op.name}: {op.summary}", 2)
     forms = [f"{one.name} ({one.form})" for one in catalogue.ops.values() if one.base == op.base != ""]
     rows: list[tuple[str, str]] = []
@@ -238,7 +238,7 @@ def op_lines(catalogue: Catalogue, op: Op) -> Iterator[str]:
 
 
 def entry_lines(entry: Entry) -> Iterator[str]:
-    """A method, a stop rule, a synchronisation or a plan, with its parameters."""
+    """Describe a method, a stop rule, a synchronisation or a plan, with its parameters."""
     yield from _wrapped(f"{entry.name}: {entry.summary}", 2)
     if entry.why_not:
         yield from _wrapped(f"  not here  {entry.why_not}", 12)
@@ -258,27 +258,27 @@ def _param_lines(params: Sequence[Param]) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    """A number as one would type it: 1000000, 1e12, 0.02."""
+    """Write a number as one would type it: 1000000, 1e12, 0.02."""
     if value == round(value) and abs(value) <= _MOST_IN_FULL:
         return f"{value:.0f}"
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:g}")
 
 
 def _op_here(row: Like) -> str:
-    """What a test of another suite is here, and how it differs."""
+    """Name the op for a test of another suite, and the differences."""
     here = f"{row.op} {format_values(row.params)}".rstrip()
     return "; ".join(part for part in (here, row.differs) if part)
 
 
 def _other_names(op: Op) -> list[str]:
-    """What other suites call an op that is theirs without parameters; then with some."""
+    """List the names of an op in other suites, those without parameters first."""
     rows = [row for rows in SUITES.values() for row in rows if row.op == op.name]
     rows.sort(key=lambda row: bool(row.params))
     return [row.name for row in rows]
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
-    """A line as it fits the terminal; in a pipe it stays one."""
+    """Wrap a line for the terminal; in a pipe it stays one."""
     columns = width()
     if columns is None or len(text) <= columns:
         return [text]
@@ -288,7 +288,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
 
 
 def _named(name: str, text: str, columns: int) -> list[str]:
-    """A name and what it is, in two columns; on a terminal a name that is too long has a line of its own."""
+    """Write a name and its text in two columns; on a terminal a long name has a line of its own."""
     if len(name) > columns and width() is not None:
         return [f"  {name}", *_wrapped(" " * (columns + 3) + text, columns + 3)]
     return _wrapped(f"  {name:<{columns}} {text}", columns + 3)
@@ -297,7 +297,7 @@ def _named(name: str, text: str, columns: int) -> list[str]:
 def _document(
     catalogue: Catalogue, ops: Iterable[Op], tables: Mapping[str, tuple[Entry, ...]]
 ) -> dict[str, Any]:
-    """The JSON document: `available` with the first MPI, `available_with` for each that was asked."""
+    """Make the JSON document: `available` with the first MPI, `available_with` for each that was asked."""
     found = []
     for op in ops:
         lacking = catalogue.lacking(op)

@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how what goes wrong is said. Only cli prints and exits."""
+"""The command line: its commands, and messages for errors. Only cli prints and exits."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ app.add_typer(plan_app, name="plan")
 
 
 def main() -> None:
-    """Run the command line; what is wrong becomes one sentence on stderr and an exit code."""
+    """Run the command line; an error becomes one sentence on stderr and an exit code."""
     spell_all()
     try:
         try:
             app(prog_name="steelyard")
         finally:
-            sys.stdout.flush()  # not at exit, where nobody hears that the disk is full
+            sys.stdout.flush()  # not at exit, where a full disk would go unnoticed
     except SteelyardError as error:
         _end(str(error), error.exit_code)
     except (BrokenPipeError, ReaderLeftError):
@@ -96,13 +96,13 @@ def main() -> None:
 
 
 def _end(sentence: str, code: int) -> NoReturn:
-    with contextlib.suppress(OSError):  # nobody may be there to read it
+    with contextlib.suppress(OSError):  # stderr may be closed
         tell(f"steelyard: {sentence}")
     sys.exit(code)
 
 
 def _leave_stdout() -> None:
-    """Write no more to a stdout that takes nothing: what is left in its buffer goes nowhere."""
+    """Close a stdout that accepts nothing, and drop the rest of its buffer."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -126,4 +126,4 @@ def _common(
 @mpi_app.callback()
 @plan_app.callback()
 def _common_of_group() -> None:
-    """typer makes a group of what has a callback."""
+    """Make typer treat the app as a group, by a callback."""

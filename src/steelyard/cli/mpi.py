@@ -26,7 +26,7 @@ def list_mpis(options: JsonOnly) -> None:
 
 
 def mpi_line(mpi: Mpi) -> str:
-    """An MPI in a line: its name, where it is, and what engines for it are built with."""
+    """Describe an MPI in a line: its name, its path, and the compiler for engines."""
     compiler = mpi.mpicc or ("the embedded engine fits" if mpi.abi else "no mpicc")
     return f"{mpi.name} ({mpi.origin}): {mpi.mpiexec}, {compiler}"
 

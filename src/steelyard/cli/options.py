@@ -1,4 +1,4 @@
-"""How a command is declared: a dataclass of its options, and a function that takes one."""
+"""Declare a command by a dataclass of its options, and a function that takes one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MpiNames = Annotated[
     ),
 ]
 
-# What a comparison is asked for, of arms or of nights.
+# Parameters of comparisons, of arms or of nights.
 LeastPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")
 ]
@@ -46,8 +46,8 @@ class _Options(Protocol):
     def __init__(self, **given: Any) -> None: ...
 
 
-_TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer tells it
-_WHOLE = "\u2011"  # a hyphen at which no line ends
+_TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer writes it
+_WHOLE = "\u2011"  # a hyphen at which lines do not break
 Names = Callable[[], Mapping[str, Sequence[str]]]
 Options = TypeVar("Options", bound=_Options)
 
@@ -69,10 +69,10 @@ def add_command(
     names: Names | None = None,
     elsewhere: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add a command: an option for each field of `options`, typer's words in its annotation.
+    """Add a command: an option for each field of `options`, with typer's words in its annotation.
 
-    Its help is the docstring of `work`, and below it the examples. `names` says, when help is asked for, what
-    an option may be given. `elsewhere` has options of other programs, with what to write here.
+    Its help is the docstring of `work`, with the examples below. `names` lists the values of an option when
+    help is asked for. `elsewhere` has options of other programs, with our equivalent.
     """
 
     class WithNames(TyperCommand):
@@ -105,7 +105,7 @@ def add_command(
 
 
 def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
-    """The words of a command line before `--` that are not the value of the option before them."""
+    """List the words of a command line before `--` that are not the value of the option before them."""
     with_value = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
     is_value = False
     for word in itertools.takewhile(lambda word: word != "--", args):
@@ -115,7 +115,9 @@ def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
 
 
 def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:
-    """Write arguments and options for people: no types of Python, and no name that a line's end divides."""
+    """Write arguments and options for people: without Python's types, and without line breaks
+    inside names.
+    """
     rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for param in params:
         if (record := param.get_help_record(ctx)) is not None:
@@ -132,10 +134,10 @@ def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command stands: a module of this folder, its options, its function; what it does, in a line.
+    """A command: a module of this folder, its options, its function, and a line of description.
 
-    The module may have `EXAMPLES`, `NAMES` of what options may be given, and options of other programs,
-    `ELSEWHERE`, each by the function's name.
+    The module may have `EXAMPLES`, `NAMES` of an option's values, and options of other programs, `ELSEWHERE`,
+    each by the function's name.
     """
 
     module: str
@@ -144,7 +146,7 @@ class Command:
     summary: str
 
     def made(self, name: str) -> Any:
-        """The command, whose module is imported now."""
+        """Import the command's module and make the command."""
         module = importlib.import_module(f"steelyard.cli.{self.module}")
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         add_command(
@@ -160,7 +162,7 @@ class Command:
 
 
 def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
-    """A group that imports a command when it is called: `--help` needs none of them."""
+    """Make a group that imports a command when it is called: `--help` needs none of them."""
 
     class Lazy(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
@@ -171,7 +173,7 @@ def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
             return row.made(cmd_name) if row else super().get_command(ctx, cmd_name)
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-            """A command of two words, `check guidelines`, is one where both stand first."""
+            """Take two words as one command if both stand first, such as `check guidelines`."""
             name = " ".join(args[:2])
             row = rows.get(name) if len(args) > 1 else None
             return (name, row.made(name), args[2:]) if row else super().resolve_command(ctx, args)
@@ -185,12 +187,12 @@ def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
 
 
 def listed(words: Sequence[str] | None) -> tuple[str, ...]:
-    """What an option that may be repeated was given, `a,b` being two: in order, each once."""
+    """List the values of an option that may be repeated; `a,b` is two. In order, each once."""
     parts = (part.strip() for word in words or () for part in word.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def one_of(option: str, value: str | None, choices: Sequence[str]) -> None:
-    """Raises InputError for a value that is none of the choices."""
+    """Raise InputError for a value that is none of the choices."""
     if value is not None and value not in choices:
         raise InputError(f"{option} is {' or '.join(repr(word) for word in choices)}, not '{value}'")

@@ -1,4 +1,4 @@
-"""The tables of options in docs/reference/cli.md, from the program itself."""
+"""Write the tables of options in docs/reference/cli.md, from the program itself."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import typer.main
 
 from steelyard.cli.main import app
 
-# A table stands between two such lines; all else of the page is prose, and is left alone.
+# A table stands between two such lines; the rest of the page is prose and stays.
 _MARKED = re.compile(r"<!-- options of steelyard ([a-z ]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
 def with_options(page: str) -> str:
-    """The page with each marked table as the program has it. Raises KeyError for a command that is none."""
+    """Replace each marked table of the page by the program's. Raises KeyError for an unknown command."""
     return _MARKED.sub(lambda match: _table(match[1]), page)
 
 
 def commands() -> tuple[str, ...]:
-    """All commands, `mpi list` among them."""
+    """List all commands, with `mpi list` and the like."""
     return tuple(name for name, _ in _walk(typer.main.get_command(app), ""))
 
 

@@ -1,4 +1,4 @@
-"""`steelyard plan show`, and `run --dry-run`: what a plan comes to, before anything runs."""
+"""`steelyard plan show`, and `run --dry-run`: the size of a plan before anything runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show_plan(options: RunOptions) -> None:
 
 
 def foreseen(plan: Plan, folder: Path) -> tuple[Forecast, str | None]:
-    """What a plan comes to, and why it cannot be run here, if so. Raises InputError."""
+    """Estimate a plan, and say why it cannot be run here, if so. Raises InputError."""
     machine = read_machine()
     setup = setup_for(plan, machine, tell)
     mpis = [name for name in setup.engines if name is not None]
@@ -67,7 +67,7 @@ def foreseen(plan: Plan, folder: Path) -> tuple[Forecast, str | None]:
 
 
 def plan_sheet(found: Forecast) -> Sheet:
-    """A line for each job, those that take longest first."""
+    """Make a line for each job, those that take longest first."""
     settings = labels_of([{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in found.jobs])
     labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(found.jobs)])
     common = ", ".join((*labels.common.values(), *settings.common.values()))
@@ -95,7 +95,7 @@ def plan_sheet(found: Forecast) -> Sheet:
 
 
 def total_lines(found: Forecast) -> tuple[str, ...]:
-    """All jobs together, in sentences."""
+    """Describe all jobs together, in sentences."""
     hours = found.node_hours
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
     cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
@@ -107,7 +107,7 @@ def total_lines(found: Forecast) -> tuple[str, ...]:
 
 
 def _time(found: Forecast) -> str:
-    """`about 12 s, at most 45 s`; the limit alone where it is reached."""
+    """Write `about 12 s, at most 45 s`; only the limit if it is reached."""
     about = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
     if found.time_budget is None:
         return about
@@ -117,7 +117,7 @@ def _time(found: Forecast) -> str:
 
 
 def roughly(count: int) -> str:
-    """An amount of bytes with two digits, `3.2 MB`: it is a guess."""
+    """Write an amount of bytes with two digits, `3.2 MB`, because it is a guess."""
     about = float(f"{count:.2g}")
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if about >= scale:
@@ -131,7 +131,7 @@ def _named(ops: tuple[str, ...]) -> str:
 
 
 def _facts(job: JobForecast, settings: str) -> Facts:
-    """`settings` are those in which jobs differ."""
+    """List the facts of a job; `settings` are those in which jobs differ."""
     level, place, arm = job.thread_level or "", job.placement or "default", job.arm or ""
     return {
         "mpi": Fact("MPI", job.mpi or "none", job.mpi or "no MPI"),

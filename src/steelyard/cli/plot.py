@@ -79,7 +79,9 @@ def plot(options: PlotOptions) -> None:
 
 
 def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
-    """The items of ops that match one of the patterns; all without any. Raises InputError for one of none."""
+    """Choose the items of ops that match a pattern; all without patterns. Raises InputError if
+    none matches.
+    """
     known = list(dict.fromkeys(item.row.op for item in items))
     for pattern in ops:
         if not fnmatch.filter(known, pattern):
@@ -88,7 +90,7 @@ def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
 
 
 def _paths(out: Path, figures: Sequence[Figure], always_named: bool) -> list[Path]:
-    """One path; of several figures, each with the figure's name behind its own."""
+    """Name a file for each figure: one path, or the figure's name added to it if there are several."""
     if len(figures) == 1 and not always_named:
         return [out]
     return [out.with_name(f"{out.stem}-{figure.name}{out.suffix}") for figure in figures]

@@ -1,6 +1,6 @@
-"""What a campaign does, shown while it does it: a line that is rewritten on a terminal, few lines elsewhere.
+"""Show the progress of a campaign: a line that is rewritten on a terminal, few lines elsewhere.
 
-Nothing is computed from what is measured while ranks run: their cores may be all that there are.
+Nothing is computed from measurements while ranks run, because their cores may be the only ones.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ from steelyard.records.schema import End, StuckRank
 if TYPE_CHECKING:
     from rich.console import Console
 
-_MOST_RANKS, _MOST_CALLS = 4, 6  # that are told of a hang
-_REFRESHES = 2  # of the bar a second: each takes a core some 2 ms, from ranks perhaps
-_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left, and what they may take of ours
+_MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
+_REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_LOOK_SECONDS, _LOOK_SHARE = (
+    0.5,
+    0.005,
+)  # between estimates of the time left, and the share of our time for them
 
 
 @contextmanager
 def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
-    """A listener that shows what goes on; `budget` is the time in seconds that all may take."""
+    """Make a listener that shows the progress; `budget` is the time in seconds for all."""
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
     bar = Progress(
@@ -46,20 +49,20 @@ def listening(console: Console, launches: int, budget: float | None) -> Iterator
 
 
 def point_words(point: PlannedPoint) -> str:
-    """A point in a few words: `mpi.allreduce 64 KiB root=1`."""
+    """Describe a point in a few words: `mpi.allreduce 64 KiB root=1`."""
     size = [format_bytes(point.bytes)] if point.bytes else []
     params = format_values({**point.params, **point.method_params})
     return " ".join([point.op, *size, *([params] if params else [])])
 
 
 def stuck_words(one: StuckRank) -> str:
-    """`rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
+    """Write `rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
     calls = " < ".join(one.calls[:_MOST_CALLS])
     return f"rank {one.rank} on {one.host}: {one.phase}, sample {one.sample}, in {calls or 'unknown calls'}"
 
 
 def _launch_seconds(event: PointEnded) -> float:
-    """How long a launch had measured when a test case ended; 0 where its record does not say."""
+    """Find how long a launch had measured when a test case ended; 0 if its record does not say."""
     end = event.file.points[0].end
     return 0.0 if end is None else end.stop_ns / 1e9
 
@@ -108,7 +111,7 @@ class _Shower:
         self._show()
 
     def _say_failed(self, event: PointEnded, end: End) -> None:
-        """Each failure of a test case once, and where ranks hung: the table counts how often."""
+        """Print each failure of a test case once, and where ranks hung; the table counts failures."""
         why = end.why or "no reason given"
         if (event.plan.point, why) not in self.failed:
             self.failed.add((event.plan.point, why))
@@ -131,7 +134,7 @@ class _Shower:
             self._say(f"  note: {note}")
 
     def _wait(self, event: Waits) -> None:
-        """`launch 3 of 10 begins at 14:32:10`."""
+        """Show `launch 3 of 10 begins at 14:32:10`."""
         self.eta.launch_ended(time.monotonic())
         at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
         words = f"launch {event.launch} of {self.launches} begins at {at}"
@@ -143,7 +146,7 @@ class _Shower:
             self._say(words)
 
     def _show(self) -> None:
-        """`mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
+        """Show `mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
         if self.to_come and not self.bar.disable:
             where = f"test case {self.ended + 1} of {self.cases[self.launch]}"
             now = next(iter(self.to_come.values()))
@@ -153,7 +156,7 @@ class _Shower:
             )
 
     def _left(self) -> str:
-        """How long the rest takes by what the points so far took, and at most what the budget leaves."""
+        """Estimate the rest from the times of points so far, and limit it by the budget."""
         now = time.monotonic()
         rest = [] if self.budget is None else [max(0.0, self.budget - (now - self.began))]
         if now >= self.look_at:

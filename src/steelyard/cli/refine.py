@@ -1,4 +1,4 @@
-"""`steelyard run --refine`: measure, look at what was measured, and measure sizes that would tell more."""
+"""`steelyard run --refine`: measure, inspect the results, and measure further sizes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _MOST_ROUNDS = 8  # a gap of 16 MiB around a break is then one byte wide
 _USUAL_ROUNDS = 4  # find the byte between 4 and 8 KiB
 _MOST_NAMED = 6  # sizes
 
-MeasureCampaign = Callable[[Plan, CampaignFile, int], None]  # and how many rounds the time budget is for
+MeasureCampaign = Callable[[Plan, CampaignFile, int], None]  # and how many rounds share the time budget
 
 
 def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign) -> None:
-    """Measure a campaign; if the plan says so, then the sizes that its results ask for, until none is left.
+    """Measure a campaign; if the plan says so, then further sizes that its results ask for, until there are
+    none.
 
-    The time budget is for all rounds together: what comes first leaves as much to each that usually follows.
-    Why nothing is refined is said.
+    The time budget is for all rounds together: the first leaves a share for each that usually follows. If
+    nothing is refined, a message says why.
     """
     began = time.monotonic()
     measure(plan, campaign, 1 + _USUAL_ROUNDS if plan.refine else 1)
@@ -63,7 +64,7 @@ def _wanted(folder: Path) -> Sequence[tuple[int, int]]:
 
 
 def why_none(rows: Sequence[Row]) -> str:
-    """Why the first round asks for no further size."""
+    """Say why the first round asks for no further size."""
     from steelyard.models.refine import LEAST_SIZES, most_sizes
 
     most = most_sizes(rows)

@@ -62,7 +62,7 @@ EXAMPLES = {
 
 
 def known_names() -> dict[str, tuple[str, ...]]:
-    """What --method, --rule, --clock and --sync take, if there is an engine to ask without building one."""
+    """List the values of --method, --rule, --clock and --sync, if an engine exists that need not be built."""
     engine = ready_solo_engine()
     if engine is None:
         return {}
@@ -76,7 +76,7 @@ def known_names() -> dict[str, tuple[str, ...]]:
 
 
 def run(options: RunOptions) -> None:
-    """Measure; a results folder that is there already is resumed."""
+    """Measure ops or a plan; an existing results folder is resumed."""
     plan = planned(options)
     if options.json and options.to not in (None, "json"):
         raise InputError(f"--json is --to json; leave it or --to {options.to} out")
@@ -102,7 +102,7 @@ def run(options: RunOptions) -> None:
 
 
 def finish(ended: set[str], folder: Path) -> None:
-    """Say what failed of what was measured. Raises typer.Exit where anything did, or nothing was measured."""
+    """Say what failed. Raises typer.Exit if anything did, or nothing was measured."""
     if "failed" in ended:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
@@ -112,7 +112,7 @@ def finish(ended: set[str], folder: Path) -> None:
 
 
 def planned(options: RunOptions) -> Plan:
-    """The plan that the command line names or spells out. Raises InputError."""
+    """Make the plan that the command line names or spells out. Raises InputError."""
     one_of("--engine", options.engine, ("solo", "mpi"))
     one_of("--yield", options.yield_, ("real", "none"))
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
@@ -150,7 +150,7 @@ def planned(options: RunOptions) -> Plan:
 def measure(
     plan: Plan, folder: Path, *, retry_failed: bool = False
 ) -> tuple[ReadFolder, Sequence[Diagnostic]]:
-    """Measure a plan into a folder, with a bar on stderr; what the folder then says, and what is doubtful."""
+    """Measure a plan into a folder, with a bar on stderr; return its results and findings."""
     from steelyard.cli.progress import listening
 
     machine = read_machine()
@@ -199,7 +199,7 @@ def measure(
 def measure_and_show(
     plan: Plan, folder: Path, *, retry_failed: bool = False, to: str | None = None, like: Sequence[str] = ()
 ) -> set[str]:
-    """Measure what is not finished, and show all, `to` a format; the ways in which points ended."""
+    """Measure what is not finished, and show all, or write it in the format `to`; return how points ended."""
     try:
         results, found = measure(plan, folder, retry_failed=retry_failed)
     except KeyboardInterrupt:
@@ -225,7 +225,7 @@ def measure_and_show(
 
 
 def _print_verdicts(plan: Plan, results: ReadFolder) -> bool:
-    """What the plan `acceptance` is measured for, in place of tables; was it that?"""
+    """Print the verdicts of the plan `acceptance` in place of tables; was it that plan?"""
     from steelyard.accept import PLAN, Weighed, accept
     from steelyard.cli.accept import print_acceptance
 

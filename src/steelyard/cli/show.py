@@ -1,4 +1,4 @@
-"""`steelyard show` and `steelyard report`: what a results folder says, computed anew from its records."""
+"""`steelyard show` and `steelyard report`: a results folder, computed anew from its records."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:
-    """What several folders' records come to, each with a name where they are several. Raises InputError."""
+    """Read several folders, each with a name if there are several. Raises InputError."""
     from steelyard.show.overview import folder_names
 
     for folder in folders:
@@ -99,14 +99,14 @@ def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic
 
 
 def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
-    """A folder that was read, as formats take it."""
+    """Convert a folder that was read to the input of formats."""
     from steelyard.export.exported import Results
 
     return Results(read.measured.folder, read.made, found, read.name)
 
 
 def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
-    """What a folder's records come to, and what the checks find; `name` tells it from others."""
+    """Read a folder's results, and run the checks; `name` distinguishes it from others."""
     from steelyard.checks import diagnostics
     from steelyard.show.overview import read_rows
     from steelyard.show.short_names import named_shortly
@@ -117,7 +117,7 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
 
 
 def print_results(folders: Sequence[ReadFolder]) -> None:
-    """The tables of the terminal, on stdout."""
+    """Print the tables of the terminal on stdout."""
     from steelyard.show.overview import overview_text
 
     text = overview_text(folders, paper())
@@ -125,7 +125,7 @@ def print_results(folders: Sequence[ReadFolder]) -> None:
 
 
 def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
-    """The tests of other suites that have these names, in whatever case; all where there are none."""
+    """Find the tests of other suites by these names, in any case; all if there are none."""
     from steelyard.models.theirs import Theirs
 
     wanted = [name.lower() for name in names]
@@ -139,9 +139,9 @@ def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
 
 
 def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> None:
-    """What tests of other suites would have printed, on stdout, of the rows in folder `where` of several.
+    """Print what tests of other suites would have printed for the rows; `where` names the folder of several.
 
-    Raises InputError for a test that nobody knows.
+    Raises InputError for an unknown test.
     """
     from steelyard.show.like_sheet import like_sheets
 
@@ -157,7 +157,9 @@ def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> No
 
 
 def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
-    """What the checks have found, on stderr, in folder `where` of several; notes are in the report alone."""
+    """Print the findings of the checks on stderr; `where` names the folder of several. Notes are only in the
+    report.
+    """
     from steelyard.show.diagnostics import diagnostic_text
 
     for paragraph in diagnostic_text(found, err().width, where=where):

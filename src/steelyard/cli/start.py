@@ -1,9 +1,9 @@
-"""Where the program begins: signals and streams are seen to before anything heavy is imported.
+"""The start of the program: signals and streams are set up before anything heavy is imported.
 
-Ctrl-C at any instant is one sentence and exit code 3: as KeyboardInterrupt while a command works, so that
-launches are ended and results written; at once before, when nothing has begun, after, and the second time.
-While test cases are measured it waits for the one that is under way, and counts from the second time on.
-SIGTERM and SIGHUP end the program as exceptions do, with 128 and their number.
+Ctrl-C at any instant gives one sentence and exit code 3. While a command works it is KeyboardInterrupt, so
+that launches are ended and results written. Before and after, and the second time, it ends the program at
+once. While test cases are measured, the first Ctrl-C waits for the current one. SIGTERM and SIGHUP end the
+program as exceptions do, with 128 plus their number.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
 def main() -> None:
     """Run the command line, and end the process without taking the interpreter down.
 
-    That takes 0.2 s once numpy and scipy are there. What is to be done at exit is done, streams are flushed.
+    Taking it down costs 0.2 s after numpy and scipy were imported. Exit handlers run, and streams are
+    flushed.
     """
     try:
         _run()
@@ -39,16 +40,16 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        sys.exit(code)  # Python says what is wrong with a stream
+        sys.exit(code)  # Python reports what is wrong with a stream
     os._exit(code)
 
 
 def _run() -> None:
-    """Run the command line; ends by SystemExit where the exit code is not 0."""
+    """Run the command line; ends by SystemExit if the exit code is not 0."""
     signal.signal(signal.SIGINT, _stop_at_once)
     sys.unraisablehook = _raise_again
     _open_closed_streams()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each more takes memory
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each further one takes memory
     try:
         from steelyard.cli.main import main as run_command_line
 
@@ -62,11 +63,11 @@ def _run() -> None:
         os.write(2, b"steelyard: there is not enough memory (see ulimit -v); what was finished is kept\n")
         os._exit(_STOPPED)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; what comes now would interrupt the end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; a signal now would interrupt the end
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Could a library not be loaded for want of memory? Packages wrap what the loader says."""
+    """Did loading a library fail for lack of memory? Packages wrap the loader's message."""
     while error is not None:
         if any(words in str(error) for words in _NO_MEMORY):
             return True
@@ -75,12 +76,12 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 class ReaderLeftError(Exception):
-    """Nobody reads any more what is written on stdout or stderr."""
+    """Nobody reads stdout or stderr any more."""
 
 
 @contextmanager
 def stopped_by_exception() -> Iterator[None]:
-    """Within, Ctrl-C is KeyboardInterrupt; typer, outside, would end with a code of its own."""
+    """Make Ctrl-C KeyboardInterrupt inside; typer, outside, would end with a code of its own."""
     ours = signal.getsignal(signal.SIGINT) is _stop_at_once
     if ours:
         signal.signal(signal.SIGINT, _stop)
@@ -93,7 +94,7 @@ def stopped_by_exception() -> Iterator[None]:
 
 @contextmanager
 def stopped_gently() -> Iterator[Callable[[], bool]]:
-    """Within, the first Ctrl-C asks to stop, which the function tells; the second is KeyboardInterrupt."""
+    """Make the first Ctrl-C ask to stop, which the function reports; the second is KeyboardInterrupt."""
     asked = False
 
     def ask(_number: int, _frame: FrameType | None) -> None:
@@ -118,7 +119,7 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def _stop_at_once(_number: int, _frame: FrameType | None) -> None:
-    """The kernel ends the launch, if one runs: see `system.process.Child`."""
+    """End at once; the kernel ends a running launch, see `system.process.Child`."""
     os.write(2, b"steelyard: stopped\n")
     os._exit(_STOPPED)
 
@@ -128,7 +129,7 @@ def _exit_by_signal(number: int, _frame: FrameType | None) -> None:
 
 
 def _raise_again(what: sys.UnraisableHookArgs) -> None:
-    """Raise an interruption that met a destructor, which Python reports and forgets, again a moment later."""
+    """Raise an interruption that a destructor lost again a moment later; Python only reports it."""
     interruption = what.exc_value
     if not isinstance(interruption, KeyboardInterrupt | SystemExit):
         sys.__unraisablehook__(what)
@@ -142,9 +143,9 @@ def _raise_again(what: sys.UnraisableHookArgs) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Stand in for streams that were closed, or the next file that is opened would be taken for one.
+    """Replace streams that were closed, or the next file that is opened would be taken for one.
 
-    What the encoding of the others lacks is replaced.
+    Letters that the encoding of the others lacks are replaced.
     """
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)

@@ -49,7 +49,7 @@ class ValidateOptions:
 
 
 def validate(options: ValidateOptions) -> None:
-    """Hold every method against simulated ground truth; exit code 1 when a claim does not hold."""
+    """Compare every method with simulated ground truth; exit code 1 if a claim does not hold."""
     from steelyard.validate import Wishes, check_claims, document, report_lines, user_machine
     from steelyard.validate import validate as simulate_all
 

@@ -1,4 +1,4 @@
-"""Batch systems, a row each: how to give one a job and to ask about it, and which hosts it gave this process.
+"""Batch systems, a row each: how to submit a job, ask for its state, and read the hosts of an allocation.
 
 Every command is a list of words and never a line for a shell. What a job's script holds is quoted where the
 script is made (campaign/batch.py).
@@ -42,7 +42,7 @@ class Wanted(Struct, frozen=True):
     log: str
     account: str | None = None
     partition: str | None = None
-    words: tuple[str, ...] = ()  # for the command that submits, as they are
+    words: tuple[str, ...] = ()  # for the command that submits, unchanged
 
     @property
     def clock(self) -> str:
@@ -51,29 +51,29 @@ class Wanted(Struct, frozen=True):
 
 
 class JobState(Struct, frozen=True):
-    """Where a job is, and what the batch system says of it in its own words."""
+    """The phase of a job, and its state in the batch system's own words."""
 
     phase: JobPhase
     words: str = ""
 
 
 class BatchSystem(Struct, frozen=True):
-    """How a batch system is spoken to.
+    """The commands and outputs of a batch system.
 
-    `submit` gives the command; `job_id` finds the job's name in its answer. `ask` are commands that tell of a
-    job, tried in turn until `read` makes something of an answer. `cancel` is the command that ends one.
-    `valued` are the options of `submit` whose value may be the next word. The variable `inside` is set in an
-    allocation, and `hosts` reads its hosts. `switches` are a command that tells of the switches, and what
-    reads from its answer the one that each host hangs from.
+    `submit` makes the command; `job_id` finds the job's name in its answer. `ask` are commands that show a
+    job, tried in turn until `read` understands an answer. `cancel` is the command that ends a job. `valued`
+    are the options of `submit` whose value may be the next word. The variable `inside` is set in an
+    allocation, and `hosts` reads its hosts. `switches` are a command that shows the switches, and a function
+    that reads each host's from its answer.
     """
 
     name: str
     submit: Callable[[Wanted], tuple[str, ...]]
     job_id: re.Pattern[str]
-    ask: tuple[tuple[str, ...], ...]  # to which the job's name is added
+    ask: tuple[tuple[str, ...], ...]  # the job's name is added
     read: Callable[[str], JobState | None]
     cancel: tuple[str, ...]
-    valued: str  # without their dash, a blank between two
+    valued: str  # without their dash, separated by blanks
     inside: str
     hosts: Callable[[Mapping[str, str]], tuple[AllocatedHost, ...]]
     switches: tuple[tuple[str, ...], Callable[[str], dict[str, str]]] | None = None
@@ -81,14 +81,14 @@ class BatchSystem(Struct, frozen=True):
 
 
 def _option(flag: str, value: str | None) -> tuple[str, ...]:
-    """`--account=A` in one word, `-A A` in two; nothing without a value."""
+    """Write `--account=A` in one word, `-A A` in two; nothing without a value."""
     if value is None:
         return ()
     return (f"{flag}{value}",) if flag.endswith("=") else (flag, value)
 
 
 def _in_phase(word: str, pending: str, running: str, words: str) -> JobState:
-    """The phase of a state's name; one that is in neither list is an end."""
+    """Find the phase for the name of a state; a name in neither list is an end."""
     for phase, names in (("pending", pending), ("running", running)):
         if word in names.split():
             return JobState(phase, words)  # type: ignore[arg-type]
@@ -112,7 +112,9 @@ _SLURM_RUNNING = "RUNNING COMPLETING SUSPENDED SIGNALING STAGE_OUT STOPPED RESIZ
 
 
 def _read_slurm(text: str) -> JobState | None:
-    """`PENDING Resources` of squeue, `CANCELLED by 0` of sacct, `JobState=FAILED Reason=...` of scontrol."""
+    """Read `PENDING Resources` of squeue, `CANCELLED by 0` of sacct, `JobState=FAILED Reason=...` of
+    scontrol.
+    """
     match = re.search(r"^.*?JobState=(\S+)(?: Reason=(\S+))?", text) or re.search(
         r"^\s*([A-Z_]+)\b *(.*)", text
     )
@@ -142,7 +144,7 @@ def _hosts_slurm(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
 
 
 def _switches_slurm(text: str) -> dict[str, str]:
-    """The lines of the tree at level 0: hosts hang from the switches there."""
+    """Read the lines of the tree at level 0, whose switches connect hosts."""
     found: dict[str, str] = {}
     for match in re.finditer(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE):
         with contextlib.suppress(InputError):
@@ -151,7 +153,7 @@ def _switches_slurm(text: str) -> dict[str, str]:
 
 
 def _submit_pbs(wanted: Wanted) -> tuple[str, ...]:
-    """Without mpiprocs the file of hosts has a line for each."""
+    """Submit with mpiprocs; without it the file of hosts has only one line for each."""
     chunk = f"select={wanted.hosts}:ncpus={wanted.cpus}:mpiprocs={wanted.cpus}"
     asked = ("-N", wanted.name, "-l", chunk, "-l", "place=scatter:excl", "-l", f"walltime={wanted.clock}")
     whose = (*_option("-A", wanted.account), *_option("-q", wanted.partition))
@@ -168,7 +170,7 @@ def _read_pbs(text: str) -> JobState | None:
 
 
 def _hosts_pbs(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
-    """A line for each rank that was asked for; one line each says nothing of CPUs."""
+    """Read the hosts: a line for each rank that was asked for; single lines show no CPUs."""
     path = Path(environ["PBS_NODEFILE"])
     try:
         text = read_regular(path).decode()
@@ -179,7 +181,7 @@ def _hosts_pbs(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
 
 
 def _submit_lsf(wanted: Wanted) -> tuple[str, ...]:
-    """LSF joins the words of the command and gives them to a shell: they are quoted for it."""
+    """Quote the words of the command: LSF joins them and gives them to a shell."""
     slots = ("-n", str(wanted.hosts * wanted.cpus), "-R", f"span[ptile={wanted.cpus}]")
     asked = ("-J", wanted.name, *slots, "-x", "-W", str(wanted.minutes), "-o", wanted.log)
     whose = (*_option("-P", wanted.account), *_option("-q", wanted.partition))
@@ -219,7 +221,7 @@ def _read_flux(text: str) -> JobState | None:
 
 
 def _hosts_flux(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
-    """Flux tells its resources on request: how many hosts and cores, and their names."""
+    """Ask Flux for its resources: how many hosts and cores, and the names of hosts."""
     if shutil.which("flux", path=environ.get("PATH")) is None:
         raise InputError("FLUX_URI is set, as in an allocation of flux, but there is no flux on PATH")
     argv = ["flux", "resource", "list", "-n", "-s", "up", "-o", "{nnodes} {ncores} {nodelist}"]
@@ -228,7 +230,7 @@ def _hosts_flux(environ: Mapping[str, str]) -> tuple[AllocatedHost, ...]:
     if done.code != 0 or match is None:
         raise InputError(f"'{' '.join(argv[:3])}' did not name its hosts: {visible(done.err.strip()[:200])}")
     hosts, cores = int(match[1]), int(match[2])
-    each = cores // hosts if hosts and cores % hosts == 0 else None  # not told of each
+    each = cores // hosts if hosts and cores % hosts == 0 else None  # the cores of each host are not shown
     return tuple(AllocatedHost(name, each) for name in expand_hosts(match[3], "'flux resource list'"))
 
 
@@ -296,9 +298,9 @@ BATCH_SYSTEMS = {
 
 
 def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | None:
-    """The allocation that this process is in, the innermost of several; None outside.
+    """Find the allocation of this process, the innermost of several; None outside.
 
-    Raises InputError where the variables of a batch system make no sense.
+    Raises InputError if the variables of a batch system make no sense.
     """
     for system in reversed(BATCH_SYSTEMS.values()):
         if environ.get(system.inside):
@@ -314,7 +316,7 @@ def read_allocation(environ: Mapping[str, str] = os.environ) -> Allocation | Non
 
 
 def with_switches(allocation: Allocation) -> Allocation:
-    """The allocation with the switch of each host, where the batch system knows them."""
+    """Add the switch of each host to the allocation, if the batch system knows it."""
     told = BATCH_SYSTEMS[allocation.system].switches
     if told is None or shutil.which(told[0][0]) is None:
         return allocation

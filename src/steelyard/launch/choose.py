@@ -1,4 +1,4 @@
-"""Which launcher starts the ranks of an MPI: one that is named, that of the allocation, or the MPI's own."""
+"""Choose the launcher of ranks: the one that is named, that of the allocation, or the MPI's own."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ASK_SECONDS = 30.0
 
 
 def choose_launcher(word: str | None, mpi: Mpi, allocation: Allocation | None) -> Launcher:
-    """The launcher that `word` names, by the row or the program; without one the usual one.
+    """Choose the launcher that `word` names, by row or by program; without a word the usual one.
 
-    That is the launcher of the batch system whose allocation we are in, where it is there and starts this
-    MPI, else the mpiexec of the MPI. Raises InputError for a launcher that there is not, or that cannot.
+    That is the launcher of the batch system around us, if it exists and starts this MPI, else the mpiexec of
+    the MPI. Raises InputError for a launcher that does not exist, or that cannot start the MPI.
     """
     own = next(row for row in LAUNCHERS if row.name == library_of(mpi.family, mpi.version).own)
     able = [row for row in LAUNCHERS if mpi.family in row.starts and (row.program is not None or row is own)]
@@ -45,18 +45,18 @@ def choose_launcher(word: str | None, mpi: Mpi, allocation: Allocation | None) -
 
 
 def launcher_names() -> tuple[str, ...]:
-    """What --launcher takes: programs, and names of rows."""
+    """List the values of --launcher: programs, and names of rows."""
     return tuple(dict.fromkeys([*(row.word for row in LAUNCHERS), *(row.name for row in LAUNCHERS)]))
 
 
 def why_not(row: Launcher) -> str | None:
-    """Why a launcher cannot be used here, in half a sentence; None when it can."""
+    """Explain in half a sentence why a launcher cannot be used here; None if it can."""
     return _why_not(row.name, os.environ.get("PATH", ""))
 
 
 @functools.lru_cache
 def _why_not(name: str, path: str) -> str | None:
-    """Asked once for each PATH: a campaign has many launches."""
+    """Ask once for each PATH, because a campaign has many launches."""
     row = next(row for row in LAUNCHERS if row.name == name)
     if row.program is None:
         return None

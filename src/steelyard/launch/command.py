@@ -1,9 +1,9 @@
-"""How an engine is started: the command line, and the variables that are set on purpose.
+"""Start an engine: the command line, and the variables that are set on purpose.
 
-What every MPI is asked for is the same: rank r on the r-th group of cores, a core per thread, nothing shared.
-A placement that is asked for is the engine's to bind, which knows its rank before MPI_Init: each launcher has
-limits of its own. The engine reports where its ranks really are. `environment` is what is set on purpose,
-and is recorded.
+Every MPI is asked for the same: rank r on the r-th group of cores, a core per thread, nothing shared. If a
+placement is asked for, the engine binds ranks itself, because each launcher has other limits; it knows its
+rank before MPI_Init. The engine reports where its ranks really are. `environment` is set on purpose, and
+recorded.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from steelyard.system.topology import check_cpus
 class LaunchCommand(msgspec.Struct, frozen=True):
     """Start `[*argv_prefix, engine.path, "run", *engine_args, ...]` with os.environ | environment.
 
-    The variables `unset` are taken out.
+    The variables `unset` are removed.
     """
 
     argv_prefix: tuple[str, ...]
     engine_args: tuple[str, ...]
     environment: dict[str, str]
-    preset: str | None  # "oversubscribed" when there are more ranks and threads than cores
-    notes: tuple[str, ...]  # what a reader of the numbers should know
+    preset: str | None  # "oversubscribed" if there are more ranks and threads than cores
+    notes: tuple[str, ...]  # for readers of the results
     unset: tuple[str, ...] = ()  # variables
     launcher: str | None = None  # None without MPI
-    hosts: tuple[str, ...] = ()  # that it was told; none without an allocation
+    hosts: tuple[str, ...] = ()  # given to the launcher; none without an allocation
 
 
 def plan_launch(
@@ -55,12 +55,11 @@ def plan_launch(
     extra: Sequence[str] = (),
     allocation: Allocation | None = None,
 ) -> LaunchCommand:
-    """Plan the start of what is asked for; `extra` goes to the launcher as it is.
+    """Plan the start of a request; `extra` goes to the launcher unchanged.
 
-    All hosts are taken to be like this machine. Raises InputError when there are more ranks and threads than
-    cores of a host and that is not asked for, where the allocation is too small, where the placement names a
-    CPU that this process may not use, or where OpenMP's variables in our environment contradict what is asked
-    for.
+    All hosts are assumed to be like this machine. Raises InputError if there are more ranks and threads than
+    cores of a host and that was not asked for, if the allocation is too small, if the placement names a CPU
+    that this process may not use, or if OpenMP's variables in our environment contradict the request.
     """
     ranks, threads = request.ranks // (request.hosts or 1), request.threads
     named = request.placement.hosts if request.placement else ()
@@ -153,12 +152,12 @@ def plan_launch(
 
 
 def _around(env: Mapping[str, str], name: str) -> str:
-    """The modules or the wrapper of a launch; nothing where there are none."""
+    """Find the modules or the wrapper of a launch; nothing if there are none."""
     return "" if env.get(name) == UNSET else env.get(name, "")
 
 
 def _check_room(hosts: Sequence[AllocatedHost], wanted: int) -> None:
-    """Raises InputError where the batch system gave fewer CPUs of a host than ranks and threads want."""
+    """Raise InputError if the batch system gave fewer CPUs of a host than ranks and threads need."""
     for host in hosts:
         if host.cpus is not None and host.cpus < wanted:
             raise InputError(
@@ -168,7 +167,7 @@ def _check_room(hosts: Sequence[AllocatedHost], wanted: int) -> None:
 
 
 def _cpu_lists(cpus: Sequence[int], threads: int) -> str:
-    """The CPUs of each rank's threads as the engine takes them: `0,2/1,3`."""
+    """Write the CPUs of each rank's threads for the engine: `0,2/1,3`."""
     ranks = (cpus[first : first + threads] for first in range(0, len(cpus), threads))
     return "/".join(",".join(map(str, rank)) for rank in ranks)
 
@@ -176,10 +175,10 @@ def _cpu_lists(cpus: Sequence[int], threads: int) -> str:
 def _openmp(
     engine: Engine, ranks: int, threads: int, cores: CoreCpus, placement: Placement | None, over: bool
 ) -> dict[str, str]:
-    """Each OpenMP thread stays on a core of its own, or where the placement wants it.
+    """Keep each OpenMP thread on a core of its own, or where the placement puts it.
 
-    The variables are the same for all ranks: those of several that the engine binds have their rank's CPUs
-    between them and are not bound one by one.
+    The variables are the same for all ranks. If the engine binds several ranks, the threads of a rank share
+    its CPUs and are not bound one by one.
     """
     if threads == 1 or (placement is None and (over or (engine.mpi is None and ranks > 1))):
         return {}

@@ -1,7 +1,7 @@
-"""What starts ranks: how each launcher is told how many, on which hosts, and on which cores, a row each.
+"""Launchers of ranks, a row each: their words for how many ranks, on which hosts, and on which cores.
 
-Rank r of a host is to have the r-th group of its cores, a core per thread, nothing shared. Library and
-launcher are two things: libraries.py says which comes with which.
+Rank r of a host gets the r-th group of its cores, a core per thread, nothing shared. Library and launcher are
+two things: libraries.py says which comes with which.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ CoreCpus = Sequence[Sequence[int]]  # the hardware threads of each core
 
 
 class Start(Struct, frozen=True):
-    """So many ranks on these hosts, as many on each; without names the launcher knows where, on one host.
+    """A number of ranks on these hosts, equally many on each; without names on one host of the launcher's
+    choice.
 
-    `groups` are the cores of each rank of a host, none for ranks that are left alone. `restricted`: this
-    process may use only some of the CPUs.
+    `groups` are the cores of each rank of a host, none for unbound ranks. `restricted`: this process may use
+    only some of the CPUs.
     """
 
     ranks: int
@@ -33,7 +34,7 @@ class Start(Struct, frozen=True):
 
 
 class LauncherWords(Struct, frozen=True):
-    """Arguments of a launcher and variables for one way of binding."""
+    """Arguments of a launcher, and variables, for one way of binding."""
 
     argv: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}
@@ -41,13 +42,13 @@ class LauncherWords(Struct, frozen=True):
 
 
 class Launcher(Struct, frozen=True):
-    """How one launcher is told what is the same for all.
+    """The words of one launcher.
 
-    `counted` says how many ranks and where, `bound` binds them; `free` leaves them alone, up to one for each
-    hardware thread, and `oversubscribed` lets more of them share cores (None: `free` does). `program` is None
-    for the library's own mpiexec, else a program on PATH, which is known by what it says (`known_by`:
+    `counted` says how many ranks and where, `bound` binds them. `free` leaves them unbound, up to one for
+    each hardware thread, and `oversubscribed` lets more of them share cores (None: `free` does). `program` is
+    None for the library's own mpiexec, else a program on PATH, recognised by its output (`known_by`:
     arguments and a text). `within` is the batch system in whose allocations it is the default. `local_rank`
-    are the variables that tell a rank its number on its host, those of ENGINE_READS alone.
+    are the variables with a rank's number on its host, only those of ENGINE_READS.
     """
 
     name: str
@@ -62,35 +63,35 @@ class Launcher(Struct, frozen=True):
     within: str | None = None
     local_rank: tuple[str, ...] = ()
     as_root: Mapping[str, str] = {}
-    tried: bool = True  # on a real system; else only on the words of its manual
+    tried: bool = True  # on a real system; else only by its manual
 
     @property
     def word(self) -> str:
-        """What it is called on a command line, by several rows: `srun`."""
+        """Its name on a command line, which rows may share: `srun`."""
         return self.program or "mpiexec"
 
 
 def _joined(start: Start, within: str, between: str) -> str:
-    """Linux's numbers of the CPUs of each rank of a host."""
+    """Join Linux's numbers of the CPUs of each rank of a host."""
     ranks = (within.join(str(cpu) for core in cores for cpu in core) for cores in start.groups)
     return between.join(ranks)
 
 
 def _masks(start: Start) -> str:
-    """The CPUs of each rank of a host as masks of Linux's numbers."""
+    """Write the CPUs of each rank of a host as masks of Linux's numbers."""
     return ",".join(f"0x{sum(1 << cpu for core in cores for cpu in core):x}" for cores in start.groups)
 
 
 def _count_openmpi(start: Start) -> tuple[str, ...]:
-    """A host that is named without a number has one slot."""
+    """Name hosts with numbers: one without a number has one slot."""
     hosts = ",".join(f"{host}:{start.per_host}" for host in start.hosts)
     return (*(("--host", hosts) if hosts else ()), "-n", str(start.ranks))
 
 
 def _bind_openmpi(start: Start) -> LauncherWords:
-    """Open MPI counts cores itself, in the hardware's order, and does not see that taskset left it fewer.
+    """Bind by slots: Open MPI counts cores itself, in the hardware's order, and ignores taskset.
 
-    Its lists of CPUs (--cpu-list, pe-list) are hwloc's logical numbers, not Linux's, so they are no way out.
+    Its lists of CPUs (--cpu-list, pe-list) are hwloc's logical numbers, not Linux's, so they do not help.
     """
     if start.restricted:
         note = (
@@ -107,12 +108,12 @@ def _count_hydra(start: Start) -> tuple[str, ...]:
 
 
 def _bind_hydra(start: Start) -> LauncherWords:
-    """Hydra takes Linux's numbers: CPUs of one rank joined by +, ranks by commas."""
+    """Bind by Linux's numbers: CPUs of one rank joined by +, ranks by commas."""
     return LauncherWords(argv=("-bind-to", "user:" + _joined(start, "+", ",")))
 
 
 def _bind_intel(start: Start) -> LauncherWords:
-    """Intel's Hydra binds by masks; its -bind-to does nothing."""
+    """Bind by masks, which Intel's Hydra reads; its -bind-to has no effect."""
     return LauncherWords(environment={"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{_masks(start)}]"})
 
 
@@ -125,7 +126,7 @@ def _count_srun(start: Start) -> tuple[str, ...]:
 
 
 def _bind_srun(start: Start) -> LauncherWords:
-    """Slurm takes masks only from who has the whole host; then --cpus-per-task would take CPUs away again."""
+    """Bind by masks, which need the whole host; without it, --cpus-per-task would remove CPUs again."""
     if start.restricted:
         return LauncherWords(argv=(f"--cpus-per-task={start.threads}", "--cpu-bind=cores"))
     return LauncherWords(argv=(f"--cpu-bind=mask_cpu:{_masks(start)}",))
@@ -137,18 +138,18 @@ def _count_flux(start: Start) -> tuple[str, ...]:
 
 
 def _bind_flux(start: Start) -> LauncherWords:
-    """By Flux itself: as many tasks on a host, each bound to a part of it."""
+    """Bind by Flux: as many tasks on each host, each bound to a part of it."""
     del start
     return LauncherWords(argv=("-o", "cpu-affinity=per-task"))
 
 
 def _count_jsrun(start: Start) -> tuple[str, ...]:
-    """A resource set for each rank; jsrun fills host after host."""
+    """Make a resource set for each rank; jsrun fills host after host."""
     return ("--nrs", str(start.ranks), "--tasks_per_rs", "1", "--rs_per_host", str(start.per_host))
 
 
 def _bind_jsrun(start: Start) -> LauncherWords:
-    """By jsrun itself, which packs resource sets of so many cores."""
+    """Bind by jsrun, which packs resource sets of so many cores."""
     cores = str(start.threads)
     return LauncherWords(argv=("--cpu_per_rs", cores, "--bind", f"packed:{cores}"))
 
@@ -159,7 +160,7 @@ def _count_pals(start: Start) -> tuple[str, ...]:
 
 
 def _bind_pals(start: Start) -> LauncherWords:
-    """Linux's numbers: CPUs of one rank joined by commas, ranks by colons."""
+    """Bind by Linux's numbers: CPUs of one rank joined by commas, ranks by colons."""
     return LauncherWords(argv=("--cpu-bind", f"list:{_joined(start, ',', ':')}"))
 
 
@@ -169,19 +170,19 @@ def _count_aprun(start: Start) -> tuple[str, ...]:
 
 
 def _bind_aprun(start: Start) -> LauncherWords:
-    """As PALS does, with the number of threads."""
+    """Bind as PALS does, with the number of threads."""
     return LauncherWords(argv=("-d", str(start.threads), "-cc", _joined(start, ",", ":")))
 
 
-# What the engine looks for before MPI_Init (engine/launch/bind.c): the rank on a host, or, with PMI_ and
-# PMIX_, of the launch, which is the same on one host.
+# Variables that the engine reads before MPI_Init (engine/launch/bind.c): the rank on a host or, with PMI_ and
+# PMIX_, in the launch, which is the same on one host.
 ENGINE_READS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "PMIX_RANK", "SLURM_LOCALID")
 
 _OPENMPI_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def _srun(pmi: str, family: str, variable: str) -> Launcher:
-    """Slurm's launcher, which speaks to libraries by several interfaces."""
+    """Make the row of Slurm's launcher for one of its interfaces to libraries."""
     return Launcher(
         name=f"srun-{pmi}",
         program="srun",

@@ -1,6 +1,6 @@
-"""What an MPI library is told, whoever starts its ranks: a row for each that waits in its own way.
+"""Settings of MPI libraries for ranks that share cores: a row for each library with its own way of waiting.
 
-Who starts them is a launcher (launchers.py). `own` is the one that comes with the library.
+A launcher starts the ranks (launchers.py). `own` is the one that comes with the library.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from msgspec import Struct
 
 
 class MpiLibrary(Struct, frozen=True):
-    """`sharing` are the variables for ranks that share cores, with notes for who reads their times."""
+    """`sharing` are the variables for ranks that share cores, with notes for readers of the times."""
 
     own: str
     sharing: Mapping[str, str] = {}
     sharing_notes: tuple[str, ...] = ()
 
 
-# MPICH's collectives within a node spin on shared memory, whoever waits for the core; those over messages
+# MPICH's collectives within a node spin on shared memory, even if others wait for the core; those by messages
 # yield, and with HEAVY_YIELD they sleep for a moment: some 50 times faster with 4 ranks on 2 cores.
 _MPICH_SHARING = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 _OPENMPI_SHARING = {"OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -33,11 +33,11 @@ LIBRARIES = {
     "openmpi5": MpiLibrary("prrte", _OPENMPI_SHARING),
     "mpich4": MpiLibrary("hydra", _MPICH_SHARING, (_MPICH4_NOTE,)),
     "mpich5": MpiLibrary("hydra", _MPICH_SHARING),
-    "intel": MpiLibrary("intel"),  # it gives way by itself
+    "intel": MpiLibrary("intel"),  # it yields by itself
 }
 
 
 def library_of(family: str, version: str) -> MpiLibrary:
-    """The row of a family and version: Open MPI's launcher was replaced in 5, MPICH's waiting changed."""
+    """Choose the row of a family and version: Open MPI's launcher changed in 5, as did MPICH's waiting."""
     major = int(version.partition(".")[0] or 0)
     return LIBRARIES[family if family in LIBRARIES else f"{family}{4 if major < 5 else 5}"]

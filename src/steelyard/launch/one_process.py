@@ -1,4 +1,4 @@
-"""One process on one host, by the launcher that starts ranks there: for what has to be done on each host."""
+"""One process on one host, started by the launcher of ranks, for what must be done on each host."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class OneProcess(Struct, frozen=True):
 def plan_process(
     engine: Engine, launcher: str | None, allocation: Allocation | None, host: str | None
 ) -> OneProcess:
-    """A process of a host of the allocation (None: where a launcher puts it), which is not bound.
+    """Plan an unbound process on a host of the allocation (None: where a launcher puts it).
 
-    Raises InputError where the launcher cannot be used, or the engine has no MPI.
+    Raises InputError if the launcher cannot be used, or the engine has no MPI.
     """
     if engine.mpi is None:
         raise InputError(f"{engine.path} needs no launcher, and is on no other host")

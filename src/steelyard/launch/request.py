@@ -1,4 +1,4 @@
-"""What one launch is asked for, whatever starts it."""
+"""The request for one launch, for any launcher."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from steelyard.records.campaign_file import Placement
 
 
 class LaunchRequest(Struct, frozen=True):
-    """So many ranks of so many threads, and where and how they run."""
+    """A number of ranks and threads, where they are, and how they run."""
 
     ranks: int
     threads: int = 1
     placement: Placement | None = None
     omp: Mapping[str, str] = {}  # settings of OpenMP
-    env: Mapping[str, str] = {}  # variables, MODULES and WRAPPER; UNSET takes one out
-    oversubscribe: bool = False  # more ranks and threads than cores are wanted
+    env: Mapping[str, str] = {}  # variables, MODULES and WRAPPER; UNSET removes one
+    oversubscribe: bool = False  # more ranks and threads than cores are allowed
     yield_mode: str = "real"
-    hosts: int | None = None  # as many ranks on each; None: one host
-    launcher: str | None = None  # what starts them; None: the usual one
+    hosts: int | None = None  # of equal numbers of ranks; None: one host
+    launcher: str | None = None  # its name; None: the usual one

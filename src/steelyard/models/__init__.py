@@ -1,1 +1,1 @@
-"""What several test cases say together: overlap, scaling, efficiency, rankings."""
+"""Models of several test cases together: overlap, scaling, efficiency, rankings."""

@@ -1,14 +1,14 @@
-"""Which algorithm a broadcast or a scatter seems to use: the tree deduced from when each rank had done.
+"""The algorithm that a broadcast or a scatter seems to use, deduced from the end of each rank.
 
-A synchronised method (epoch, window, round-time) knows when each rank left the call, since the first one
-began it. Each launch holds its ranks' medians against every tree (`trees`) and votes for the family that
-misses least, if that explains what was seen and no other family does nearly as well. A family that two thirds
-of the launches vote for is named, with the interval of its share (`share_interval`); where none is, it is
-said which families the launches waver between. Where ping-pong of the same MPI was measured, too, a tree
-whose hop would take much more or less than such a message is left out.
+A synchronised method (epoch, window, round-time) records when each rank left the call, after the first one
+began it. Each launch compares its ranks' medians with every tree (`trees`). It votes for the family with the
+least error, if that error is small and no other family's error is nearly as small. A family with the votes of
+two thirds of the launches is named, with the interval of its share (`share_interval`). Otherwise the families
+that launches chose are listed. If ping-pong of the same MPI was measured, too, trees whose hop takes much
+more or less than such a message are left out.
 
-What it cannot see: a tree of hosts above a tree inside each; messages whose way through shared memory all
-ranks read at once, which looks like a flat tree in which no rank waits for another.
+It cannot see a tree of hosts above a tree inside each host. If all ranks read a message in shared memory at
+once, it looks like a flat tree in which no rank waits for another.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import share_interval
 
-LEAST_RANKS = 5  # of fewer, trees are alike
-# What goes out from one rank to all others, and the families that it may use.
+LEAST_RANKS = 5  # with fewer ranks, trees cannot be distinguished
+# Ops that send from one rank to all others, and the families that each may use.
 _FAN_OUTS = {"mpi.bcast": FAMILIES, "mpi.scatter": (FLAT, BINOMIAL)}
-_MISFIT = 0.06  # relative to the mean over ranks: a tree that misses more explains nothing
-_EXACT = 0.002  # trees that miss less than this are equally good
+_MISFIT = 0.06  # relative to the mean over ranks: a tree with a larger error explains nothing
+_EXACT = 0.002  # trees with smaller errors are equally good
 _NEARLY = 2.0  # a family whose error is below this multiple of the best one's is as good as the best
 _MAJORITY = 2 / 3  # of the launches
 
@@ -40,10 +40,10 @@ _MAJORITY = 2 / 3  # of the launches
 class SeenTree(Struct, frozen=True, kw_only=True):
     """A broadcast or a scatter of one size.
 
-    `family` is None where it cannot be told; `between` has those that it may be.
-    `votes` of `launches` were for the family, or for none; `share_low`..`share_high` is the interval (95 %)
-    of that share. `missed` is what its tree misses of the medians over launches, relative to their mean.
-    `parents[r]` is the rank that serves rank r, itself for the root; `finishes` is when ranks had done.
+    `family` is None if it is not known; `between` has the candidates. `votes` of `launches` were for the
+    family, or for none; `share_low`..`share_high` is the interval (95 %) of that share. `missed` is the error
+    of its tree against the medians over launches, relative to their mean. `parents[r]` is the rank that
+    serves rank r, itself for the root; `finishes` are the ends of the ranks.
     """
 
     bytes: int
@@ -59,9 +59,10 @@ class SeenTree(Struct, frozen=True, kw_only=True):
 
 
 class SeenAlgorithms(Struct, frozen=True, kw_only=True):
-    """A broadcast under one MPI over its sizes, ascending; `changes` are sizes from which on another is used.
+    """A broadcast under one MPI over ascending sizes; `changes` are the sizes from which on another family is
+    used.
 
-    Each change is `(bytes, family)`, the first one the smallest size whose family is known. `message`:
+    Each change is `(bytes, family)`; the first one is the smallest size whose family is known. `message`:
     whether ping-pong of the same MPI helped.
     """
 
@@ -77,7 +78,7 @@ class SeenAlgorithms(Struct, frozen=True, kw_only=True):
 
 
 def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
-    """Every broadcast of enough ranks whose ranks were seen to end, in the order of the rows."""
+    """Model every broadcast of enough ranks with recorded ends, in the order of the rows."""
     series: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         is_seen = row.status == "ok" and any(_is_whole(row, one.finishes) for one in row.launches)
@@ -86,7 +87,7 @@ def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
     return tuple(_algorithms(members, rows) for members in series.values())
 
 
-def untold_fan_outs(rows: Sequence[Row]) -> tuple[Row, ...]:
+def unseen_fan_outs(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Find each broadcast beside ping-pong whose tree cannot be determined: no record of when ranks ended."""
     found: dict[tuple[object, ...], Row] = {}
     told = set()
@@ -130,7 +131,7 @@ def _algorithms(members: Sequence[Row], rows: Sequence[Row]) -> SeenAlgorithms:
 
 
 def _beside(pingpong: Row, row: Row) -> bool:
-    """Was a ping-pong measured of the same MPI?"""
+    """Was a ping-pong of the same MPI measured?"""
     return pingpong.mpi == row.mpi and pingpong.status == "ok" and bool(pingpong.time)
 
 
@@ -171,7 +172,7 @@ def _seen(row: Row, root: int, message: Message | None) -> SeenTree:
 
 
 def candidates(fits: Sequence[TreeFit]) -> tuple[str, ...]:
-    """The families that explain what was seen, of fits with the nearest first; none where none does."""
+    """List the families that explain the data, from fits with the best first; empty if none does."""
     if not fits or fits[0].missed > _MISFIT:
         return ()
     most = max(_NEARLY * fits[0].missed, _EXACT)
@@ -179,12 +180,12 @@ def candidates(fits: Sequence[TreeFit]) -> tuple[str, ...]:
 
 
 def _from_root(finishes: Sequence[float] | FloatArray, root: int) -> FloatArray:
-    """When ranks had done, counted from the root on."""
+    """Order the ends of ranks from the root on."""
     return np.roll(np.asarray(finishes, dtype=np.float64), -root)
 
 
 def _parents(children: Children, root: int) -> tuple[int, ...]:
-    """Whom each rank has its message from, by the ranks' own numbers."""
+    """Find the rank that sends to each rank, in the ranks' own numbers."""
     ranks = len(children)
     found = [root] * ranks
     for rank, served in enumerate(children):

@@ -1,4 +1,6 @@
-"""Which arm is best at each line of a table, as of MPIs: launches are paired, all lines are one family."""
+"""The best arm, such as an MPI, in each line of a table. Launches are paired; all lines are one family of
+tests.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,14 @@ from msgspec import Struct
 from steelyard.stats.swaps import compare_arms
 
 ALPHA = 0.05  # of all pairs of all lines together
-LEAST = math.log(1.02)  # what two MPIs differ by that matters
+LEAST = math.log(1.02)  # a smaller difference of two MPIs does not matter
 Times = Mapping[str, Mapping[int, float]]  # of an MPI, by launch, in ns
 
 
 class Best(Struct, frozen=True):
-    """The best of a line, the adjusted p of pairs `a, b`, and whether so many launches could tell at all."""
+    """The best of a line, the adjusted p of pairs `a, b`, and whether the launches are enough to show a
+    difference.
+    """
 
     best: tuple[str, ...] = ()
     p: dict[str, float] = {}
@@ -25,12 +29,12 @@ class Best(Struct, frozen=True):
 
 
 def bests_of(table: Sequence[Times]) -> tuple[Best, ...]:
-    """For each line, the times of launches under each MPI: which are the best.
+    """Find the best MPIs of each line, from the times of launches under each MPI.
 
-    The best is the MPI with the least median; with it are all that are not told from it, or that differ by
-    less than `LEAST`. Launches are paired by their numbers, and pairs of MPIs compared over all lines
-    together by swapping them (`compare_arms`), so that in a table of equals any line has a false best in 5 %
-    of tables; several pairs share that by Bonferroni.
+    The best is the MPI with the least median, together with all that cannot be distinguished from it, or
+    differ by less than `LEAST`. Launches are paired by their numbers. Pairs of MPIs are compared over all
+    lines together by swaps (`compare_arms`), so that 5 % of tables of equal MPIs have a false best in any
+    line. Several pairs share these 5 % by Bonferroni.
     """
     mpis = list(dict.fromkeys(mpi for line in table for mpi in line))
     pairs = list(itertools.combinations(mpis, 2))
@@ -39,11 +43,11 @@ def bests_of(table: Sequence[Times]) -> tuple[Best, ...]:
 
 
 def leaders_of(table: Sequence[Times]) -> tuple[Best, ...]:
-    """As `bests_of` for lines of many arms: each arm is compared with that of the least median alone.
+    """Do as `bests_of` for lines of many arms: each arm is compared only with that of the least median.
 
-    Which one that is the data say: so each arm that is the first of a line is compared with all others over
-    all lines together, and p is that times the number of arms, each of which could have been it. In a table
-    of equals any line has a false best in 5 % of tables at most.
+    The data choose that arm. So each arm that is the first of a line is compared with all others over all
+    lines together, and p is multiplied by the number of arms that could have been the first. At most 5 % of
+    tables of equal arms have a false best in any line.
     """
     family = len({name for line in table for name in line})
     firsts = [_first(line) if len(line) > 1 else None for line in table]
@@ -57,7 +61,7 @@ def leaders_of(table: Sequence[Times]) -> tuple[Best, ...]:
 def _against(
     table: Sequence[Times], first: str, family: int
 ) -> list[dict[tuple[str, str], tuple[float, float, float]]]:
-    """For each line, an arm compared with each other that the line has, as in `_compared`."""
+    """Compare an arm with each other arm of each line, as `_compared` does."""
     pairs = [(j, other) for j, line in enumerate(table) if first in line for other in line if other != first]
     compared = _compared([(table[j][first], table[j][other]) for j, other in pairs], family)
     found: list[dict[tuple[str, str], tuple[float, float, float]]] = [{} for _ in table]
@@ -69,14 +73,14 @@ def _against(
 def _pair_over(
     table: Sequence[Times], pair: tuple[str, str], family: int
 ) -> list[tuple[float, float, float]]:
-    """For a pair of MPIs and each line: adjusted p, |logarithm of the ratio|, the least p that could be."""
+    """Compare a pair of MPIs in each line: adjusted p, |logarithm of the ratio|, the least possible p."""
     return _compared([(line.get(pair[0], {}), line.get(pair[1], {})) for line in table], family)
 
 
 def _compared(
     lines: Sequence[tuple[Mapping[int, float], Mapping[int, float]]], family: int
 ) -> list[tuple[float, float, float]]:
-    """The same of the times of two arms in each line, by launch."""
+    """Compare the times of two arms in each line, by launch, with the same result as `_pair_over`."""
     launches = [sorted(set(one) & set(other)) for one, other in lines]
     known = sorted({launch for one in launches for launch in one})
     found = [(1.0, 0.0, 1.0)] * len(lines)
@@ -94,7 +98,7 @@ def _compared(
 
 
 def _first(line: Times) -> str:
-    """The arm with the least median."""
+    """Find the arm with the least median."""
     return min(line, key=lambda name: float(np.median(list(line[name].values()))))
 
 

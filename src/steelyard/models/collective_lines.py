@@ -1,19 +1,20 @@
-"""Lines of collectives: at which sizes a collective changes its algorithm, and which one its cost is that of.
+"""Lines of collectives: the sizes at which a collective changes its algorithm, and the algorithm with its
+cost.
 
-The times of a collective over its sizes are cut into lines as those of messages are (`loggp`): where one line
-misses more than the scatter of launches explains, another algorithm, or another protocol of its messages,
-begins. Beside ping-pong of the same MPI a line has a cost in messages,
+The times of a collective over its sizes are cut into lines, as those of messages are (`loggp`). If the error
+of one line exceeds the scatter of launches, another algorithm begins, or another protocol of its messages. If
+ping-pong of the same MPI was measured, a line has a cost in messages,
 
     rounds = start / (L + 2 o)        passes = slope / G
 
-with L + 2 o of the shortest messages and G of messages as long as those of the line: so many messages follow
-each other, and so many times all bytes of a block pass a rank. An algorithm with known rounds and passes is
-named where both are within a factor of 1.4, and of no other. What a line cannot tell (a slope that is lost in
-its start, or the other way round) is not compared.
+with L + 2 o of the shortest messages, and G of messages as long as those of the line. `rounds` messages
+follow each other, and all bytes of a block pass a rank `passes` times. An algorithm is named if its known
+rounds and passes are both within a factor of 1.4, and those of no other are. A start or slope that the line
+does not determine, because the other one dominates, is not compared.
 
 Methods whose value is no latency (calls that overlap, bounds) are left out.
 
-What it cannot see: algorithms of equal cost; collectives through memory, which cost no messages at all.
+It cannot distinguish algorithms of equal cost. Collectives through memory cost no messages, so none is named.
 
 Sources: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH,
 IJHPCA 19, 2005; E. Chan and others, Collective communication: theory, practice, and experience, CCPE 19,
@@ -34,8 +35,8 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
 LEAST_SIZES = 6  # two lines of three sizes each
-_APART = 1.4  # factor by which rounds and passes may differ from an algorithm's
-_SEEN = 0.1  # of a line's time at one of its ends: a start or a slope that is less is not known
+_APART = 1.4  # factor by which rounds and passes may differ from those of an algorithm
+_SEEN = 0.1  # of a line's time at one of its ends: a smaller start or slope is not known
 
 Cost = Callable[[int], float]
 
@@ -56,7 +57,7 @@ def _twice(ranks: int) -> float:
     return 2.0 * (ranks - 1) / ranks
 
 
-# What an algorithm is called, its rounds and its passes of a block, by the collective.
+# The algorithms of each collective: name, rounds, passes of a block.
 _ALGORITHMS: dict[str, tuple[tuple[str, Cost, Cost], ...]] = {
     "mpi.bcast": (
         ("binomial", _rounds, _rounds),
@@ -91,7 +92,7 @@ _ALGORITHMS: dict[str, tuple[tuple[str, Cost, Cost], ...]] = {
 class CollectiveLine(Struct, frozen=True, kw_only=True):
     """A line of a collective: `piece` from its size on, `rounds` and `passes` in messages, None for unknown.
 
-    `algorithm` is the one that has this cost, None where none or several have.
+    `algorithm` is the only one with this cost; None if there is none, or several.
     """
 
     piece: LogPiece
@@ -101,7 +102,7 @@ class CollectiveLine(Struct, frozen=True, kw_only=True):
 
 
 class CollectiveLines(Struct, frozen=True, kw_only=True):
-    """A collective under one MPI over its sizes. `missed` is what its lines miss at most, relative."""
+    """A collective under one MPI over its sizes. `missed` is the largest relative error of its lines."""
 
     op: str
     mpi: str | None
@@ -113,7 +114,7 @@ class CollectiveLines(Struct, frozen=True, kw_only=True):
 
 
 def collective_lines_of(rows: Sequence[Row]) -> tuple[CollectiveLines, ...]:
-    """Every collective of six sizes or more, in the order of the rows."""
+    """Model every collective of six sizes or more, in the order of the rows."""
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         is_latency = row.role == COLLECTIVE and row.nature is None and row.bound is None
@@ -159,7 +160,7 @@ def _line(row: Row, piece: LogPiece, last: int, message: LogModel | None) -> Col
 
 
 def _named(base: str, ranks: int, rounds: float | None, passes: float | None) -> str | None:
-    """The one algorithm that costs as much; None where several do, or nothing is known."""
+    """Find the only algorithm with this cost; None if there are several, or the cost is not known."""
     if rounds is None and passes is None:
         return None
     fitting = [

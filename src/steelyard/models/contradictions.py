@@ -1,7 +1,8 @@
-"""Two independent methods, one quantity: what methods say of the same operation is held against each other.
+"""Contradictions between methods that measured the same operation.
 
-A lower bound that needs no common clock (ack, trigger) must not exceed a latency on synchronised clocks, nor
-may that leave the interval of the method bounds, which needs none either; all within what each states itself.
+A lower bound that needs no common clock (ack, trigger) must not exceed a latency on synchronised clocks. That
+latency must lie in the interval of the method bounds, which needs no common clock either. Each side may be
+off by its stated error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from steelyard.results.facets import ClockError, Windows
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
-SLACK = 0.02  # of the latency: what the start of a loop and rounding may do to a bound
+SLACK = 0.02  # of the latency: the effect that the start of a loop and rounding may have on a bound
 
 
 class Disagreement(Struct, frozen=True):
@@ -29,7 +30,9 @@ class Disagreement(Struct, frozen=True):
 
 
 def disagreements(rows: tuple[Row, ...]) -> tuple[Disagreement, ...]:
-    """Every contradiction between rows of one operation, size, team, placement and MPI, in rows' order."""
+    """Find every contradiction between rows of one operation, size, team, placement and MPI, in
+    rows' order.
+    """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.time is not None:
@@ -50,7 +53,9 @@ def _in_group(rows: list[Row]) -> Iterator[Disagreement]:
 
 
 def _contradiction(estimate: Row, other: Row) -> str | None:
-    """What is wrong between a latency on synchronised clocks and a row of another method, if anything is."""
+    """Say how a latency on synchronised clocks and a row of another method contradict each other,
+    if they do.
+    """
     latency, low, error = (
         estimate.time or 0.0,
         estimate.get(Windows).low_ns or 0.0,

@@ -1,10 +1,10 @@
-"""Threads or processes: streams of messages between as many cores, by threads and by processes.
+"""Threads or processes: streams of messages between the same number of cores, by threads and by processes.
 
-A stream has a pair of cores for every two: each core of one half sends to one of the other, so many messages
-in flight, one way. One-sided and two-sided calls, threads of few ranks and many ranks of one thread move the
-same bytes between the same cores then, and their rates may be compared:
+Half of the cores send, each to one core of the other half, with the same number of messages in flight, one
+way. One-sided and two-sided calls, threads of few ranks and many ranks of one thread then move the same bytes
+between the same cores, so their rates may be compared:
 
-    ratio = messages a second / those of two-sided calls of processes on as many cores
+    ratio = messages per second / those of two-sided calls of processes on as many cores
 
 Below 1 they are slower. Launches are paired, as those of arms are.
 """
@@ -21,18 +21,20 @@ from steelyard.records.kinds import LATENCY
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row
 
-_THREADED = "mpi.mt."  # how ops of several threads begin; one thread of them pays for the thread level, too
+_THREADED = (
+    "mpi.mt."  # prefix of ops of several threads; with one thread, such an op pays for the thread level, too
+)
 _EPOCHS = "sync"  # a parameter of one-sided ops
-_ALIKE = 1e-6  # between what a row moves, which is made from its bandwidth, and what streams move
+_ALIKE = 1e-6  # relative, between what a row moves by its bandwidth, and what streams move
 
 
 class Stream(Struct, frozen=True, kw_only=True):
     """A way to move messages of `bytes` between `cores` cores.
 
-    `rate` is in messages/s of all, `in_flight` how many of a pair are at once. `ratio` is the rate over that
-    of `base`, the two-sided op of processes on `against` cores, with its interval where several launches
-    tell; `is_base`: this is that op. A line of one pair alone stands among those of more cores, too: `cores`
-    is 2 of it, and `against` theirs.
+    `rate` is in messages/s of all, `in_flight` the number that each pair has in flight. `ratio` is the rate
+    over that of the base, the two-sided op of processes on `against` cores, with its interval if there are
+    several launches; `is_base`: this is that op. A stream of a single pair stands among those of more cores,
+    too: its `cores` is 2, and `against` theirs.
     """
 
     mpi: str
@@ -53,7 +55,7 @@ class Stream(Struct, frozen=True, kw_only=True):
 
 
 def streams_of(rows: Sequence[Row]) -> tuple[Stream, ...]:
-    """The streams of each size and number of cores, the fastest first, where threads are among them."""
+    """List the streams of each size and number of cores, the fastest first, if some are by threads."""
     groups: dict[tuple[object, ...], dict[int, list[Row]]] = {}
     for row in rows:
         if (count := _in_flight(row)) is not None:
@@ -75,11 +77,11 @@ def _streams(by_cores: dict[int, list[Row]]) -> Iterator[Stream]:
 
 
 def _stream(row: Row, base: Row, against: int) -> Stream | None:
-    """None where a ratio cannot be made."""
+    """Make a stream; None if a ratio cannot be made."""
     ratio, count = ratio_of(base, row), _in_flight(row)
     if ratio is None or count is None:
         return None
-    fewer = _cores(row) / against  # it moves so much less
+    fewer = _cores(row) / against  # it moves only this fraction
     return Stream(
         mpi=row.mpi or "",
         bytes=row.bytes,
@@ -100,7 +102,7 @@ def _stream(row: Row, base: Row, against: int) -> Stream | None:
 
 
 def _base(rows: Sequence[Row]) -> Row | None:
-    """The first two-sided op of processes."""
+    """Find the first two-sided op of processes."""
     plain = (
         row
         for row in rows
@@ -114,7 +116,9 @@ def _cores(row: Row) -> int:
 
 
 def _in_flight(row: Row) -> int | None:
-    """How many messages a pair has in flight; None of what is no stream of pairs, or was not measured."""
+    """Count the messages that a pair has in flight; None if the row is no stream of pairs, or was not
+    measured.
+    """
     if row.mpi is None or row.status != "ok" or not row.time or not row.bytes or _cores(row) % 2:
         return None
     asked = row.params.get("calls", row.params.get("window"))

@@ -1,16 +1,17 @@
-"""The floor under MPI: what each layer below it takes for the same message, and MPI's efficiency against it.
+"""The floor under MPI: the time of each layer below it for the same message, and MPI's efficiency against it.
 
 A layer is an op that brings a message from one rank to another without MPI. With t_MPI the time of MPI's
-message (one way, or of a window) and t_layer that of the same bytes through a layer, under the same method,
+message (one way, or of a window) and t_layer that of the same bytes through a layer, by the same method,
 
     efficiency = t_layer / t_MPI
 
-for the fastest layer that could have stood in: through the memory of one host, where the ranks are on one;
-over the network between hosts, and where the environment makes MPI use TCP. What libfabric and UCX are given
-counts as what they carried it by. It is not clipped: above 1, MPI
-is faster than the floor that we know. The same ratio is given for each layer.
+for the fastest layer that could have replaced it: through memory, if all ranks are on one host; over the
+network between hosts, or if the environment makes MPI use TCP. Messages of libfabric and UCX count as the
+transport that carried them. The efficiency is not clipped: above 1, MPI is faster than the known floor. The
+same ratio is given for each layer.
 
-`mem.copy` moves the bytes but tells nobody, so it is drawn and has a ratio, but is not a floor of messages.
+`mem.copy` moves the bytes but notifies nobody, so it is drawn and has a ratio, but is not a floor of
+messages.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from steelyard.results.row import Row
 
 
 class LayerRatio(Struct, frozen=True):
-    """A layer against MPI: its time in ns, `ratio` = t_layer / t_MPI and where that lies.
+    """A layer against MPI: its time in ns, `ratio` = t_layer / t_MPI and its interval.
 
-    `transport` is what carried the messages, where a library chose.
+    `transport` is what carried the messages, if a library chose it.
     """
 
     op: str
@@ -48,9 +49,9 @@ class LayerRatio(Struct, frozen=True):
 class Efficiency(Struct, frozen=True):
     """MPI's time for a message in ns, and every layer's ratio to it, the fastest first.
 
-    `low`..`high` is where the efficiency lies when both times lie in their intervals: with intervals of
-    probability L each that is at least 1 - 2 (1 - L). `floor` is None, and so is the efficiency, where no
-    layer was measured that could stand in. `role` is `latency` of messages there and back, `bandwidth` of
+    `low`..`high` is the range of the efficiency if both times lie in their intervals: with intervals of
+    probability L each, its probability is at least 1 - 2 (1 - L). `floor` and the efficiency are None if no
+    layer was measured that could replace MPI. `role` is `latency` of messages there and back, `bandwidth` of
     streams.
     """
 
@@ -71,7 +72,7 @@ class Efficiency(Struct, frozen=True):
 
     @property
     def floor_words(self) -> str:
-        """The floor as `LayerRatio.words` has it; `none` without."""
+        """The floor as in `LayerRatio.words`; `none` without one."""
         return _words(self.floor or "none", self.floor_transport)
 
 
@@ -80,7 +81,7 @@ def _words(op: str, transport: str | None) -> str:
 
 
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
-    """For each row of MPI that has a layer beside it, in their order."""
+    """Compare each row of MPI that has a layer beside it, in their order."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
     below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
     found = (_efficiency(row, below) for row in good if row.layer == MPI)

@@ -1,9 +1,9 @@
-"""Exchanges of applications: each way to move a halo against messages of one thread, and against what
-micro-benchmarks of the same ways say.
+"""Exchanges of applications: each way to move a halo against messages of one thread, and the order of ways in
+micro-benchmarks.
 
-A way is a back end, how many threads move (`movers`), and whether they share a window or communicator. A
-ratio is the time with a way over that with nonblocking messages of one thread, in the same launch; below 1
-the way is faster. Launches of ways take turns, so that each ratio is of neighbours in time.
+A way is a back end, a number of threads that move messages (`movers`), and whether they share a window or
+communicator. A ratio is the time with a way over that with nonblocking messages of one thread, in the same
+launch; below 1 the way is faster. Launches of ways alternate, so that each ratio compares neighbours in time.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from steelyard.results.facets import Inside
 from steelyard.results.row import Row
 from steelyard.stats import Interval, kendall
 
-BASE = "nonblocking"  # whose messages everything is held against
+BASE = "nonblocking"  # the back end that all others are compared with
 _BACKEND, _BACK = "backend", "back"  # the parameter of an application, and of a halo
-# What a halo calls a back end -> what an application calls it.
+# The name of a back end in a halo -> its name in an application.
 _NAMES = {"sendrecv": "blocking", "neighborw": "neighbour", "neighbor": "neighbour"}
 _LEAST_WAYS = 3  # two orders of two agree by chance half of the time
 
 
 class ExchangeWay(Struct, frozen=True, kw_only=True):
     """A way: its time in ns, the ratio to `BASE` with its interval over launches, and the share of the phases
-    that communicate, waiting included; None where no phases were recorded. `shares` are those of all phases.
+    that communicate, waiting included; None if no phases were recorded. `shares` are those of all phases.
     `apart`: each mover has a window or communicator of its own.
     """
 
@@ -47,11 +47,12 @@ class ExchangeWay(Struct, frozen=True, kw_only=True):
 
 
 class MicroOrder(Struct, frozen=True, kw_only=True):
-    """A halo of about the size of the application's messages, and the ways in its order and in the other's.
+    """A halo with messages of about the application's size, and the ways in its order and in the
+    application's.
 
-    Both are of ranks of so many threads, the fastest first; names of ways are those of `way_name`. `tau` is
-    Kendall's of the two, with its exact p. `verdict` as of `Agreement`: whether the micro-benchmark names the
-    exchange that is best in the application.
+    Both are of ranks of `threads` threads, the fastest first; ways are named by `way_name`. `tau` is
+    Kendall's of the two orders, with its exact p. `verdict` as in `Agreement`: whether the micro-benchmark
+    names the exchange that is best in the application.
     """
 
     op: str
@@ -67,9 +68,9 @@ class MicroOrder(Struct, frozen=True, kw_only=True):
 
 
 class Exchanges(Struct, frozen=True, kw_only=True):
-    """An application's ways under one MPI, as they were measured; `base` is the one that ratios are to.
+    """An application's measured ways under one MPI; ratios are to `base`.
 
-    `orders` has one for each number of threads that a halo was measured with, too.
+    `orders` has one for each number of threads with which a halo was measured, too.
     """
 
     op: str
@@ -82,12 +83,14 @@ class Exchanges(Struct, frozen=True, kw_only=True):
 
 
 def exchanges_of(rows: Sequence[Row]) -> tuple[Exchanges, ...]:
-    """Each application that was measured with `BASE` by one thread and with another way, in their order."""
+    """Compare the ways of each application that was measured with `BASE` by one thread and with
+    another way.
+    """
     return tuple(_exchanges(own, base, rows) for own, base in _applications(rows))
 
 
 def other_ways(rows: Sequence[Row]) -> frozenset[int]:
-    """By `id`: the rows of these applications but for their bases."""
+    """Map the rows of these applications by `id`, without their bases."""
     return frozenset(id(row) for own, base in _applications(rows) for row in own if row is not base)
 
 
@@ -96,7 +99,7 @@ def _is_good(row: Row) -> bool:
 
 
 def _applications(rows: Sequence[Row]) -> Iterator[tuple[Sequence[Row], Row]]:
-    """The rows of each application's problem, and the base among them; none without it or of it alone."""
+    """Group the rows of each application's problem, with the base; none without a base or other ways."""
     problems: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if is_kernel(row) and _BACKEND in row.params and _is_good(row):
@@ -166,7 +169,7 @@ def _orders(own: Sequence[Row], base: Row, rows: Sequence[Row]) -> Iterator[Micr
 
 
 def _order(macro: Mapping[str, Row], base: Row, rows: Sequence[Row], threads: int) -> MicroOrder | None:
-    """The application's order beside that of the halo whose messages are most like its own."""
+    """Compare the application's order with that of the halo whose messages are most like its own."""
     inside = base.get(Inside).phases
     size = inside.bytes / inside.messages if inside is not None and inside.messages else 0.0
     halos = [halo for halo in _halos(rows, base, threads) if len(halo.keys() & macro.keys()) >= _LEAST_WAYS]
@@ -198,7 +201,7 @@ def _any(halo: Mapping[str, Row]) -> Row:
 
 
 def _halos(rows: Sequence[Row], base: Row, threads: int) -> Iterator[dict[str, Row]]:
-    """For each halo under the same MPI on as many ranks: its rows by the names that applications use."""
+    """Map each halo under the same MPI on as many ranks: its rows by the names that applications use."""
     found: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in rows:
         if _BACK in row.params and (row.mpi, row.ranks, row.threads) == (base.mpi, base.ranks, threads):

@@ -1,9 +1,8 @@
-"""Does it work: what became of each one-sided test case in each launch, counted by what it was.
+"""Does it work: outcomes of each one-sided test case in each launch, counted by way.
 
 A one-sided op is known by its parameters: it has epochs, which `sync` opens and closes, and `complete` says
-what completes a call in them. An application whose halos can be moved in several ways is held beside them,
-and so is a halo alone: the back end stands where `sync` does, and their own verification says whether the
-data were right.
+what completes a call in them. Applications and halos with several ways to move a halo are counted beside
+them. Their back end is in the place of `sync`, and their own verification says whether the data were right.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ PASSED, WRONG, SIGNAL, ABORT, HANG, UNSUPPORTED = OUTCOMES = (
 )
 BROKEN = (WRONG, SIGNAL, ABORT, HANG)
 _EPOCHS = ("sync", "complete")  # parameters of one-sided ops
-# Parameters that tell ways apart -> what goes for an op that has not the parameter.
+# Parameters that distinguish ways -> the value of an op without the parameter.
 _WORDS = {"sync": "", "complete": "", "window": "", "windows": "one"}
 _MOVERS = "movers"  # the parameter of an op whose threads may move halos
-_BACKS = ("backend", "back")  # how an application and a halo call what such an op has, too
+_BACKS = ("backend", "back")  # the name of the back end's parameter in an application and in a halo
 _Way = tuple[str, str, str, str, str, str, int]  # MPI, op, the words, threads
-_START_UP = "start-up: "  # before what ended a launch that never measured
-# How the reason of a failed or skipped test case begins -> what became of it. Others say nothing of the MPI:
-# a clock that jumped, no memory, a test case that was spared for an earlier hang.
+_START_UP = "start-up: "  # prefix of the reason of a launch that ended before it measured
+# Prefix of the reason of a failed or skipped test case -> its outcome. Other reasons say nothing about the
+# MPI: a clock that jumped, no memory, a test case that was skipped because of an earlier hang.
 _BEGINNINGS = {
     "wrong": WRONG,
     "signal": SIGNAL,
@@ -44,12 +43,13 @@ _BEGINNINGS = {
 
 
 class Functionality(Struct, frozen=True, kw_only=True):
-    """What became of the runs of an op in one way to synchronise, complete and lay out, under one MPI.
+    """Outcomes of the runs of an op in one way to synchronise, complete and lay out, under one MPI.
 
     A run is a test case in a launch; sizes and other parameters are counted together. `runs` is the sum of
-    all others: `passed` with each check of the data; `wrong`: data were; `signal`, `abort`, `hang`: what
-    ended it, or a call returned an error; `unsupported`: MPI does not define it, or the library lacks it.
-    Of an exchange `threads` are those that move, and `windows` goes for communicators, too.
+    all others: `passed`: each check of the data passed; `wrong`: data were wrong; `signal`, `abort`, `hang`:
+    how it ended (`abort`: also a call that returned an error); `unsupported`: MPI does not define it, or the
+    library lacks it. For an exchange, `threads` are those that move messages, and `windows` may be
+    communicators.
     """
 
     mpi: str
@@ -74,22 +74,24 @@ class Functionality(Struct, frozen=True, kw_only=True):
 
     @property
     def broken(self) -> int:
-        """Runs that should have passed and did not."""
+        """The runs that should have passed and did not."""
         return sum(getattr(self, outcome) for outcome in BROKEN)
 
 
 def is_one_sided(row: Row) -> bool:
-    """Is a row one of one-sided calls: does its op have epochs?"""
+    """Is it a row of one-sided calls: does its op have epochs?"""
     return row.mpi is not None and all(name in row.params for name in _EPOCHS)
 
 
 def is_exchange(row: Row) -> bool:
-    """Is a row one of an application, or a halo, which can be moved in several ways?"""
+    """Is it a row of an application or a halo that can be moved in several ways?"""
     return row.mpi is not None and _MOVERS in row.params and any(name in row.params for name in _BACKS)
 
 
 def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
-    """A line for each op and way under each MPI, in the order of the rows; nothing without such ops."""
+    """Count outcomes of each op and way under each MPI, in the order of the rows; nothing without
+    such ops.
+    """
     ways: dict[_Way, list[str]] = {}
     for row in rows:
         if is_one_sided(row) or is_exchange(row):
@@ -127,7 +129,7 @@ def _outcomes(row: Row) -> Iterator[str]:
 
 
 def outcome_of(launch: RowLaunch) -> str | None:
-    """One of `OUTCOMES`; None of a launch that says nothing of whether the MPI works."""
+    """Find one of `OUTCOMES`; None if the launch does not show whether the MPI works."""
     if launch.status == "ok":
         return PASSED
     why = (launch.why or "").removeprefix(_START_UP)

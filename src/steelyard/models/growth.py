@@ -1,12 +1,12 @@
-"""Growth of collectives with the ranks: a model of each, and what it says of more ranks than were measured.
+"""Growth of collectives with the ranks: a model of each, and its predictions for more ranks.
 
 The model is a sum of terms c p^i log2(p)^j, chosen by cross-validation (`stats.normal_form`, the normal form
-of Extra-P: Calotoiu and others, SC'13), fitted to the medians over launches at four numbers of ranks or more.
-It is extrapolated to twice and four times the most ranks, with the interval (95 %) in which one more such
-median would lie, over all models that the measured ranks do not tell apart.
+of Extra-P: Calotoiu and others, SC'13). It is fitted to the medians over launches at four numbers of ranks or
+more, and extrapolated to twice and four times the most ranks. The interval (95 %) is that in which one more
+such median would lie, over all models that the measured ranks do not distinguish.
 
-What it cannot see: that the library changes its algorithm beyond the ranks that were measured, or that more
-ranks share a link or a memory. Nothing in the data says so, and the interval does not contain it.
+It cannot see that the library changes its algorithm beyond the measured ranks, or that more ranks share a
+link or a memory. The data do not show it, and the interval does not contain it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from steelyard.results.row import Row
 from steelyard.stats import Interval, NormalForm, fit_normal_form, predict
 
 AHEAD = (2, 4)  # times the most ranks
-GROWTH_FREE = ("ranks", "placed", "hosts")  # what rows of one curve may differ in
+GROWTH_FREE = ("ranks", "placed", "hosts")  # the keys in which rows of one curve may differ
 
 
 class GrowthTerm(Struct, frozen=True):
@@ -35,7 +35,7 @@ class GrowthTerm(Struct, frozen=True):
 
 
 class GrowthPoint(Struct, frozen=True):
-    """A number of ranks: the time in ns, and what the model says."""
+    """A number of ranks: the time in ns, and the model's time."""
 
     ranks: int
     time: Interval
@@ -43,7 +43,7 @@ class GrowthPoint(Struct, frozen=True):
 
 
 class GrowthAhead(Struct, frozen=True):
-    """A number of ranks that was not measured, and the time in ns that the model says."""
+    """A number of ranks that was not measured, and the time in ns that the model predicts."""
 
     ranks: int
     time: Interval
@@ -52,8 +52,8 @@ class GrowthAhead(Struct, frozen=True):
 class Growth(Struct, frozen=True, kw_only=True):
     """A collective of one size over ranks, ascending.
 
-    The model is `constant` ns and the sum of `terms`. `error` is the relative root mean square of what it
-    misses of points that were left out, one by one; `rivals`: how many other models miss at most twice that.
+    The model is `constant` ns and the sum of `terms`. `error` is the relative root mean square error at
+    points that were left out, one by one; `rivals`: how many other models have at most twice that error.
     """
 
     op: str
@@ -75,7 +75,7 @@ def is_grown(row: Row) -> bool:
 
 
 def growths_of(rows: Sequence[Row]) -> tuple[Growth, ...]:
-    """Every collective at four numbers of ranks or more, in the order of the rows."""
+    """Model every collective at four numbers of ranks or more, in the order of the rows."""
     curves: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if is_grown(row):

@@ -1,12 +1,12 @@
-"""What messages take from each host to each other, and which hosts stand out.
+"""Times of messages from each host to each other, and the hosts that stand out.
 
 Pairs of hosts are measured one by one, by placements, or all in rounds, by `mpi.pattern.round_robin` with a
 rank on each host. A pair has one time here, whichever way round it was measured:
 
     time of a host = the median over its pairs with other hosts
 
-A host that is slow to all is slow in each of its pairs, and each other host in one of its own: so medians
-over pairs tell it, from four hosts on.
+A slow host is slow in each of its pairs, and each other host only in one of its own. So medians over pairs
+show it, from four hosts on.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.stats.standing_out import standing_out
 
-_LEAST_HOSTS = 3  # two are one pair
-_LEAST_KNOWN = (
-    0.5  # of a host's pairs: fewer are no fair sample, and it would be compared by the others' luck
-)
+_LEAST_HOSTS = 3  # two hosts are one pair
+_LEAST_KNOWN = 0.5  # of a host's pairs: fewer are no fair sample of its partners
 
 
 class HostTimes(Struct, frozen=True):
-    """A host: the median of its pairs in ns, `ratio` over the middle host's, its nearest and its farthest."""
+    """A host: the median of its pairs in ns, `ratio` over the median host's, its nearest and its farthest."""
 
     host: str
     median: float
@@ -40,9 +38,9 @@ class HostTimes(Struct, frozen=True):
 
 
 class HostMatrix(Struct, frozen=True):
-    """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan where it was not measured.
+    """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan if it was not measured.
 
-    `row` is one of its rows, for what it is called.
+    `row` is one of its rows, for its name.
     """
 
     row: Row
@@ -52,7 +50,9 @@ class HostMatrix(Struct, frozen=True):
 
 
 def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
-    """A matrix for each test case that was measured between three hosts or more, in most of their pairs."""
+    """Make a matrix for each test case that was measured between three hosts or more, in most of
+    their pairs.
+    """
     found: dict[RowKey, tuple[Row, dict[tuple[str, str], float]]] = {}
     for row in rows:
         if row.status != "ok":
@@ -65,7 +65,7 @@ def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
 
 
 def hosts_of_ranks(row: Row) -> tuple[str, ...]:
-    """The host of each rank, where all ranks tell and each has one of its own; else none."""
+    """List the host of each rank, if all are known and different; else none."""
     if row.placed is not None:
         return ()
     hosts = tuple(part.rpartition(":")[0] for part in (row.placement or "").split("|"))
@@ -73,7 +73,7 @@ def hosts_of_ranks(row: Row) -> tuple[str, ...]:
 
 
 def _cells(row: Row) -> Iterator[tuple[str, str, float]]:
-    """Two different hosts, and what the row takes between them in ns."""
+    """Find two different hosts, and the row's time between them in ns."""
     pair = row.placed.hosts if row.placed is not None else ()
     if len(set(pair)) == 2 and row.time is not None and row.time > 0:
         yield pair[0], pair[1], row.time
@@ -84,7 +84,7 @@ def _cells(row: Row) -> Iterator[tuple[str, str, float]]:
 
 
 def _matrix(row: Row, cells: dict[tuple[str, str], float]) -> HostMatrix | None:
-    """None where there are too few hosts, or a host has too few pairs."""
+    """Make the matrix; None if there are too few hosts, or a host has too few pairs."""
     hosts = tuple(dict.fromkeys(host for pair in cells for host in pair))
     place = {host: index for index, host in enumerate(hosts)}
     ns = np.full((len(hosts), len(hosts)), np.nan)
@@ -99,7 +99,7 @@ def _matrix(row: Row, cells: dict[tuple[str, str], float]) -> HostMatrix | None:
 def _times(hosts: Sequence[str], ns: NDArray[np.float64]) -> Iterator[HostTimes]:
     both = np.stack([ns, ns.T])
     either = np.where(np.isfinite(both).any(axis=0), np.nan_to_num(both).sum(axis=0), np.nan)
-    either = either / np.isfinite(both).sum(axis=0).clip(1)  # the mean of the two ways
+    either = either / np.isfinite(both).sum(axis=0).clip(1)  # the mean of the two directions
     medians = np.nanmedian(either, axis=1)
     middle = float(np.median(medians))
     for host, row, median, is_odd in zip(hosts, either, medians, standing_out(medians), strict=True):

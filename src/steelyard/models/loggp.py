@@ -1,11 +1,11 @@
-"""LogGP from ping-pong: what a message costs by its size, for each MPI, with intervals over launches.
+"""LogGP from ping-pong: the cost of a message by its size, for each MPI, with intervals over launches.
 
 A message of s bytes takes (L + 2 o) + s G from rank to rank (Alexandrov and others 1995), with L the latency,
-o the overhead of either side and G the gap per byte; ping-pong sees L and o together only. An MPI that sends
-long messages by another protocol has another line for them, so there are up to three, cut where one line
-misses more than the scatter of launches explains (see `stats.find_breaks`). The cuts are those of the medians
-over launches; the lines are then fitted to each launch by itself, and an interval is that of the launches'
-own values, as everywhere here.
+o the overhead of either side and G the gap per byte. Ping-pong sees only the sum of L and 2 o. An MPI that
+sends long messages by another protocol has another line for them. There are up to three lines, cut where the
+error of one line exceeds the scatter of launches (see `stats.find_breaks`). The medians over launches give
+the cuts. The lines are then fitted to each launch by itself, and an interval is that of the launches' own
+values.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
-LEAST_SIZES = 3  # fewer make no line that anything checks
+LEAST_SIZES = 3  # fewer make no line that can be checked
 MOST_HEADER = 128  # bytes of a message that are not the program's
-LEAST_JUMP = 0.03  # of the time at a change: less is none
+LEAST_JUMP = 0.03  # of the time at a change: a smaller one is no jump
 _MOST = 0.75  # of the launches
 
 
 class LogPiece(Struct, frozen=True):
     """A line from `least` bytes on: `start` is L + 2 o in ns, `gap` is G in ns per byte.
 
-    `after` is the next smaller size that was measured, None of the first line; `stated` are the limits of the
-    library that lie there: at `after` or up to `MOST_HEADER` bytes above, for a limit may count a header.
-    `jumps`: most launches jump between the two sizes, all the same way, so that these can be named. A line
-    may also begin where launches have several modes at some sizes.
+    `after` is the next smaller measured size, None for the first line. `stated` are the library's limits
+    there: at `after`, or up to `MOST_HEADER` bytes above, because a limit may include a header. `jumps`: most
+    launches jump between the two sizes, all the same way, so that these can be named. Without jumps, a line
+    may begin where launches have several modes at some sizes.
     """
 
     least: int
@@ -61,7 +61,8 @@ class LogModel(Struct, frozen=True):
 
 
 def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
-    """The median of the values of launches, with its interval (one has none), see `launch_interval`.
+    """Compute the median of the launches' values, with its interval (one value has none), see
+    `launch_interval`.
 
     Raises ValueError without values.
     """
@@ -74,17 +75,17 @@ def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
 
 
 def is_pingpong(row: Row) -> bool:
-    """Is a row one of messages there and back over MPI?"""
+    """Is it a row of messages there and back over MPI?"""
     return row.layer == MPI and row.role == LATENCY
 
 
 def launch_medians(row: Row) -> dict[int, float]:
-    """The median of each launch that has one above 0, in ns, by the launch's number."""
+    """Map launch numbers to medians above 0, in ns."""
     return {one.launch: one.median for one in row.launches if one.status == "ok" and one.median}
 
 
 def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
-    """A model for each MPI whose ping-pong was measured at three sizes or more; the series with most of them.
+    """Model each MPI whose ping-pong was measured at three sizes or more, by its longest series.
 
     Empty messages count as of 0 bytes. Launches that lack a size are left out.
     """
@@ -101,7 +102,7 @@ def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
 
 
 def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
-    """The lines through rows by their size; None where no launch has all of them."""
+    """Fit the lines through rows by their size; None if no launch has all of them."""
     sizes = sorted(rows)
     medians = [launch_medians(rows[size]) for size in sizes]
     shared = sorted(set.intersection(*(set(one) for one in medians)))
@@ -133,7 +134,7 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
 def _change(
     least: int, medians: Mapping[int, Mapping[int, float]], limits: Mapping[str, float]
 ) -> dict[str, Any]:
-    """What is known of the size at which a line begins; `medians` are those of launches, by size."""
+    """Describe the size at which a line begins; `medians` are those of launches, by size."""
     sizes = list(medians)
     if least == sizes[0]:
         return {}
@@ -150,16 +151,18 @@ def _jumps(below: Mapping[int, float], above: Mapping[int, float]) -> bool:
 
 
 def rounds_of(ranks: int) -> int:
-    """Rounds of a collective in which every rank hears of every other: log2 of the ranks, upwards."""
+    """Count the rounds of a collective in which every rank hears of every other: log2 of the ranks, rounded
+    up.
+    """
     return (ranks - 1).bit_length()
 
 
 def communication_ns(pieces: Sequence[Piece], counts: RowPhases, ranks: int) -> float:
-    """What the messages and collectives of a rank would take one after the other, in ns per repetition.
+    """Predict the time of a rank's messages and collectives one after the other, in ns per repetition.
 
     A message of the mean size costs what its line says. A collective costs log2 P rounds of L + 2 o, and G
-    for all bytes that it is given but those for the rank itself, which are one in P; its line is that of a
-    P-th of its mean size.
+    for all its bytes except those for the rank itself, a P-th of them. Its line is that of a P-th of its mean
+    size.
     """
     total = 0.0
     if counts.messages > 0:

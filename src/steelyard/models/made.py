@@ -1,4 +1,4 @@
-"""What rows make together: every model, its key in results.json, and how it is made."""
+"""All models of rows: their keys in results.json, and the functions that make them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Model(Generic[T_co]):
-    """What rows make together: its key in results.json, and the function that makes it."""
+    """A model of rows: its key in results.json, and the function that makes it."""
 
     key: str
     make: Callable[[Sequence[Row]], T_co]
@@ -38,20 +38,20 @@ class Model(Generic[T_co]):
 
 OVERLAP = Model("overlap", curves)  # over work
 FLOOR = Model("floor", efficiencies)  # MPI's efficiency against the layers below it
-MACRO = Model("macro", macro_of)  # what messages say of kernels
+MACRO = Model("macro", macro_of)  # predictions for kernels from messages
 SCALING = Model("scaling", scaling_curves)  # over ranks and threads
 EXCHANGES = Model("exchanges", exchanges_of)  # ways to move the halos of applications
-PHASE_ROOFS = Model("phase_roofs", phase_roofs_of)  # what phases of kernels move, against STREAM
+PHASE_ROOFS = Model("phase_roofs", phase_roofs_of)  # bytes that phases of kernels move, against STREAM
 FUNCTIONALITY = Model("functionality", functionality_of)  # which one-sided calls work
-RANKINGS = Model("rankings", rankings_of)  # which way to call them is the fastest
-CHOICES = Model("choices", choices_of)  # the same of calls that do the same
-SETTINGS = Model("settings", settings_ranked)  # the same of settings of launches
+RANKINGS = Model("rankings", rankings_of)  # the fastest way to call them
+CHOICES = Model("choices", choices_of)  # the same for calls with the same effect
+SETTINGS = Model("settings", settings_ranked)  # the same for settings of launches
 STREAMS = Model("streams", streams_of)  # threads against processes
 THREADS = Model("threads", thread_curves)  # rates over threads
-MESSAGES = Model("messages", log_models)  # what messages cost by their size
-OVERHEADS = Model("overheads", overheads_of)  # the parts of that
-RATES = Model("rates", max_rates_of)  # what pairs of ranks share
-TREES = Model("trees", algorithms_of)  # which algorithm broadcasts seem to use
+MESSAGES = Model("messages", log_models)  # the cost of messages by their size
+OVERHEADS = Model("overheads", overheads_of)  # the parts of that cost
+RATES = Model("rates", max_rates_of)  # the bandwidth that pairs of ranks share
+TREES = Model("trees", algorithms_of)  # the algorithms that broadcasts seem to use
 COLLECTIVES = Model("collectives", collective_lines_of)  # lines of collectives over sizes
 GROWTH = Model("growth", growths_of)  # collectives over ranks
 
@@ -62,7 +62,7 @@ MODELS: tuple[Model[Any], ...] = (
 
 
 class Made:
-    """The rows of a folder, and what they make together: each model is made once, when it is first asked for.
+    """The rows of a folder and their models; each model is made once, when it is first used.
 
     `made(SCALING)` are the curves of scaling; `made.rows` the rows.
     """
@@ -72,7 +72,7 @@ class Made:
         self._found: dict[str, Any] = {}
 
     def __call__(self, model: Model[T]) -> T:
-        """What the rows make of a model."""
+        """Make a model of the rows, or return the one made before."""
         if model.key not in self._found:
             self._found[model.key] = model.make(self.rows)
         found: T = self._found[model.key]

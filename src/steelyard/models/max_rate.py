@@ -1,15 +1,15 @@
-"""The max-rate model: how many bytes a second pairs of ranks move together, and where more pairs add nothing.
+"""The max-rate model: bytes per second that pairs of ranks move together, and the pairs that saturate it.
 
 k pairs that exchange messages of n bytes at once take
 
     T = alpha + k n / min(R_N, k R_C)
 
-with R_C the rate of a pair alone, and R_N what they share: the network of a node, or its memory. Each pair
-adds R_C until they share R_N. The model is fitted to the rates k n / T of a pattern of pairs at one size, of
-which alpha is little where windows of messages are in flight, at three numbers of pairs or more, in least
-squares of their logarithms: R_C from those up to the knee, R_N from those beyond it. There is a knee only
-where it halves what a straight line misses, and that is more than 5 %. Each launch makes its own values with
-the knee of the medians.
+with R_C the rate of a single pair, and R_N the rate that pairs share: of a node's network, or of its memory.
+Each pair adds R_C until R_N is reached. The model is fitted to the rates k n / T of a pattern of pairs at one
+size, at three numbers of pairs or more, in least squares of their logarithms; alpha is small there, because
+windows of messages are in flight. Pairs up to the knee give R_C, those beyond it R_N. There is a knee only if
+it halves the error of a straight line, and that error is above 5 %. Each launch has its own values, with the
+knee of the medians.
 
 Source: W. Gropp, L. Olson, P. Samfass, Modeling MPI communication performance on SMP nodes: is it time to
 retire the ping pong test, EuroMPI 2016.
@@ -34,14 +34,14 @@ FloatArray = NDArray[np.float64]
 LEAST_PAIRS = 3  # numbers of pairs
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")  # patterns in which each rank has one partner
 RATE_FREE = ("ranks", "placed", "hosts")
-_STRAIGHT = 0.05  # root mean square of logarithms: rates that miss k R_C by less have no knee
-_BETTER = 0.5  # of what a straight line misses, that a knee may miss
+_STRAIGHT = 0.05  # root mean square of logarithms: with a smaller error of k R_C there is no knee
+_BETTER = 0.5  # of a straight line's error: the error that a knee may have
 
 
 class MaxRate(Struct, frozen=True, kw_only=True):
-    """Pairs of one size under one MPI. Rates in bytes/s; `shared` is None where more pairs still added.
+    """Pairs of one size under one MPI. Rates in bytes/s; `shared` is None if more pairs still added.
 
-    `points` are `(pairs, rate)`. `missed` is the root mean square of what the model misses, relative.
+    `points` are `(pairs, rate)`. `missed` is the relative root mean square error of the model.
     """
 
     op: str
@@ -60,7 +60,7 @@ def is_rated(row: Row) -> bool:
 
 
 def max_rates_of(rows: Sequence[Row]) -> tuple[MaxRate, ...]:
-    """Every pattern of pairs at three numbers of ranks or more, in the order of the rows."""
+    """Model every pattern of pairs at three numbers of ranks or more, in the order of the rows."""
     curves: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if is_rated(row):
@@ -92,13 +92,13 @@ def _max_rate(curve: dict[int, Row]) -> MaxRate:
 
 
 def _rates(pairs: FloatArray, rates: FloatArray, knee: int) -> tuple[float, float]:
-    """R_C of the first `knee` numbers of pairs and R_N of the others; infinite without others."""
+    """Fit R_C to the first `knee` numbers of pairs and R_N to the others; infinite without others."""
     one = float(np.exp(np.mean(np.log(rates[:knee] / pairs[:knee]))))
     return one, float(np.exp(np.mean(np.log(rates[knee:])))) if knee < pairs.size else float("inf")
 
 
 def _knee(pairs: FloatArray, rates: FloatArray) -> tuple[int, float]:
-    """How many numbers of pairs are below the knee, all without one, and what the model then misses."""
+    """Count the numbers of pairs below the knee (all if there is none), and compute the model's error."""
 
     def missed(knee: int) -> float:
         one, most = _rates(pairs, rates, knee)

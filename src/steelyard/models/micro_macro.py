@@ -1,9 +1,9 @@
-"""Micro against macro: which MPI is best at each test, and whether messages alone would have said so.
+"""Micro against macro: the best MPI in each test, and whether messages alone would have named it.
 
 A test is a message there and back, a stream of messages, or a kernel. Best is the MPI with the least median
-over launches, and with it all that a test over pairs of launches cannot tell from it. The order of the MPIs
-by a micro-benchmark, and by a model of LogGP and the messages that a kernel counts, is then held against that
-of each kernel.
+over launches, together with all that a test over pairs of launches cannot distinguish from it. The order of
+the MPIs in a kernel is compared with their order in a micro-benchmark, and in a model of LogGP and the
+messages that the kernel counts.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, kendall
 
-LATENCY_MOST = 1024  # bytes: up to here a message there and back is told as a time, above as a rate
+LATENCY_MOST = 1024  # bytes: messages there and back are times up to here, rates above
 PINGPONG, STREAM = "ping-pong", "stream"
-_MICRO = {LATENCY: PINGPONG, BANDWIDTH: STREAM}  # the role of a micro-benchmark of MPI -> what it is called
-_TCP = "sock.tcp"  # what names of the layer that is shown beside MPI begin with
+_MICRO = {LATENCY: PINGPONG, BANDWIDTH: STREAM}  # the role of a micro-benchmark of MPI -> its name
+_TCP = "sock.tcp"  # prefix of the layer that is shown beside MPI
 
 AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
 
@@ -49,9 +49,9 @@ class TestValue(Struct, frozen=True):
 class MacroTest(Struct, frozen=True, kw_only=True):
     """A test: a figure for each MPI, and the best of them.
 
-    `unit` is us, MB/s, or Mop/s. `best` holds the MPI with the least median time and those that are not told
-    from it: all of them in a tie; it is empty with one MPI. `p` are the adjusted p of the pairs `a, b`.
-    `tells` is False where there are so few launches that not even the greatest difference would have shown.
+    `unit` is us, MB/s, or Mop/s. `best` holds the MPI with the least median time and those that cannot be
+    distinguished from it: all of them in a tie; it is empty with one MPI. `p` are the adjusted p of the pairs
+    `a, b`. `tells` is False if launches are too few to show even the greatest difference.
     """
 
     test: str
@@ -68,11 +68,11 @@ class MacroTest(Struct, frozen=True, kw_only=True):
 
 
 class Prediction(Struct, frozen=True, kw_only=True):
-    """A kernel under one MPI: what its messages would take by the model, and what its communication took.
+    """A kernel under one MPI: the predicted time of its messages, and the measured time of its communication.
 
-    Times in ns per repetition. `communication` is the share of the kernel's time that phases of communication
-    have, waiting included. `compute` is what is left of it, the median over all MPIs; `total_predicted` is
-    that and the messages. Ratios are predicted / measured.
+    Times in ns per repetition. `communication` is the time in the kernel's phases of communication, waiting
+    included. `compute` is the rest, the median over all MPIs; `total_predicted` is that and the messages.
+    Ratios are predicted / measured.
     """
 
     kernel: str
@@ -97,7 +97,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
     """Whether a figure would have named the best MPI for a kernel.
 
     `tau` is Kendall's, of medians, with its exact `p`; of two MPIs it can only be 1 or -1, and has no p.
-    `verdict`: `agrees` when one MPI alone is best in both, `disagrees` when none is best in both, else
+    `verdict`: `agrees` if the same single MPI is best in both, `disagrees` if none is best in both, else
     `cannot tell`.
     """
 
@@ -112,7 +112,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 
 class Macro(Struct, frozen=True):
-    """All of it; `notes` say in sentences what could not be made and why."""
+    """The whole comparison; `notes` say in sentences what could not be made, and why."""
 
     lines: tuple[MacroTest, ...] = ()
     models: tuple[LogModel, ...] = ()
@@ -122,17 +122,19 @@ class Macro(Struct, frozen=True):
 
 
 def is_kernel(row: Row) -> bool:
-    """Is a row one of a kernel?"""
+    """Is it a row of a kernel?"""
     return row.role == KERNEL
 
 
 def _is_message(row: Row) -> bool:
-    """Is a row one of a micro-benchmark of MPI?"""
+    """Is it a row of a micro-benchmark of MPI?"""
     return row.layer == MPI and row.role in _MICRO
 
 
 def macro_of(rows: Sequence[Row]) -> Macro:
-    """The table, the models and what they predict; nothing without a kernel and a message under an MPI."""
+    """Make the table, the models and their predictions; nothing without a kernel and a message
+    under an MPI.
+    """
     good = [row for row in rows if row.status == "ok" and row.median is not None and row.median > 0]
     by_test: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in good:
@@ -164,13 +166,13 @@ def _times(test: Mapping[str, Row]) -> dict[str, dict[int, float]]:
 
 
 def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
-    """Messages before streams before kernels, short ones first; kernels stay as they come."""
+    """Sort messages before streams before kernels, short ones first; kernels stay in their order."""
     row = _any(test)
     return (list(_MICRO).index(row.role) if _is_message(row) else len(_MICRO), row.bytes)
 
 
 def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTest:
-    """The figures of a test; rates are those of the median time and of the ends of its interval."""
+    """List the figures of a test; rates are those of the median time and of the ends of its interval."""
     row = _any(test)
     name = _MICRO[row.role] if _is_message(row) else row.op
     is_time = name == PINGPONG and row.bytes <= LATENCY_MOST
@@ -194,18 +196,18 @@ def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTes
 
 
 def _is_alike(tcp: Row, row: Row) -> bool:
-    """The same bytes under the same method, there and back or in streams, as many of them in flight."""
+    """Are these the same bytes by the same method, there and back or in streams with as many in flight?"""
     is_same = (tcp.role, tcp.bytes, tcp.method) == (row.role, row.bytes, row.method)
     return is_same and tcp.params.get("window") == row.params.get("window")
 
 
 def _figure(row: Row, mpi: str | None, unit: str) -> TestValue:
-    """A row in a unit: the time itself, or what is done in it."""
+    """Convert a row to a unit: the time itself, or a rate."""
     if unit == "us":
         low, high = (None if end is None else end / 1e3 for end in (row.time_low, row.time_high))
         return TestValue(mpi, (row.time or 0.0) / 1e3, low, high)
     rate = row.get(Rate).mops if unit == "Mop/s" else (row.get(Rate).bandwidth or 0.0) / 1e6
-    done = (rate or 0.0) * (row.time or 0.0)  # what a time that the rate is of has in it
+    done = (rate or 0.0) * (row.time or 0.0)  # the amount of work in the time of the rate
     ends = (row.time_high, row.time_low)
     low, high = (done / end if end is not None and end > 0 else None for end in ends)
     return TestValue(mpi, rate or 0.0, low, high)
@@ -215,7 +217,7 @@ def _figure(row: Row, mpi: str | None, unit: str) -> TestValue:
 
 
 def _shares(test: Mapping[str, Row]) -> dict[str, dict[int, tuple[float, float]]]:
-    """For a kernel under each MPI, for each launch: its time and that of its communication, in ns."""
+    """Map a kernel under each MPI, for each launch: its time and that of its communication, in ns."""
     return {
         mpi: {
             one.launch: (one.median, one.communication_ns)
@@ -227,7 +229,7 @@ def _shares(test: Mapping[str, Row]) -> dict[str, dict[int, tuple[float, float]]
 
 
 def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogModel]) -> Iterator[Prediction]:
-    """Each kernel under each MPI that has a model and tells what it sends."""
+    """Predict each kernel under each MPI that has a model and records its messages."""
     for test in tests:
         shares = _shares(test)
         compute = _compute(shares)
@@ -260,13 +262,13 @@ def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogMod
 
 
 def _compute(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> float:
-    """What a kernel computes, in ns: the median over MPIs of the medians over their launches."""
+    """Find the computing time of a kernel in ns: the median over MPIs of the medians over their launches."""
     own = [[total - talk for total, talk in launches.values()] for launches in shares.values() if launches]
     return float(np.median([np.median(values) for values in own])) if own else 0.0
 
 
 def _ratio(predicted: Sequence[float], measured: Sequence[float]) -> Interval:
-    """For launches, each with itself; a communication that took no time at all has none."""
+    """Divide launch by launch; a communication that took no time has no ratio."""
     ratios = [one / other for one, other in zip(predicted, measured, strict=True) if other > 0]
     return span_of(ratios) if ratios else Interval(float("nan"))
 
@@ -280,7 +282,7 @@ def _agreements(
     totals: Sequence[Times],
     predicted: Sequence[Best],
 ) -> Iterator[Agreement]:
-    """Each kernel against each figure that messages alone would have given; `totals` are the model's."""
+    """Compare each kernel with each figure of messages; `totals` are the model's."""
     figures = _figures_of(tests, lines)
     for test, own, total, of_model in zip(tests, lines, totals, predicted, strict=True):
         row, kernel = _any(test), _times(test)
@@ -307,9 +309,10 @@ def _agreements(
 
 
 def verdict_of(figure: Sequence[str], kernel: Sequence[str]) -> str:
-    """Does a figure name the best MPI for a kernel? Both are the best ones, or those not told from these.
+    """Does a figure name the best MPI for a kernel? Compares the best ones of both, with those not
+    distinguishable.
 
-    It agrees only where either names one alone, and the same: two ties may hide opposite truths.
+    It agrees only if both name the same single one: two ties may hide opposite truths.
     """
     if not set(figure) & set(kernel):
         return DISAGREES
@@ -317,7 +320,7 @@ def verdict_of(figure: Sequence[str], kernel: Sequence[str]) -> str:
 
 
 def _figures_of(tests: Sequence[Mapping[str, Row]], lines: Sequence[Best]) -> dict[str, tuple[Times, Best]]:
-    """What a look at messages alone gives: the shortest there and back, the longest, the longest stream."""
+    """Give the figures of messages alone: the shortest there and back, the longest, the longest stream."""
     found: dict[str, tuple[Times, Best]] = {}
     for role, name in _MICRO.items():
         sized = [
@@ -333,9 +336,9 @@ def _figures_of(tests: Sequence[Mapping[str, Row]], lines: Sequence[Best]) -> di
 
 
 def _predicted_totals(test: Mapping[str, Row], models: Mapping[str, LogModel]) -> dict[str, dict[int, float]]:
-    """What the model says of a kernel in each launch, by MPI; only where all MPIs have one.
+    """Predict the total time of a kernel in each launch, by MPI; only if all MPIs have a model.
 
-    What is computed beside is that of the launch, the median over MPIs: no constant that hides its scatter.
+    The computing time is the launch's median over MPIs, because a constant would hide its scatter.
     """
     shares = _shares(test)
     computed: dict[int, list[float]] = {}
@@ -356,7 +359,7 @@ def _predicted_totals(test: Mapping[str, Row], models: Mapping[str, LogModel]) -
 def _notes(
     tests: Sequence[Mapping[str, Row]], lines: Sequence[Best], models: Sequence[LogModel]
 ) -> Iterator[str]:
-    """What could not be made, and what would help."""
+    """Say what could not be made, and what would help."""
     mpis = list(dict.fromkeys(mpi for test in tests for mpi in test))
     if len(mpis) == 1:
         yield f"{mpis[0]} is the only MPI: give --mpi several times to compare."
@@ -374,11 +377,8 @@ def _notes(
         yield f"Nothing is predicted for {named}, which recorded no phases: leave phases=on."
     if any(not line.tells for line in lines):
         yield (
-            f"So few launches cannot distinguish {len(mpis)} MPIs, however much they differ: every line "
-            "of that kind is a tie. Add launches with --launches."
+            f"So few launches cannot distinguish {len(mpis)} MPIs, however much they differ: each such line "
+            "is a tie. Add launches with --launches."
         )
     if len(mpis) == 2:
-        yield (
-            "Two MPIs have two orders: a figure agrees with a kernel or does not, and chance makes it agree "
-            "half of the time."
-        )
+        yield "Two MPIs have only two orders, so a figure agrees with a kernel half of the time by chance."

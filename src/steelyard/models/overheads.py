@@ -2,14 +2,14 @@
 
 With T(n, d) the time of n messages of s bytes that begin d apart, and one back,
 
-    g(s)  = (T(n, 0) - T(1)) / (n - 1)         what a message more costs; over sizes it is g + (s - 1) G
+    g(s)  = (T(n, 0) - T(1)) / (n - 1)         the cost of one more message; over sizes it is g + (s - 1) G
     o     = (T(n, d) - T(1)) / (n - 1) - d     of the side that works for d before each message
     L     = T(1) / 2 - o(sender) - o(receiver)
 
-as long as d is no shorter than T(1): all but o is then over before the next message. The shortest of several
-d that is long enough counts, for what is uncertain of d is uncertain of o. d is what the same work takes
-alone (`self.work` in the same launches). Each launch makes its own values; intervals are those over launches.
-A long message by a protocol with a handshake has its way in o, for the sender waits in it.
+if d is no shorter than T(1): then everything except o is over before the next message. If several d are
+long enough, the shortest counts, because an error of d is an error of o. d is the time of the same work alone
+(`self.work` in the same launches). Each launch has its own values; intervals are those over launches. A long
+message by a protocol with a handshake has its latency in o, because the sender waits for the answer.
 
 Source: T. Hoefler, A. Lichei, W. Rehm, Low-overhead LogGP parameter assessment for modern interconnection
 networks, IPDPS 2007; T. Kielmann, H. Bal, K. Verstoep, Fast measurement of LogP parameters for message
@@ -29,20 +29,20 @@ from steelyard.results.row import Row
 from steelyard.stats import Interval
 
 _TRAIN = "mpi.train"
-_ONE = "messages"  # the parameter of trains that says how many they have
+_ONE = "messages"  # the parameter of trains: the number of messages
 _SENDER, _RECEIVER = "sender", "receiver"
 _FREE = ("param.messages", "param.work_us", "param.side")
 
 
-# MPI, ranks, work_us -> what the work alone takes, by launch
+# MPI, ranks, work_us -> the time of the work alone, by launch
 Works = Mapping[tuple[str | None, int, float], Mapping[int, float]]
 
 
 class Overheads(Struct, frozen=True, kw_only=True):
-    """The parameters of messages of one size under one MPI, in ns; None where they were not measured.
+    """The parameters of messages of one size under one MPI, in ns; None if they were not measured.
 
-    `messages` are those of the trains. `short`: the work was shorter than the way there and back, so that no
-    overhead can be told.
+    `messages` are those of the trains. `short`: the work was shorter than the way there and back, so no
+    overhead is known.
     """
 
     mpi: str | None
@@ -56,7 +56,7 @@ class Overheads(Struct, frozen=True, kw_only=True):
 
 
 def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
-    """Every size of every MPI of which one message and a train were measured, in the order of the rows."""
+    """Model every size of every MPI with a single message and a train, in the order of the rows."""
     works = {
         (row.mpi, row.ranks, _work_us(row)): launch_medians(row)
         for row in rows
@@ -111,7 +111,7 @@ def _work_us(row: Row) -> float:
 
 
 def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -> dict[int, float]:
-    """What each message more costs, by launch."""
+    """Compute the cost of one more message, by launch."""
     return {one: (train[one] - single[one]) / (count - 1) for one in train if one in single}
 
 

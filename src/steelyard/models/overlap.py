@@ -1,19 +1,18 @@
 """Overlap: how much of a communication is hidden behind work, as a curve over the work.
 
-One definition for all ops that are given work. With t_pure the time of the communication alone, with work 0,
-t_work that of the work alone (the op `self.work`, measured, not what was asked for) and t_both that of both
-together:
+All ops with work share one definition. With t_pure the time of the communication alone, with work 0, t_work
+that of the work alone (the op `self.work`, as measured, not as asked for) and t_both that of both together:
 
     overlap      = (t_pure + t_work - t_both) / min(t_pure, t_work)
     availability = 1 - (t_both - t_work) / t_pure
 
-Overlap is 0 when they run one after the other and 1 when the shorter of the two costs nothing; it is not
-clipped, so that a disturbance (below 0) is seen as one. Availability is the share of the communication's time
-that is left to the rank for work (Doerfler, Brightwell 2006); with work that lasts longer than the
-communication the two are the same number.
+Overlap is 0 if they run one after the other, and 1 if the shorter of the two costs nothing. It is not
+clipped, so that a disturbance shows as a value below 0. Availability is the share of the communication's time
+that is left to the rank for work (Doerfler, Brightwell 2006). If the work lasts longer than the
+communication, the two are the same number.
 
-A launch that measured all three gives a value of its own, so that what it does to all of them (where memory
-lies, how fast the cores run) goes out; their median is the overlap, with the interval of a median.
+A launch that measured all three times has a value of its own, which cancels what affects all of them (the
+place of memory, the speed of cores). The median of these values is the overlap, with its interval.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval
 
-AXES = ("work_us", "skew_us")  # parameters of ops that are given work
+AXES = ("work_us", "skew_us")  # parameters for the amount of work
 
 
 class OverlapPoint(Struct, frozen=True):
@@ -40,8 +39,9 @@ class OverlapPoint(Struct, frozen=True):
 
     `overlap` and `availability` are medians over `launches` that measured all three times, and `low`..`high`
     is the interval of the overlap over them. With fewer than two such launches they are made of the times of
-    the rows, and `low`..`high` is where the overlap lies when all three lie in their intervals: with
-    intervals of probability L each that is at least 1 - 3 (1 - L). None when a time has no interval.
+    the rows. Then `low`..`high` is the range of the overlap if all three times lie in their intervals: with
+    intervals of probability L each, its probability is at least 1 - 3 (1 - L). None if a time has no
+    interval.
     """
 
     work: float
@@ -72,24 +72,24 @@ class OverlapCurve(Struct, frozen=True):
 
 
 def overlap_of(pure: float, work: float, both: float) -> float:
-    """Overlap of three times. Raises ValueError unless `pure` and `work` are positive."""
+    """Compute the overlap of three times. Raises ValueError unless `pure` and `work` are positive."""
     if min(pure, work) <= 0:
         raise ValueError("overlap needs a communication and work that take time")
     return (pure + work - both) / min(pure, work)
 
 
 def availability_of(pure: float, work: float, both: float) -> float:
-    """Availability of three times. Raises ValueError unless `pure` is positive."""
+    """Compute the availability of three times. Raises ValueError unless `pure` is positive."""
     if pure <= 0:
         raise ValueError("availability needs a communication that takes time")
     return 1 - (both - work) / pure
 
 
 def overlap_interval(pure: Interval, work: Interval, both: Interval) -> tuple[float, float] | None:
-    """The least and the greatest overlap for times anywhere in their intervals; None without intervals.
+    """Find the least and the greatest overlap for times anywhere in their intervals; None without intervals.
 
-    On each side of pure = work the overlap is monotone in each time, so extremes are at the corners and,
-    where the intervals meet, at that line.
+    On each side of pure = work the overlap is monotone in each time. So extremes are at the corners or, if
+    the intervals meet, on that line.
     """
     ends = [_ends(span) for span in (pure, work, both)]
     if any(end is None or end[0] <= 0 for end in ends):
@@ -106,7 +106,7 @@ def _ends(span: Interval) -> tuple[float, float] | None:
 
 
 def overlap_point(asked: float, pure: Interval, work: Interval, both: Interval) -> OverlapPoint:
-    """One point of a curve from three times. Raises ValueError unless `pure` and `work` are positive."""
+    """Make a point of a curve from three times. Raises ValueError unless `pure` and `work` are positive."""
     low, high = overlap_interval(pure, work, both) or (None, None)
     return OverlapPoint(
         work=asked,
@@ -121,7 +121,7 @@ def overlap_point(asked: float, pure: Interval, work: Interval, both: Interval) 
 
 
 def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
-    """One point of a curve from three rows: over the launches that they share, if these are two at least."""
+    """Make a point of a curve from three rows, over the launches that they share, at least two."""
     medians = [launch_medians(row) for row in (pure, work, both)]
     shared = sorted(set.intersection(*(set(one) for one in medians)))
     point = overlap_point(
@@ -142,10 +142,10 @@ def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
 
 
 def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:
-    """Every curve that rows make: an op without work and with it, and the same work alone.
+    """Make every curve: an op without work and with it, and the same work alone.
 
-    Work alone is taken from the same ranks and MPI, with the same threads and level of thread support if
-    there is such a row.
+    Work alone is taken from the same ranks and MPI, and with the same threads and thread level if there is
+    such a row.
     """
     good = [row for row in rows if row.median is not None and row.status == "ok"]
     alone = [row for row in good if row.role == WORK]
@@ -199,7 +199,7 @@ def _all_work(row: Row) -> float:
 
 
 def _alone(row: Row, asked: float, alone: list[Row]) -> Row | None:
-    """The row of that much work alone, on as many ranks under the same MPI."""
+    """Find the row of that much work alone, on as many ranks under the same MPI."""
     fitting = [
         one
         for one in alone

@@ -1,8 +1,9 @@
-"""Which options does one choose: ways to call a one-sided op, by what a call takes in each.
+"""Which options to choose: ways to call a one-sided op, by the time of a call.
 
-A way is how an op synchronises, completes and lays out its windows. Ways are ranked among those that do the
-same under one MPI: the same op, size and operands, completed at the target or at the origin alone. Ops that
-bring about the same are ranked together, too: a put here is a get there, and both have a form with a request.
+A way is how an op synchronises, completes and lays out its windows. Ways are ranked among those with the same
+effect under one MPI: the same op, size and operands, completed at the target or only at the origin. Ops with
+the same effect are ranked together, too: a put by one rank equals a get by the other, and both have a form
+with a request.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from steelyard.results.facets import Rate
 from steelyard.results.row import Row
 
 ORIGIN, TARGET = "origin", "target"
-# Words of `complete` after which a call may still be under way at the target.
+# With these words of `complete`, a call may still be under way at the target.
 _AT_ORIGIN = ("flush_local", "flush_local_all", "request")
 # Parameters that a caller is free to choose; `threads` is one, too.
 OPTIONS = ("sync", "complete", "per", "window", "windows", "comms", "info")
 _LEAST_LAUNCHES = 2
-# Calls by what they bring about. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
+# Calls by their effect. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
 # form: `mpi.mt.put.bandwidth`.
 _PREFIXES = ("mpi.mt.", "mpi.")
 _ALIKE = {
@@ -31,14 +32,14 @@ _ALIKE = {
     **dict.fromkeys(("accumulate", "raccumulate"), "accumulate"),
     **dict.fromkeys(("get_accumulate", "rget_accumulate"), "get_accumulate"),
 }
-# What several threads choose from, and one has not -> what goes for one.
+# An option of several threads that one thread lacks -> its value for one thread.
 _OF_THREADS = {"target": "disjoint", "phases": "off"}
 
 
 class Way(Struct, frozen=True, kw_only=True):
-    """One way: its options, and what a call takes in ns, the median over launches with its interval.
+    """One way: its options, and the time of a call in ns, the median over launches with its interval.
 
-    With several threads it is the time of all over the calls of all: what is left of a call's cost.
+    With several threads it is the time of all over the calls of all: the remaining cost of a call.
     """
 
     options: Params
@@ -48,11 +49,11 @@ class Way(Struct, frozen=True, kw_only=True):
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
-    """The ways to do one thing, the fastest first; the first `alike` of them are not told apart.
+    """The ways to do one thing, the fastest first; the first `alike` of them cannot be distinguished.
 
-    `best` is there where `alike` is 1. `tells`: so many launches could have told them. `done_at`: `target`
-    or `origin`, nothing where no call is one-sided. Where several ops are ranked `op` says what they bring
-    about, and each way has its `op` among its options.
+    `best` exists if `alike` is 1. `tells`: the launches are enough to show a difference. `done_at`: `target`
+    or `origin`, empty if no call is one-sided. If several ops are ranked, `op` is their common effect, and
+    each way has its `op` among its options.
     """
 
     mpi: str
@@ -72,12 +73,12 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 
 def rankings_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
-    """A ranking of each thing that was measured in two ways or more, in two launches or more."""
+    """Rank the ways of each op that was measured in two ways or more, in two launches or more."""
     return _rankings(rows, _Question(is_one_sided, lambda row: row.op, _options, len, _thing, _others))
 
 
 def choices_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
-    """The same of ops that bring about the same, where two of them or more were measured."""
+    """Rank ops with the same effect together, if two of them or more were measured."""
     question = _Question(
         concerns=is_one_sided,
         name=pattern_of,
@@ -90,9 +91,9 @@ def choices_of(rows: Sequence[Row]) -> tuple[Ranking, ...]:
 
 
 def settings_ranked(rows: Sequence[Row]) -> tuple[Ranking, ...]:
-    """The settings of a launch, variables of MPI and OpenMP, as ways to do the same op.
+    """Rank the settings of a launch, variables of MPI and OpenMP, as ways to do the same op.
 
-    All else is the same among them, the MPI, size, ranks, threads and parameters; `done_at` says nothing.
+    All else is the same among them: MPI, size, ranks, threads and parameters; `done_at` is empty.
     """
     question = _Question(
         concerns=lambda row: bool(_settings(row)),
@@ -121,7 +122,7 @@ def _beside_settings(row: Row) -> Params:
 
 
 def pattern_of(row: Row) -> str | None:
-    """What an op brings about: `put or get, bandwidth`; None of calls that nothing else could replace."""
+    """Name the effect of an op: `put or get, bandwidth`; None for calls that nothing else could replace."""
     prefix = next((one for one in _PREFIXES if row.op.startswith(one)), "")
     call, _, form = row.op.removeprefix(prefix).partition(".")
     if not prefix or call not in _ALIKE:
@@ -133,18 +134,18 @@ _Ways = Mapping[str, Row]  # by the words of their options
 
 
 class _Question(Struct, frozen=True):
-    """Which rows are asked about, what each does, in which way, how many choices ways are, and all else."""
+    """Rules of a ranking: the rows, their effect and way, the number of choices, and other facts."""
 
     concerns: Callable[[Row], bool]
     name: Callable[[Row], str | None]
     options: Callable[[Row], Params]
     choices: Callable[[_Ways], int]
     thing: Callable[[Row], tuple[object, ...]]
-    others: Callable[[Row], Params]  # what of it stands beside the op
+    others: Callable[[Row], Params]  # the other facts that are shown beside the op
 
 
 def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
-    """Rows that do the same are ranked by their options, where there are two choices."""
+    """Rank rows with the same effect by their options, if there are two choices."""
     things: dict[tuple[object, ...], tuple[str, dict[str, Row]]] = {}
     for row in rows:
         what = asked.name(row) if asked.concerns(row) else None
@@ -157,7 +158,7 @@ def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
 
 
 def _thing(row: Row) -> tuple[object, ...]:
-    """What is done, but for the op."""
+    """Key of what is done, without the op."""
     others = {name: value for name, value in _others(row).items() if _OF_THREADS.get(name) != value}
     return row.mpi, row.bytes, row.ranks, row.method, _done_at(row), _words(others)
 
@@ -186,7 +187,7 @@ def _words(params: Params) -> str:
 
 
 def _calls(row: Row) -> float:
-    """In what the row's time is of; 1 where nobody counts."""
+    """Count the calls in the row's time; 1 if they are not counted."""
     return (row.get(Rate).mops or 0.0) * (row.time or 0.0) / 1e3 or 1.0
 
 

@@ -1,4 +1,4 @@
-"""Rivals: the same test case under several MPIs, or in several folders, and how their times compare."""
+"""Rivals: the same test case under several MPIs, or in several folders, and the ratios of their times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.stats import difference_interval
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The time of `row` over the time of `base`, with an interval where both have several launches.
+    """The time of `row` over the time of `base`, with an interval if both have several launches.
 
     `name` and `base_name` are the MPIs or folders that are compared.
     """
@@ -30,14 +30,14 @@ class Ratio:
 
     @property
     def holds_one(self) -> bool:
-        """Whether the interval allows that both take the same time; so does a ratio without an interval."""
+        """Does the interval hold 1, so that both may take the same time? True without an interval."""
         return self.low is None or self.high is None or self.low <= 1.0 <= self.high
 
 
 def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:
-    """For each test case, the other MPIs against the first that the rows have; launches are paired.
+    """Compare the other MPIs with the first one of each test case; launches are paired.
 
-    Launches of several MPIs in one folder take turns, so that launch i of one is near launch i of the other.
+    Launches of several MPIs in one folder alternate, so that launch i of one is near launch i of the other.
     """
     arms: dict[str, list[Row]] = {}
     for row in rows:
@@ -47,25 +47,25 @@ def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:
 
 
 def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
-    """For each test case, the other folders against the first. Their launches were not made by turns.
+    """Compare the other folders with the first one for each test case. Their launches did not alternate.
 
-    Where each folder has one MPI, it may be another one in each.
+    If each folder has one MPI, MPIs may differ between folders.
     """
     one_each = all(len({row.mpi for row in rows if row.mpi}) <= 1 for rows in folders.values())
     return _ratios(folders, ("mpi",) if one_each else (), paired=False)
 
 
 def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Ratio]:
-    """Those of folders, by name, if there are several, else those of the MPIs of the one; by `id(row)`."""
+    """Compare folders, by name, if there are several, else the MPIs of the one; by `id(row)`."""
     found = folder_ratios(dict(folders)) if len(folders) > 1 else mpi_ratios(folders[0][1])
     return {id(ratio.row): ratio for ratio in found}
 
 
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
-    """The ratio of the times of two rows; `paired`: their launches took turns. None without positive times.
+    """Divide the times of two rows; `paired`: their launches alternated. None without positive times.
 
-    Where rows have modes it is that of the modes that they are headed by. None where that is the fast one of
-    one row and the slow one of the other: their quotient would be that of modes, not of rivals.
+    If rows have modes, the modes that head them are compared. None if that is the fast one in one row and the
+    slow one in the other: their ratio would be one of modes, not of rivals.
     """
     if not row.time or not base.time or min(row.time, base.time) <= 0:
         return None
@@ -93,10 +93,11 @@ def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: b
 
 
 def _paired(row: Row, base: Row) -> tuple[float, float] | None:
-    """The interval of the ratio over pairs of launches, by signed ranks on logarithms, or Student's t.
+    """Compute the interval of the ratio over pairs of launches, by signed ranks on logarithms, or Student's
+    t.
 
-    A pair counts where both were in the mode that their row is headed by. The interval is widened to hold the
-    ratio of the times, which it is shown beside. None with fewer than two pairs.
+    A pair counts if both were in the mode that heads their row. The interval is widened to hold the ratio of
+    the times, beside which it is shown. None with fewer than two pairs.
     """
     times = {one.launch: one.time for one in base.launches if one.time}
     logs = [

@@ -1,8 +1,8 @@
-"""Which sizes to measure beside those that were: where a line of times breaks, and where a curve bends.
+"""Sizes to measure in addition: where a line of times breaks, and where a curve bends.
 
-A protocol changes at one size, and doubling sizes leave it unknown by a factor of two. Where times change
+A protocol changes at one size, and doubling sizes show it only within a factor of two. Where times change
 their line (`stats.find_breaks`), seven sizes divide the gap around the break, until the two sizes around it
-are neighbours. Where a size misses the line between its neighbours by more than a tenth, the gaps beside it
+are neighbours. Where a size is off the line between its neighbours by more than a tenth, the gaps beside it
 are halved, as SKaMPI did (R. Reussner, P. Sanders, L. Prechelt, M. Müller, SKaMPI, 1998), until they are no
 wider than a tenth of the size.
 """
@@ -23,16 +23,16 @@ from steelyard.stats import find_breaks, fit_pieces
 
 LEAST_SIZES = 6  # two lines of three sizes each
 _INSIDE = 7  # sizes that divide a gap around a break: an eighth of it is left
-_BEND = 0.1  # of its time, by which a size may miss the line between its neighbours
+_BEND = 0.1  # of its time, by which a size may be off the line between its neighbours
 _NARROW = 1.1  # neighbours of a bend that are no further apart are not divided
-_WORD = 8  # bytes, of which sizes of reductions are multiples
+_WORD = 8  # bytes; sizes of reductions are multiples
 _MESSAGES = (LATENCY, BANDWIDTH)  # roles of ops that move any number of bytes
 
 
 def sizes_to_add(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
-    """Sizes that would tell more: `(point, bytes)`, with a point that is the same but for its size.
+    """Choose sizes to measure: `(point, bytes)`, with a point that is the same except for its size.
 
-    Series of fewer than six sizes, and those without a time, are left as they are.
+    Series of fewer than six sizes, and those without a time, stay as they are.
     """
     found = []
     for sizes in _series(rows):
@@ -43,12 +43,12 @@ def sizes_to_add(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
 
 
 def most_sizes(rows: Sequence[Row]) -> int:
-    """The number of sizes of the longest series; 0 where no op has sizes and a time."""
+    """Count the sizes of the longest series; 0 if no op has sizes and a time."""
     return max(map(len, _series(rows)), default=0)
 
 
 def _series(rows: Sequence[Row]) -> list[dict[int, Row]]:
-    """Rows that differ in their size alone, by size, ascending."""
+    """Group rows that differ only in size, ascending."""
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         if row.sized and row.status == "ok" and launch_medians(row):
@@ -73,7 +73,7 @@ def _added(rows: dict[int, Row]) -> list[int]:
 def _around_breaks(
     sizes: Sequence[int], launches: Sequence[Sequence[float]], times: Sequence[float]
 ) -> Iterator[int]:
-    """Sizes that divide the gaps in which a line breaks off."""
+    """Choose sizes that divide the gaps in which a line breaks off."""
     breaks = find_breaks(sizes, launches)
     if not breaks:
         return
@@ -85,7 +85,7 @@ def _around_breaks(
 
 
 def _around_bends(sizes: Sequence[int], times: Sequence[float]) -> Iterator[int]:
-    """The middles of the gaps beside a size that its neighbours' line misses."""
+    """Choose the middles of the gaps beside a size that is off its neighbours' line."""
     points = list(zip(sizes, times, strict=True))
     for (a, ta), (b, tb), (c, tc) in zip(points, points[1:], points[2:], strict=False):
         said = ta + (tc - ta) * (b - a) / (c - a)
@@ -96,7 +96,7 @@ def _around_bends(sizes: Sequence[int], times: Sequence[float]) -> Iterator[int]
 
 
 def _between(low: int, high: int, count: int) -> Iterator[int]:
-    """Up to `count` sizes that divide what lies between two others evenly."""
+    """Choose up to `count` sizes that divide the gap between two others evenly."""
     count = min(count, high - low - 1)
     for i in range(1, count + 1):
         yield low + (high - low) * i // (count + 1)

@@ -1,8 +1,8 @@
-"""Rooflines: what the phases of a kernel do a second, over how much they do with each byte.
+"""Rooflines: the rate of each phase of a kernel, over its operations per byte.
 
 A phase that does W operations on M bytes in time t has the intensity W / M and the rate W / t. Memory of
-bandwidth B lets it have no more than B W / M: a line through all intensities. B is that of STREAM's triad in
-the same folder, as in `roofs`. A phase above the line had its data from nearer by.
+bandwidth B limits the rate to B W / M: a line through all intensities. B is that of STREAM's triad in the
+same folder, as in `roofs`. The data of a phase above the line came from a cache.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009.
 """
@@ -19,7 +19,7 @@ from steelyard.results.row import Row
 
 
 class RooflinePhase(Struct, frozen=True):
-    """A phase: operations per byte, operations a second, and its share of what memory lets it have."""
+    """A phase: operations per byte, operations per second, and the ratio of these to the memory's limit."""
 
     name: str
     intensity: float
@@ -28,7 +28,7 @@ class RooflinePhase(Struct, frozen=True):
 
 
 class Roofline(Struct, frozen=True, kw_only=True):
-    """A kernel's phases under `bandwidth` bytes/s; `row` is the row that they are of."""
+    """A kernel's phases under `bandwidth` bytes/s; `row` is their row."""
 
     row: Row
     bandwidth: float
@@ -36,7 +36,9 @@ class Roofline(Struct, frozen=True, kw_only=True):
 
 
 def rooflines_of(rows: Sequence[Row]) -> tuple[Roofline, ...]:
-    """For each row whose phases count operations and bytes, with a stream of as many cores beside it."""
+    """Make a roofline for each row whose phases count operations and bytes, if a stream of as many cores is
+    there.
+    """
     found = []
     for row in rows:
         inside = row.get(Inside).phases

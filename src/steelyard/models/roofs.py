@@ -1,4 +1,4 @@
-"""The roof of memory: what a phase of a kernel moves a second, against STREAM on as many cores.
+"""The roof of memory: bytes per second of a phase of a kernel, against STREAM on as many cores.
 
 The bytes of a phase are those of its data, each array once, as STREAM counts. With B the bandwidth of
 `mem.stream.triad` in the same folder, of as many threads as the kernel has on all its ranks, the roof of a
@@ -6,10 +6,10 @@ phase is B / bytes, and its share of it
 
     share = bytes / (time B)
 
-Where there are several working sets, that of the size nearest to the kernel's memory counts: what fits into
-a cache is held against the cache. Lines that a processor fetches before it writes them are counted neither
+If there are several working sets, the one nearest in size to the kernel's memory counts: data that fit into a
+cache are compared with the cache. Lines that a processor fetches before it writes them are counted neither
 here nor there. A third of the triad's bytes is written, so memory carries up to 4/3 of B, and a phase that
-hardly writes may come to that. Above it, the phase had data from nearer by than STREAM had.
+hardly writes may reach that. Above it, the data came from a nearer cache than STREAM's.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995.
 """
@@ -29,7 +29,7 @@ STREAM = TRIAD
 
 
 class PhaseRoofs(Struct, frozen=True, kw_only=True):
-    """A kernel under the roof of memory: the share of each of its phases that counts what it moves."""
+    """A kernel under the roof of memory: the share of each phase whose bytes are counted."""
 
     op: str
     mpi: str | None
@@ -40,7 +40,7 @@ class PhaseRoofs(Struct, frozen=True, kw_only=True):
 
 
 def phase_roofs_of(rows: Sequence[Row]) -> tuple[PhaseRoofs, ...]:
-    """A line for each row that `roof_shares` has, in the order of the rows."""
+    """Make a line for each row that `roof_shares` has, in the order of the rows."""
     shares = roof_shares(rows)
     return tuple(
         PhaseRoofs(
@@ -57,9 +57,9 @@ def phase_roofs_of(rows: Sequence[Row]) -> tuple[PhaseRoofs, ...]:
 
 
 def roof_shares(rows: Sequence[Row]) -> dict[int, Mapping[str, float]]:
-    """For each row that counts what its phases move, by `id(row)`: the share of the roof of each phase.
+    """Compute the share of the roof of each phase, for each row whose phases count bytes, by `id(row)`.
 
-    Rows with no stream of as many threads beside them are left out.
+    Rows without a stream of as many threads are left out.
     """
     found: dict[int, Mapping[str, float]] = {}
     for row in rows:

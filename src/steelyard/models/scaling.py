@@ -1,17 +1,17 @@
 """Scaling of kernels: speed-up and efficiency over ranks or threads, and models fitted to them.
 
 Both kinds rest on the rate, work per time. Strong scaling keeps the class: the speed-up T(b) / T(p) is the
-ratio of rates. Weak scaling lets the class grow with the ranks; the classes of NPB do not grow in proportion,
-so two rows belong to one curve when their work for each rank differs by a quarter at most, and the ratio of
-rates takes account of the rest. With b the fewest ranks or threads,
+ratio of rates. Weak scaling lets the class grow with the ranks. The classes of NPB do not grow in proportion,
+so two rows belong to one curve if their work per rank differs by a quarter at most, and the ratio of rates
+corrects for the rest. With b the fewest ranks or threads,
 
     speed-up(p) = rate(p) / rate(b)        efficiency(p) = speed-up(p) b / p
 
 Models, in relative least squares: of strong scaling T = A + B / p, Amdahl's, with the serial fraction A / (A
-+ B), and T = a + b / p + c log2 p where there are four counts; of weak scaling T = a + c log2 (p / b), with T
-the time for the work of one rank. No factor is held above 0: a serial fraction below 0 says that p ranks are
-more than p times as fast, as where their caches hold what one does not. Each launch makes its own ratios and
-its own fit; the interval is that of the launches' values.
++ B), and T = a + b / p + c log2 p from four counts on; of weak scaling T = a + c log2 (p / b), with T the
+time for the work of one rank. Factors may be below 0: a serial fraction below 0 means that p ranks are more
+than p times as fast, for example because their caches hold what one cache does not. Each launch has its own
+ratios and its own fit; the interval is that of the launches' values.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ AXES = ("ranks", "threads")
 OTHER = {"ranks": "threads", "threads": "ranks"}
 STRONG, WEAK = "strong", "weak"
 _SAME_WORK = 1e-3  # relative: of a strong curve, whose problem does not grow with the ranks
-WEAK_APART = 1.25  # work for each rank, more over less, up to which classes make one curve
+WEAK_APART = 1.25  # the largest ratio of work per rank for which classes make one curve
 LEAST_FOR_THREE = 4  # counts, for a model with three factors: one more than those
 
 FloatArray = NDArray[np.float64]
 
 
 class ScalingPoint(Struct, frozen=True):
-    """So many ranks or threads, on a class (`size`): times in ns per operation."""
+    """A number of ranks or threads, on a class (`size`): times in ns per operation."""
 
     count: int
     size: str
@@ -62,8 +62,8 @@ class Term(Struct, frozen=True):
 class Fit(Struct, frozen=True):
     """A fitted model. `factors` are those of 1, b / p and log2 (p / b), fitted to the medians over launches.
 
-    `missed` is the greatest relative distance of a median from the model; `is_exact` says that it has as many
-    parameters as there are counts, so that it must be 0.
+    `missed` is the greatest relative distance of a median from the model; `is_exact`: there are as many
+    parameters as counts, so `missed` must be 0.
     """
 
     name: str
@@ -90,9 +90,9 @@ class ScalingCurve(Struct, frozen=True, kw_only=True):
 
 
 def scaling_curves(rows: Sequence[Row]) -> tuple[ScalingCurve, ...]:
-    """Every curve of at least two counts that the rows of kernels make, strong ones first.
+    """Make every curve of at least two counts from the rows of kernels, strong ones first.
 
-    Other ops have no problem that ranks share: they do more on more ranks, or another thing.
+    Other ops have no problem that ranks share: on more ranks they do more, or something else.
     """
     good = [
         row
@@ -107,7 +107,7 @@ def scaling_curves(rows: Sequence[Row]) -> tuple[ScalingCurve, ...]:
 
 
 def fit_speedup(curve: ScalingCurve, fit: Fit, count: float) -> float:
-    """What a model says of the speed-up at a count."""
+    """Predict the speed-up at a count by a model."""
     p = count / curve.points[0].count
     a, b, c = fit.factors
     relative: float = (a + b) / (a + b / p + c * math.log2(p))
@@ -117,9 +117,9 @@ def fit_speedup(curve: ScalingCurve, fit: Fit, count: float) -> float:
 def _groups(
     rows: Sequence[Row], axis: str, apart: str | None
 ) -> Iterator[tuple[tuple[object, ...], list[Row]]]:
-    """Rows that differ in `axis` alone, and in the parameter `apart`.
+    """Group rows that differ only in `axis`, and in the parameter `apart`.
 
-    To the ranks of each MPI belongs the one rank without MPI, unless it has one of its own.
+    A row on one rank without MPI joins the ranks of each MPI that has none of its own.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -153,7 +153,9 @@ def _strong(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
 
 
 def _weak(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
-    """From each class on the fewest ranks or threads: at each other count the class whose work grew alike."""
+    """Choose, for each class on the fewest ranks or threads, the class at each other count whose work grew
+    alike.
+    """
     for axis in AXES:
         for (mpi, *_), members in _groups(rows, axis, "class"):
             least = min(getattr(row, axis) for row in members)
@@ -167,7 +169,7 @@ def _weak(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
 
 
 def _apart(row: Row, base: Row, axis: str) -> float:
-    """The work for each rank or thread, of two rows, more over less."""
+    """Divide the work per rank or thread of two rows, the larger by the smaller."""
     shares = [_work(one) / int(getattr(one, axis)) for one in (row, base)]
     return max(shares) / min(shares)
 
@@ -177,7 +179,7 @@ def _work(row: Row) -> float:
 
 
 def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> ScalingCurve:
-    """Points and fits of rows by count, the fewest first."""
+    """Make the points and fits of rows by count, the fewest first."""
     counts = np.array(list(rows), dtype=np.float64)
     rates = [_rates(row) for row in rows.values()]
     shared = sorted(set.intersection(*(set(one) for one in rates)))
@@ -200,7 +202,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
         )
     params = {key: value for key, value in first.params.items() if kind == STRONG or key != "class"}
     grown = relative if kind == WEAK else np.ones(counts.size)
-    # the time for what the first one did, were it done at the rate of each
+    # the time of the first one's work at the rate of each
     start = {one: launch_medians(first)[one] for one in shared}
     times = {one: start[one] * grown / speedups[one] for one in shared}
     return ScalingCurve(
@@ -216,7 +218,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
 
 
 def _rates(row: Row) -> dict[int, float]:
-    """The rate of each launch, in Mop/s."""
+    """Compute the rate of each launch, in Mop/s."""
     done = (row.get(Rate).mops or 0.0) * (row.time or 0.0)
     return {launch: done / median for launch, median in launch_medians(row).items()}
 
@@ -228,7 +230,7 @@ def _scaled(span: Interval, factor: float) -> Interval:
 
 # ---- models ---------------------------------------------------------------------------------------------
 
-# A model's name and which of the three shapes it has.
+# A model's name, and which of the three shapes it has.
 _MODELS: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
     STRONG: (("Amdahl: A + B/p", (0, 1)), ("a + b/p + c log2 p", (0, 1, 2))),
     WEAK: (("a + c log2 p", (0, 2)),),
@@ -236,7 +238,7 @@ _MODELS: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
 
 
 def _fits(kind: str, p: FloatArray, middle: FloatArray, launches: Mapping[int, FloatArray]) -> Iterator[Fit]:
-    """Every model that there are counts for."""
+    """Fit every model for which there are enough counts."""
     for name, used in _MODELS[kind]:
         if launches and (p.size >= LEAST_FOR_THREE if len(used) == 3 else p.size >= len(used)):
             shapes = _shapes(p)[:, used]
@@ -248,12 +250,12 @@ def _fits(kind: str, p: FloatArray, middle: FloatArray, launches: Mapping[int, F
 
 
 def _shapes(p: FloatArray) -> FloatArray:
-    """1, 1/p and log2 p, shape (counts, 3)."""
+    """Compute 1, 1/p and log2 p, shape (counts, 3)."""
     return np.stack((np.ones(p.size), 1.0 / p, np.log2(p)), axis=1)
 
 
 def _whole(used: Sequence[int], factors: FloatArray) -> tuple[float, float, float]:
-    """Factors of all three shapes, 0 for those that a model has not."""
+    """Expand factors to all three shapes, with 0 for those that a model lacks."""
     whole = [0.0, 0.0, 0.0]
     for i, factor in zip(used, factors.tolist(), strict=True):
         whole[i] = factor
@@ -261,7 +263,7 @@ def _whole(used: Sequence[int], factors: FloatArray) -> tuple[float, float, floa
 
 
 def _terms(kind: str, used: Sequence[int], own: Sequence[tuple[float, float, float]]) -> Iterator[Term]:
-    """The parameters that a reader asks for, each over launches."""
+    """List the parameters that are shown, each over launches."""
     if kind == STRONG:
         yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own], logs=False))
         if 2 in used:

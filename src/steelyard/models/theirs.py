@@ -1,7 +1,7 @@
-"""Which rows are a test of another suite, and the numbers that it would have printed of them.
+"""Rows that are a test of another suite, and the numbers that it would have printed.
 
-Their statistic is a mean: of a rank's repetitions, then over ranks. Ours is the mean of the same samples,
-each launch weighing alike. Numbers are None where a row has none.
+Other suites use a mean over a rank's repetitions, then over ranks. Ours is the mean of the same samples, with
+equal weight for each launch. Numbers are None if a row has none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HALVED = ("osu_multi_lat", "osu_latency_mp")  # they print one way, our op is t
 
 @dataclass(frozen=True, slots=True)
 class Theirs:
-    """A test of another suite, and the rows that are about it: an op with parameters."""
+    """A test of another suite, and its rows: an op with parameters."""
 
     suite: str
     name: str
@@ -28,28 +28,28 @@ class Theirs:
     params: Mapping[str, float | str]
 
     def has(self, row: Row) -> bool:
-        """Is a row of this test?"""
+        """Is it a row of this test?"""
         own = {name: value for name, value in self.params.items() if name not in _CHOSEN}
         return row.op == self.op and own.items() <= dict(row.params).items()
 
     @property
     def scale(self) -> float:
-        """What they print of the time of our op."""
+        """What they print, over the time of our op."""
         return 0.5 if self.name in _HALVED else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows of one test that differ in nothing but their sizes, the smallest first."""
+    """Rows of one test that differ only in size, the smallest first."""
 
     test: Theirs
     rows: tuple[Row, ...]
 
 
 def blocks_of(rows: Sequence[Row], tests: Sequence[Theirs]) -> tuple[list[Block], list[Row]]:
-    """The rows of each test, and those that are of none, both in the order in which they come.
+    """Split the rows into those of each test and those of none, both in their order.
 
-    A row of several tests is of the one that names most of its parameters, the first of them.
+    A row of several tests belongs to the one that names most of its parameters, the first of them.
     """
     found: dict[object, list[Row]] = {}
     test_of: dict[object, Theirs] = {}
@@ -70,7 +70,7 @@ def blocks_of(rows: Sequence[Row], tests: Sequence[Theirs]) -> tuple[list[Block]
 
 
 def mean_us(row: Row, test: Theirs) -> float | None:
-    """The mean of the ranks' own means; of an op that only some ranks time, of what is timed."""
+    """Compute the mean of the ranks' own means; if only some ranks time an op, of these."""
     ranks = rank_us(row, test, "avg")
     if ranks is not None and row.headline == "time":
         return ranks
@@ -79,18 +79,18 @@ def mean_us(row: Row, test: Theirs) -> float | None:
 
 
 def rank_us(row: Row, test: Theirs, key: str) -> float | None:
-    """`avg`, `min` or `max` of the ranks' own means."""
+    """Take `avg`, `min` or `max` of the ranks' own means."""
     ns = row.get(Ranks).osu.get(key)
     return None if ns is None else ns * test.scale / 1e3
 
 
 def bandwidth_mb(row: Row) -> float | None:
-    """Millions of bytes a second, at the mean, as theirs is."""
+    """Compute the millions of bytes per second at the mean, as other suites do."""
     rate, mean = row.get(Rate).bandwidth, row.get(Samples).mean  # the rate is at the row's time
     return None if not rate or not mean or not row.time else rate * row.time / mean / 1e6
 
 
 def repetitions(row: Row) -> int:
-    """How often the op was executed and timed, in all launches."""
+    """Count the timed executions of the op in all launches."""
     timed = sum(one.count * (one.reps or 1) for one in row.launches if one.status == "ok")
     return timed or row.count

@@ -1,10 +1,10 @@
-"""What threads cost: the rate of calls over the threads of a rank, and what is left of it for each thread.
+"""The cost of threads: the rate of calls over the threads of a rank, and the fraction that each thread keeps.
 
-A curve has all but the threads in common. For T threads, and b the fewest that were measured,
+Rows of a curve differ only in threads. For T threads, with b the fewest that were measured,
 
     rate(T) = calls of all threads / time        kept(T) = (rate(T) / T) / (rate(b) / b)
 
-`kept` is 1 where threads do not hinder each other, and 1/T where they take turns. Launches are paired.
+`kept` is 1 if threads do not slow each other, and 1/T if they take turns. Launches are paired.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from steelyard.results.facets import Fairness, Rate, ThreadTimes
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
-_THREADED = "mpi.mt."  # how the ops begin whose threads all do the same
-_ONE_IS_TIMED = ("mpi.mt.serve", "mpi.mt.short")  # but for these: other threads are there for one
-_NOTES = "phases"  # the parameter by which each thread notes when it is done, within what is timed
+_THREADED = "mpi.mt."  # prefix of ops whose threads all do the same
+_ONE_IS_TIMED = ("mpi.mt.serve", "mpi.mt.short")  # exceptions: their other threads work for the timed one
+_NOTES = "phases"  # the parameter that makes each thread note its end, within the timed region
 _OFF = "off"
 _SAME = 1e-6  # relative: calls of a thread, which are made from rates
 
 
 class ThreadPoint(Struct, frozen=True, kw_only=True):
-    """So many threads of each rank: calls/s of all, and `kept` of the rate of a thread of the fewest.
+    """A number of threads of each rank: calls/s of all, and `kept`, over the rate of a thread of the fewest.
 
-    The others are of a row whose threads note when they begin and when they are done, as in the facets.
-    `thread_rates`: calls/s of each thread of the rank whose threads scatter most, in their order.
+    The other fields are of a row whose threads note their begin and end, as in the facets. `thread_rates`:
+    calls/s of each thread of the rank whose threads scatter most, in their order.
     """
 
     threads: int
@@ -56,7 +56,7 @@ class ThreadPoint(Struct, frozen=True, kw_only=True):
 
 
 class ThreadCurve(Struct, frozen=True, kw_only=True):
-    """An op in one way to call it, by two numbers of threads or more, the fewest first."""
+    """An op in one way to call it, for two numbers of threads or more, the fewest first."""
 
     mpi: str
     op: str
@@ -68,7 +68,7 @@ class ThreadCurve(Struct, frozen=True, kw_only=True):
 
 
 def thread_curves(rows: Sequence[Row]) -> tuple[ThreadCurve, ...]:
-    """Every curve that rows of ops of several threads make, in the order of their first rows."""
+    """Make every curve from rows of ops of several threads, in the order of their first rows."""
     groups: dict[tuple[object, ...], dict[int, list[Row]]] = {}
     for row in rows:
         if row.op.startswith(_THREADED) and row.op not in _ONE_IS_TIMED and row.status == "ok" and row.time:
@@ -95,7 +95,7 @@ def _points(base: Row, by_threads: dict[int, list[Row]]) -> Iterator[ThreadPoint
     own = _calls(base) / base.threads
     for threads, rows in by_threads.items():
         row = _timed(rows)
-        ratio = ratio_of(base, row)  # of times: as many calls of a thread in each
+        ratio = ratio_of(base, row)  # of times: each thread makes as many calls in both
         if ratio is None or not math.isclose(_calls(row) / threads, own, rel_tol=_SAME):
             continue
         fair = next((one.get(Fairness) for one in rows if one.get(Fairness).fairness is not None), Fairness())
@@ -124,12 +124,12 @@ def _points(base: Row, by_threads: dict[int, list[Row]]) -> Iterator[ThreadPoint
 
 
 def _timed(rows: Sequence[Row]) -> Row:
-    """The row whose threads do not read the clock, where there is one."""
+    """Find the row whose threads do not read the clock, if there is one."""
     return next((row for row in rows if row.params.get(_NOTES, _OFF) == _OFF), rows[0])
 
 
 def _calls(row: Row) -> float:
-    """What all threads do in the row's time: what is counted, or messages; else one thing each."""
+    """Count what all threads do in the row's time: counted work, or messages; else one call each."""
     rate, time = row.get(Rate), row.time or 0.0
     if rate.mops:
         return rate.mops * time / 1e3

@@ -1,18 +1,18 @@
-"""Trees that a message may take from one rank to all others, and when each rank would have done by each.
+"""Trees by which a message may go from one rank to all others, and the end of each rank in each of them.
 
-Ranks are counted from the root on. What a rank waits for is a sum over its way from the root, in the terms of
-LogGP (Alexandrov and others 1995): for each level a hop, L + 2 o + s G, and for each message that a rank on
-the way sends a time of its own, o or g + s G. How long these are is not known: a tree is held against what
-was seen by the factors (none below 0) that bring its sums nearest, in least squares, where
+Ranks are counted from the root on. The waiting time of a rank is a sum over its path from the root, in the
+terms of LogGP (Alexandrov and others 1995): for each level a hop, L + 2 o + s G, and for each message that a
+rank on the path sends a time of its own, o or g + s G. These times are not known. A tree is fitted by the
+factors (none below 0) that bring its sums nearest to the data, in least squares, with
 
     depth      levels from the root to the rank
-    turn       messages sent on the way until it was this way's turn, and all that the rank sends itself
-    together   all messages that ranks on the way send, with or without those of the rank itself: messages
+    turn       messages that ranks on the path sent before this path's, and all that the rank sends itself
+    together   all messages that ranks on the path send, with or without those of the rank itself: messages
                that share a link arrive together
-    sends      1 where the rank sends at all, for it may wait until it is rid of the last message
-    pieces     1, or 1 but for the root: what comes before the last piece of a message that is cut
+    sends      1 if the rank sends at all, because it may wait until its last message has left
+    pieces     1, or 1 except for the root: the time before the last piece of a message that is cut
 
-`family` is what all trees of a kind are called. What a fit misses is relative to the mean over ranks.
+`family` names all trees of a kind. The error of a fit is relative to the mean over ranks.
 
 Sources: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH,
 IJHPCA 19, 2005 (binomial; scatter and allgather); J. Pjesivac-Grbovic and others, Performance analysis of MPI
@@ -35,15 +35,15 @@ FLAT, CHAIN, BINARY, BINOMIAL = "flat", "chain", "binary", "binomial"
 PIPELINED, SCATTER_ALLGATHER = "pipelined", "scatter-allgather"
 _LEAST_PIECES = 2.0  # of a message, for a chain to be called pipelined
 _BEFORE_TURN = (
-    0.8  # of the time in which a root could have served all in turn: it did not, if it is done by then
+    0.8  # of the time in which a root could have served all in turn: if it ends earlier, it did not serve all
 )
-_LEAST_COMMON = 0.5  # of the mean over ranks, that a scatter and an allgather take on all of them
-_HOP_APART = 1.5  # factor by which a tree's hop may differ from a message of the same size, as measured
+_LEAST_COMMON = 0.5  # of the mean over ranks: the least time of a scatter and an allgather on all of them
+_HOP_APART = 1.5  # factor by which a tree's hop may differ from a measured message of the same size
 
 
 @dataclass(frozen=True, slots=True)
 class TreeFit:
-    """A tree held against what was seen: what it misses, relative; `hop`: what a message would take in it."""
+    """A fitted tree: its error, relative; `hop`: the time of a message in it."""
 
     family: str
     missed: float
@@ -55,50 +55,54 @@ class TreeFit:
 
 
 def flat_tree(ranks: int) -> Children:
-    """The root serves all others."""
+    """Let the root serve all others."""
     return (tuple(range(1, ranks)), *((),) * (ranks - 1))
 
 
 def chain_tree(ranks: int) -> Children:
-    """Each rank serves the next."""
+    """Let each rank serve the next."""
     return tuple((rank + 1,) if rank + 1 < ranks else () for rank in range(ranks))
 
 
 def heap_tree(ranks: int) -> Children:
-    """Rank r serves 2 r + 1 and 2 r + 2."""
+    """Let rank r serve 2 r + 1 and 2 r + 2."""
     return tuple(_within((2 * rank + 1, 2 * rank + 2), ranks) for rank in range(ranks))
 
 
 def heap_tree_right_first(ranks: int) -> Children:
-    """The same tree, 2 r + 2 first."""
+    """Make the same tree, with 2 r + 2 first."""
     return tuple(tuple(reversed(served)) for served in heap_tree(ranks))
 
 
 def level_tree(ranks: int) -> Children:
-    """A rank of level l, 2^l - 1 up to 2^(l + 1) - 2, serves itself + 2^l and + 2^(l + 1): Open MPI's."""
+    """Let a rank of level l, 2^l - 1 up to 2^(l + 1) - 2, serve itself + 2^l and + 2^(l + 1), as Open MPI
+    does.
+    """
     steps = [1 << ((rank + 1).bit_length() - 1) for rank in range(ranks)]
     return tuple(_within((rank + step, rank + 2 * step), ranks) for rank, step in enumerate(steps))
 
 
 def halving_tree(ranks: int) -> Children:
-    """Binomial: each rank serves the middle of its range first, then the middle of what is left: MPICH's."""
+    """Make a binomial tree: each rank serves the middle of its range first, then of the rest, as
+    MPICH does.
+    """
     return tuple(_within((rank + bit for bit in reversed(_bits_below(rank, ranks))), ranks)
                  for rank in range(ranks))  # fmt: skip
 
 
 def inward_tree(ranks: int) -> Children:
-    """The same binomial tree, the nearest first."""
+    """Make the same binomial tree, the nearest first."""
     return tuple(_within((rank + bit for bit in _bits_below(rank, ranks)), ranks) for rank in range(ranks))
 
 
 def doubling_tree(ranks: int) -> Children:
-    """Binomial: in round k, ranks below 2^k serve those that are 2^k further: Open MPI's."""
+    """Make a binomial tree: in round k, ranks below 2^k serve those 2^k further, as Open MPI does."""
     bits = [1 << k for k in range(ranks.bit_length())]
     return tuple(_within((rank + bit for bit in bits if bit > rank), ranks) for rank in range(ranks))
 
 
 def _bits_below(rank: int, ranks: int) -> list[int]:
-    """The powers of two below a rank's lowest bit, the least first; of the root all below the ranks."""
+    """List the powers of two below a rank's lowest bit, the least first; for the root all below the ranks."""
     lowest = rank & -rank if rank else 1 << (ranks - 1).bit_length()
     return [1 << k for k in range(lowest.bit_length() - 1)]
 
@@ -136,15 +140,17 @@ def _sums(children: Children) -> _Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way to wait: the columns of its fit, each of shape (ranks,), and what of each factor makes a hop."""
+    """A model of waiting: the columns of its fit, each of shape (ranks,), and the share of each factor in a
+    hop.
+    """
 
     columns: tuple[FloatArray, ...]
     hop: tuple[float, ...]
-    least: Callable[[FloatArray], bool] = lambda _: True  # whether factors are such as this way has
+    least: Callable[[FloatArray], bool] = lambda _: True  # whether factors are plausible for this model
 
 
 def _whole_messages(sums: _Sums) -> Iterator[_Way]:
-    """Each message arrives as one: in turn, or together with those that share a link with it."""
+    """Columns for whole messages: in turn, or together with those that share a link."""
     turn, sends = sums.turn + sums.sends, np.minimum(sums.sends, 1.0)
     yield _Way((sums.depth, turn, sends), (1, 1, 0))
     yield _Way((sums.depth, sums.together, turn), (1, 1, 1))
@@ -152,12 +158,14 @@ def _whole_messages(sums: _Sums) -> Iterator[_Way]:
 
 
 def _pieces(sums: _Sums) -> Iterator[_Way]:
-    """A chain hands on pieces: each takes a level, and all before the last take the same on all ranks."""
+    """Columns for pieces: a chain hands on pieces, one level each; those before the last take the same on all
+    ranks.
+    """
     for common in (np.ones(sums.depth.size), np.minimum(sums.depth, 1.0)):
         for levels in (sums.depth, sums.depth + np.minimum(sums.sends, 1.0)):
             yield _Way((common, levels), (1, 1), _is_cut)
     ranks = sums.depth.size
-    root = np.where(sums.depth == 0, 1.0, 0.0)  # it may be rid of all pieces before the first one has come
+    root = np.where(sums.depth == 0, 1.0, 0.0)  # its last piece may have left before the first one arrives
     yield _Way(
         (1 - root, sums.depth, root),
         (1, 1, 0),
@@ -171,8 +179,8 @@ def _is_cut(found: FloatArray) -> bool:
 
 
 def _scattered(sums: _Sums) -> Iterator[_Way]:
-    """A part of the message to each, and from each to each: all end alike, but for what the tree of the
-    scatter has left. The message passes twice.
+    """Columns for a scatter, then an allgather: all ranks end alike, except for the rest of the scatter's
+    tree. The message passes twice.
     """
     common, turn = np.ones(sums.depth.size), sums.turn + sums.sends
     yield _Way((common,), (1,))
@@ -181,7 +189,7 @@ def _scattered(sums: _Sums) -> Iterator[_Way]:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A family, one tree of it, and how ranks may wait in it."""
+    """A family, one tree of it, and the models of waiting in it."""
 
     family: str
     tree: Callable[[int], Children]
@@ -205,17 +213,17 @@ FAMILIES = tuple(dict.fromkeys(one.family for one in _CANDIDATES))
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a message takes from rank to rank, in ns: one of the size of the broadcast, and a short one."""
+    """The time of a message from rank to rank, in ns: of the size of the broadcast, and of a short one."""
 
     whole: float
     short: float
 
 
 def fit_trees(finishes: FloatArray, message: Message | None = None) -> tuple[TreeFit, ...]:
-    """The best tree of each family, the nearest first.
+    """Fit all trees, and keep the best of each family, the nearest first.
 
-    `finishes`, shape (ranks,), is when each rank had done since the first start, in ns, ranks counted from
-    the root on. With `message`, trees whose hop differs from it by more than a factor of 1.5 are left out.
+    `finishes`, shape (ranks,), are the ends of the ranks after the first start, in ns, ranks counted from the
+    root on. With `message`, trees whose hop differs from it by more than a factor of 1.5 are left out.
     """
     best: dict[str, TreeFit] = {}
     for one in _CANDIDATES:
@@ -241,7 +249,7 @@ def _is_hop(family: str, hop: float, message: Message | None, ranks: int) -> boo
 
 
 def _nearest(columns: FloatArray, seen: FloatArray) -> tuple[FloatArray, float]:
-    """Factors that are not below 0, and the root mean square of what they miss over the mean."""
+    """Fit factors that are not below 0; return them, and the root mean square error over the mean."""
     from scipy.optimize import nnls  # here: it takes long to import
 
     mean = float(seen.mean())

@@ -18,7 +18,7 @@ def plan_again(
     arms: Mapping[str, tuple[Value, ...]],
     launches: int,
 ) -> Plan:
-    """Those points of a campaign with `arms`, as neighbours. Raises InputError where it holds no plan."""
+    """Plan those points of a campaign with `arms`, as neighbours. Raises InputError if it holds no plan."""
     plan = plan_of(campaign)
     factor = next(iter(arms))
     return replace(
@@ -35,7 +35,7 @@ def plan_again(
 
 
 def plan_of(campaign: CampaignFile) -> Plan:
-    """The plan of a campaign, with the seed that it drew. Raises InputError where it holds none."""
+    """Return the plan of a campaign, with the seed that it drew. Raises InputError if it holds none."""
     try:
         plan = msgspec.convert(campaign.plan, Plan)
     except msgspec.ValidationError as error:
@@ -47,7 +47,7 @@ def plan_of(campaign: CampaignFile) -> Plan:
 
 def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measure:
     planned = campaign.ops.get(point.op)
-    sized = point.bytes > 0 or (planned is not None and planned.sized)  # older folders do not say it
+    sized = point.bytes > 0 or (planned is not None and planned.sized)  # older folders do not have it
     place = point.placement
     kind, _, name = factor.partition(".")
     around = {key: point.env[word] for key, word in AROUND.items() if word in point.env and key != factor}

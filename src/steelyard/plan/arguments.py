@@ -1,4 +1,4 @@
-"""What a command line asks for, as a plan: a file, one that ships, ops with axes, or another suite's test."""
+"""Make a plan of a command line: a file, a shipped plan, ops with axes, or another suite's test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def asked_plan(
     omp: Sequence[str] = (),
     env: Sequence[str] = (),
 ) -> Plan:
-    """The plan that the arguments of `run` name or spell out. Raises InputError."""
+    """Make the plan that the arguments of `run` name or spell out. Raises InputError."""
     if like:
         if what:
             raise InputError(f"--like names what is run; leave {what[0]} out")
@@ -53,7 +53,7 @@ def asked_plan(
 
 
 def _check_words(what: Sequence[str]) -> None:
-    """Raises InputError for a word that is meant otherwise: another suite's name, or a plan's, nearly."""
+    """Raise InputError for a word that probably means another suite's test, or a plan."""
     for word in (name for words in what for name in words.split(",")):
         if "." in word or any(letter in word for letter in "*?["):
             continue
@@ -72,10 +72,10 @@ def _changed(
     axes: dict[str, Any],
     params: Sequence[str],
 ) -> Plan:
-    """A plan with what may be given beside it: ranks of the measures that name none, ranks and class of those
-    that name a class, and of hosts those that are to be measured on.
+    """Change a plan as the command line says: ranks of measures that name none, ranks and class of those that
+    name a class, and the numbers of hosts.
 
-    Those are the questions that a plan for any machine leaves open. Raises InputError for all else.
+    A plan for any machine leaves these open. Raises InputError for all else.
     """
     class_words = [word for word in params if word.partition("=")[0] == "class"]
     open_ = ("ranks", "hosts", "ranks_per_host")
@@ -109,7 +109,7 @@ def _changed(
 
 
 def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:
-    """What a plan has for these numbers of hosts: so the job of a batch system measures its part of it."""
+    """Take the part of a plan for these numbers of hosts, as a job of a batch system does."""
     if hosts is None:
         return plan
     counts = parse_counts(hosts, "hosts")
@@ -127,7 +127,7 @@ def _measure_like(
     omp: Sequence[str],
     env: Sequence[str],
 ) -> Measure:
-    """What is nearest to a test of another suite, with what was given beside its name."""
+    """Make the measure nearest to a test of another suite, with the options given beside its name."""
     row = find_like(name)
     given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else row.bytes}
     return Measure(
@@ -141,9 +141,9 @@ def _measure_like(
 
 
 def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
-    """Parameters as the command line gives them, `window=1,64`. Raises InputError.
+    """Read parameters of the command line, `window=1,64`. Raises InputError.
 
-    One that is given again has the values of both.
+    A parameter that is given twice has the values of both.
     """
     params: dict[str, tuple[Value, ...]] = {}
     for word in words:

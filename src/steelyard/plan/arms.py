@@ -10,13 +10,13 @@ from steelyard.base.units import parse_value
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.records.campaign_file import AROUND, PlannedPoint
 
-USUAL = "-"  # of an arm: the engine that would be taken anyway, or no such variable
+USUAL = "-"  # of an arm: the default engine, or no such variable
 
 
 def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
-    """The arms that `FACTOR=A,B` names. Raises InputError."""
+    """Read the arms that `FACTOR=A,B` names. Raises InputError."""
     factor, equals, text = word.partition("=")
-    # CPUs of a placement and words of a command have commas: their arms are parted by semicolons
+    # CPUs of a placement and words of a command have commas: semicolons separate their arms
     values = [value.strip() for value in text.split(";" if factor in ("placement", "wrapper") else ",")]
     if not equals or not factor or not all(values):
         raise InputError(f"--arms {word} is not of the form FACTOR=A,B, as in --arms mpi=openmpi,embedded")
@@ -24,12 +24,12 @@ def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
 
 
 def factor_of(plan: Plan) -> str | None:
-    """The factor of a plan's arms, None where it has none."""
+    """Return the factor of a plan's arms, None if it has none."""
     return next(iter(plan.arms), None)
 
 
 def with_arms(plan: Plan) -> Plan:
-    """The plan with its arms as axes. Raises InputError for what is no factor, or is given twice."""
+    """Turn the arms of a plan into axes. Raises InputError for an unknown factor, or one given twice."""
     if not plan.arms:
         return plan
     if len(plan.arms) > 1:
@@ -74,11 +74,11 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
 
 
 def arm_of(point: PlannedPoint, factor: str | None) -> str | None:
-    """The arm that a test case belongs to; None where the factor is not of it, as an MPI of local ops."""
+    """Find the arm of a test case; None if the factor does not apply, as an MPI to local ops."""
     if factor is None:
         return None
     if factor in ("mpi", "engine"):
-        return point.mpi  # an engine of one's own is an MPI of its own
+        return point.mpi  # an engine of the user is an MPI of its own
     if factor == "placement":
         return point.placement.text if point.placement else "default"
     if factor in AROUND:

@@ -1,8 +1,8 @@
 """Arrival patterns from a file: when each rank came to each repetition of a collective, to be replayed.
 
-A line is a repetition, and holds a number for each rank: by how many microseconds it comes after the first,
-from 0 to 1,000,000, with blanks, tabs or commas between. What follows a `#` is a comment; an empty line is no
-repetition. After the last line comes the first again.
+A line is a repetition. It holds a number for each rank: by how many microseconds it comes after the first,
+from 0 to 1,000,000, with blanks, tabs or commas between. Text after a `#` is a comment; an empty line is no
+repetition. After the last line the first one follows again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from steelyard.base.errors import InputError
 
 Delays = tuple[tuple[float, ...], ...]  # [repetition][rank], in us
 
-MOST_US = 1e6  # as the parameter `delay_us` may be
+MOST_US = 1e6  # the limit of the parameter `delay_us`
 MOST_LINES = 100_000
 
 
 def read_arrivals(path: Path) -> Delays:
-    """The delays in a file. Raises InputError: which file and line, what is wrong, what to do."""
+    """Read the delays in a file. Raises InputError: which file and line, what is wrong, what to do."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -60,7 +60,7 @@ def _delay(path: Path, number: int, word: str) -> float:
 
 
 def check_arrivals(delays: Delays | None, points: Sequence[tuple[str, int]]) -> None:
-    """Can these ops with so many ranks replay them, and does any? Raises InputError."""
+    """Check that these ops with so many ranks can replay the delays, and that one does. Raises InputError."""
     if delays is not None and not points:
         raise InputError("no op replays the arrivals; add --param arrival=file")
     for op, ranks in points:
@@ -74,5 +74,5 @@ def check_arrivals(delays: Delays | None, points: Sequence[tuple[str, int]]) -> 
 
 
 def arrival_lines(delays: Sequence[Sequence[float]]) -> str:
-    """As the engine takes them: whole nanoseconds."""
+    """Write the delays for the engine, in whole nanoseconds."""
     return "".join(" ".join(str(round(value * 1000)) for value in row) + "\n" for row in delays)

@@ -1,4 +1,4 @@
-"""Which engine a plan needs, and whether it has the clock that the plan asks for."""
+"""The engine that a plan needs, and whether it has the clock that the plan asks for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def needs_mpi(plan: Plan, solo: Description) -> bool:
 
 
 def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
-    """`known`: the ops of the solo engine by name."""
+    """Does the measure need an MPI? `known`: the ops of the solo engine by name."""
     families = {name.partition(".")[0] for name in known}
     if measure.engine == "mpi" or any(
         pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
@@ -33,9 +33,9 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
 
 
 def clock_lacks(plan: Plan, description: Description) -> str | None:
-    """Why an engine cannot use the clock that a plan asks for, in one sentence; None when it can.
+    """Explain in one sentence why an engine cannot use the clock of a plan; None if it can.
 
-    Raises InputError for a name that is none.
+    Raises InputError for an unknown name.
     """
     clocks = by_name(description.clocks)
     usable = ", ".join(name for name, clock in clocks.items() if clock.available)

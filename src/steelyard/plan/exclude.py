@@ -1,4 +1,4 @@
-"""What a measure leaves out of its product: `exclude = [{ bytes = "1Mi", threads = 4 }]`."""
+"""Test cases that a measure leaves out of its product: `exclude = [{ bytes = "1Mi", threads = 4 }]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ExcludedValues = Mapping[str, float | str | tuple[float | str, ...]]
 
 
 class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The test cases of which all that stands here is so; what does not stand here may be anything."""
+    """The test cases that match all keys of the table; a key that is not given matches anything."""
 
     ops: PlanAxis | None = None  # names or patterns
     mpi: PlanAxis | None = None  # names or families
@@ -34,13 +34,13 @@ class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     env: ExcludedValues = {}
 
     def __post_init__(self) -> None:
-        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        """Check what the types do not; msgspec converts the ValueError into its own."""
         if not any(getattr(self, field.name) for field in fields(self)):
             raise ValueError("exclude has a table without a key, which would leave out all; give it a key")
 
 
 def is_excluded(point: PlannedPoint, excluded: Exclude) -> bool:
-    """Is all of a table so of a test case? Raises InputError for what is no size or number."""
+    """Does a test case match all keys of a table? Raises InputError for what is no size or number."""
     axes = (getattr(excluded, name) for name in _IS_SO)
     tables = ((excluded.omp, point.omp), (excluded.env, point.env))
     params = {**point.params, **point.method_params, **point.rule_params}
@@ -50,7 +50,7 @@ def is_excluded(point: PlannedPoint, excluded: Exclude) -> bool:
 
 
 def _has(known: Mapping[str, Any], wanted: ExcludedValues) -> bool:
-    """Is each of the wanted values, or one of several, among those that are known?"""
+    """Is each of the wanted values, or one of several, among the known ones?"""
     return all(
         name in known and known[name] in (values if isinstance(values, tuple) else (values,))
         for name, values in wanted.items()
@@ -62,7 +62,7 @@ def _is_size(point: PlannedPoint, axis: PlanAxis) -> bool:
 
 
 def _is_number(name: str, point: PlannedPoint, axis: PlanAxis) -> bool:
-    """A test case without a number of hosts is on one."""
+    """Compare a number; a test case without a number of hosts is on one."""
     return (getattr(point, name) or 1) in numbers_in(axis, lambda text: parse_counts(text, name))
 
 

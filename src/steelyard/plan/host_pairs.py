@@ -1,4 +1,4 @@
-"""What `--placement` means among hosts: words and pairs of names, as the hosts of ranks.
+"""Values of `--placement` among hosts: words and pairs of names, as the hosts of ranks.
 
 Half of the ranks are on the first host of a pair, the others on the second. Pure: words and the hosts of an
 allocation go in, placements come out.
@@ -26,7 +26,7 @@ HostPair = tuple[AllocatedHost, AllocatedHost]
 
 
 def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
-    """The first pair of each class, from near to far."""
+    """List the first pair of each class, from near to far."""
     found: dict[str, HostPair] = {}
     for a, b in itertools.combinations_with_replacement(hosts, 2):
         found.setdefault(host_class_of(a, b), (a, b))
@@ -44,13 +44,13 @@ HOST_WORDS: dict[str, Callable[[Sequence[AllocatedHost]], list[HostPair]]] = {
 
 
 def placement_words(measure: Measure) -> tuple[str, ...]:
-    """The placements that a measure names, from `"0,1;0,2"` or a list."""
+    """List the placements of a measure, from `"0,1;0,2"` or a list."""
     axis = measure.placement if isinstance(measure.placement, tuple) else (measure.placement,)
     return tuple(word.strip() for text in axis if text is not None for word in str(text).split(";"))
 
 
 def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
-    """Does a placement's word speak of hosts: one of `HOST_WORDS`, or two names that are no numbers?"""
+    """Is a placement's word about hosts: one of `HOST_WORDS`, or two names that are no numbers?"""
     names = [name.strip() for name in word.split(",")]
     known = {host.name for host in hosts}
     return word in HOST_WORDS or (
@@ -59,7 +59,7 @@ def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
 
 
 def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
-    """So many hosts of an allocation that is still to be made: those that placements name, and others."""
+    """Make placeholders for the hosts of a future allocation: those that placements name, and others."""
     pairs = (pair for word in words if len(pair := word.split(",")) == 2)
     names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
@@ -67,9 +67,9 @@ def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
 
 
 def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
-    """The measure on these numbers of hosts alone: what is for others is left out, None where that is all.
+    """Restrict the measure to these numbers of hosts; None if nothing is left.
 
-    A measure that names no hosts is for any; placed on CPUs, or without MPI, for one; placed on pairs of
+    A measure without hosts is for any number; placed on CPUs, or without MPI, for one; placed on pairs of
     hosts, for two and more. Raises InputError.
     """
     words = placement_words(measure)
@@ -86,11 +86,12 @@ def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
 def host_placements(
     words: Sequence[str], measure: Measure, op: Op, hosts: Sequence[AllocatedHost], alone: bool
 ) -> Iterator[tuple[Team, Placement]]:
-    """The teams of an op on pairs of hosts that words such as `hosts-all` or `n1,n2` ask for, each once.
+    """List the teams of an op on the pairs of hosts that words such as `hosts-all` or `n1,n2` mean, each
+    once.
 
-    Each team has the measure's ranks per host on each side, one where it says nothing. Pairs are taken from
-    as many hosts as the measure names, from all where it names none. A team that is too small for the op is
-    for others, unless it is `alone`. Raises InputError.
+    Each team has the measure's ranks per host on each side, one if it sets none. Pairs are taken from as many
+    hosts as the measure names, from all if it names none. A team that is too small for the op is left out,
+    unless the op is `alone`. Raises InputError.
     """
     if not words:
         return
@@ -113,7 +114,7 @@ def host_placements(
 
 
 def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Iterator[Sequence[AllocatedHost]]:
-    """The hosts that pairs are taken from: the first so many, for each number that the measure names."""
+    """List the hosts from which pairs are taken: the first N, for each number N in the measure."""
     if not hosts:
         raise InputError(
             f"the placement '{word}' is of hosts, and this process is in no allocation of a batch system; "
@@ -147,7 +148,7 @@ def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[HostPair]:
 
 
 def _each_side(measure: Measure) -> tuple[int, ...]:
-    """Ranks on each side of a pair."""
+    """Find the ranks on each side of a pair."""
     if measure.ranks is not None and measure.ranks_per_host is not None:
         raise InputError("ranks and ranks_per_host say the same twice; leave one of them out")
     axis = measure.ranks_per_host if measure.ranks is None else measure.ranks

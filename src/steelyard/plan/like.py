@@ -10,7 +10,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import format_values
 from steelyard.plan.other_suites import SUITES, Like
 
-# Tests of other suites that have no op here, by what stands in their names.
+# Tests of other suites without an op here, by parts of their names.
 _NOT_YET = (
     (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations of another kind"),
     (r"oshm|upc|shmem", "OpenSHMEM or UPC"),
@@ -19,13 +19,13 @@ _NOT_YET = (
 
 
 def known_as(word: str) -> Like | None:
-    """The row whose name a word is, in whatever case."""
+    """Find the row of that name, in any case."""
     rows = (row for suite in SUITES.values() for row in suite)
     return next((row for row in rows if row.name.lower() == word.lower()), None)
 
 
 def find_like(name: str) -> Like:
-    """The row of that name, in whatever case. Raises InputError with the nearest names."""
+    """Find the row of that name, in any case. Raises InputError with the nearest names."""
     if (row := known_as(name)) is not None:
         return row
     rows = [row for suite in SUITES.values() for row in suite]
@@ -43,7 +43,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def like_page() -> str:
-    """docs/reference/like.md."""
+    """Write docs/reference/like.md."""
     lines = ["# What other suites call it", "", _INTRODUCTION, ""]
     for suite, rows in SUITES.items():
         lines += [f"## {suite}", "", "| test | op here | sizes | difference |", "| --- | --- | --- | --- |"]

@@ -1,4 +1,4 @@
-"""What is wrong with a plan's file, in our words: the line, the key, what is allowed there."""
+"""Explain mistakes in a plan's file in our words: the line, the key, what is allowed there."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _ALLOWED: Mapping[str, str] = {
 
 
 def explained(message: str, text: str, document: Mapping[str, Any]) -> tuple[int | None, str]:
-    """The line of a plan's text and a sentence, from what msgspec says of it.
+    """Find the line of a plan's text, and make a sentence of msgspec's message.
 
-    `message` is such as "Expected `array`, got `int` - at `$.measure[0].ops`", or what a check of ours says.
+    `message` is such as "Expected `array`, got `int` - at `$.measure[0].ops`", or that of a check of ours.
     """
     said, _, where = message.partition(" - at `$")
     parts = re.findall(r"\.(\w+)|\[(\d+)\]|\[\.\.\.\]", where.rstrip("`"))
@@ -69,7 +69,7 @@ def explained(message: str, text: str, document: Mapping[str, Any]) -> tuple[int
 
 
 def line_of(text: str, key: str, inside: bool) -> int | None:
-    """The first line that gives a key, at the top or inside a [[measure]]."""
+    """Find the first line that gives a key, at the top or inside a [[measure]]."""
     sections = _sections(text)
     for first, lines in sections[1:] if inside else sections[:1]:
         for number, line in enumerate(lines, first):
@@ -81,7 +81,7 @@ def line_of(text: str, key: str, inside: bool) -> int | None:
 
 
 def _line(text: str, key: str | None, index: int | None) -> int | None:
-    """The line of a key, or the first of its [[measure]]."""
+    """Find the line of a key, or the first of its [[measure]]."""
     sections = _sections(text)
     at = 0 if index is None else index + 1
     if at >= len(sections):
@@ -92,7 +92,7 @@ def _line(text: str, key: str | None, index: int | None) -> int | None:
 
 
 def _sections(text: str) -> list[tuple[int, Sequence[str]]]:
-    """The lines before the first [[measure]], and those of each, with the number of their first."""
+    """Split the lines before the first [[measure]], and those of each, with the number of their first."""
     sections: list[tuple[int, list[str]]] = [(1, [])]
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*\[\[\s*measure\s*\]\]", line):
@@ -106,7 +106,7 @@ def _gives(line: str, key: str) -> bool:
 
 
 def _value(document: Mapping[str, Any], index: int | None, key: str) -> str:
-    """What stands there, shortly."""
+    """Show the value there, shortened."""
     try:
         value = document[key] if index is None else document["measure"][index][key]
     except (KeyError, IndexError, TypeError):

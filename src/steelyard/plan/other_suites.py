@@ -1,6 +1,6 @@
-"""The table of what other suites call our ops; like.py looks in it.
+"""The table of other suites' names for our ops; like.py looks in it.
 
-Names, sizes and what each test does are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
+Names, sizes and the work of each test are from the suites' own documentation: OSU Micro-Benchmarks 7.5, Intel
 MPI Benchmarks 2021, SKaMPI 5, ReproMPI, MPICH's test/mpi, EPCC's OpenMP micro-benchmarks 4.0, and the suites
 of Sandia (SMB), LLNL (Phloem) and Netgauge. The sizes are the suite's, methods and statistics Steelyard's.
 One-sided operations are those between two ranks. GPU buffers, OpenSHMEM and file I/O are left out.
@@ -19,8 +19,8 @@ Value = float | str
 class Like:
     """A test of another suite, and the op that is nearest to it.
 
-    `bytes` is None for an op without a size. `differs` says in a few words what is not the same.
-    `threads` of each rank, where nobody says another number.
+    `bytes` is None for an op without a size. `differs` names the difference in a few words. `threads` of each
+    rank are the default.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Like:
 
 _OSU_P2P, _OSU_COLL, _OSU_SUMS = "1..4Mi", "1..1Mi", "4..1Mi"
 _IMB, _IMB_SUMS = "0,1..4Mi", "0,4..4Mi"
-_SKAMPI = "0,1..4Mi"  # a measurement file names its own; these are those of its default one
+_SKAMPI = "0,1..4Mi"  # a measurement file names its own sizes; these are those of its default file
 _PERSISTENT = {"send": "start", "recv": "start"}
 _FLOATS: Mapping[str, Value] = {"type": "float"}
 _ROOT_STAYS = "the root stays; roots=rotate is IMB's"
@@ -96,7 +96,7 @@ def _sizes(base: str, plain: str, sums: str) -> str | None:
 def _one_sided(
     names: Mapping[str, str], sizes: Mapping[str, str], params: Mapping[str, Value]
 ) -> Iterator[Like]:
-    """Tests of one-sided calls: the name -> the op; single numbers have no size, numbers are of one byte."""
+    """Make rows of one-sided tests: name -> op; single numbers have no size, and are of one byte."""
     for name, op in names.items():
         base = op.split(".")[1]
         numbers: Mapping[str, Value] = {"type": "int8"} if base.endswith("accumulate") else {}
@@ -104,7 +104,7 @@ def _one_sided(
         yield Like(name, op, sizes.get(base), {**params, **numbers, **swaps})
 
 
-# What osu_put_latency and IMB's Unidir_put do: one shared lock around all, a flush after each.
+# osu_put_latency and IMB's Unidir_put: one shared lock around all calls, a flush after each.
 _SHARED: Mapping[str, Value] = {"sync": "lock_shared", "complete": "flush"}
 _PSCW: Mapping[str, Value] = {"sync": "pscw", "complete": "close"}
 
@@ -269,7 +269,7 @@ def _skampi() -> Iterator[Like]:
 
 
 def _repro() -> Iterator[Like]:
-    """Those that SKaMPI does not call the same."""
+    """List those that SKaMPI names differently."""
     for base in ("exscan", "reduce_scatter_block"):
         yield Like(f"MPI_{base.capitalize()}", f"mpi.{base}", "8..1Mi")
     kinds: dict[str, dict[str, Value]] = {
@@ -284,7 +284,7 @@ def _repro() -> Iterator[Like]:
 
 
 def _mpich() -> Iterator[Like]:
-    """For test/mpi (bench, perf) and basic, which have names too common to stand alone."""
+    """Make rows of test/mpi (bench, perf) and basic, whose names are too common to stand alone."""
     yield Like("mpich_p2p_latency", "mpi.pingpong", "1..4Mi")
     yield Like("mpich_netmpi", "mpi.pingpong", "1..4Mi")
     yield Like("mpich_p2p_bw", "mpi.bandwidth", "1..4Mi")

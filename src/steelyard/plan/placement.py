@@ -1,4 +1,4 @@
-"""What `--placement` means on one host: words and lists of CPUs, as the places of ranks and threads.
+"""Values of `--placement` on one host: words and lists of CPUs, as the places of ranks and threads.
 
 Pure: a text, a topology and a number of places go in, placements come out.
 """
@@ -15,20 +15,20 @@ from steelyard.plan.host_pairs import HOST_WORDS
 from steelyard.records.campaign_file import UNBOUND, Placement
 from steelyard.system.topology import SAME_CPU, Topology, check_cpus, class_of, classes_of
 
-LIST = "list"  # the kind of places that are not two, and so of no class
+LIST = "list"  # the kind of places that are not two, and so have no class
 
 
 class _NoFitError(InputError):
-    """A placement that is one, but of another number of places."""
+    """A valid placement, but of another number of places."""
 
 
 def placements_of(
     texts: Sequence[str], places: int, whose: str, topology: Topology, strict: bool = True
 ) -> list[Placement | None]:
-    """The placements that texts such as `each` or `0,1;0,2` ask for, each once; None is the default.
+    """Make the placements that texts such as `each` or `0,1;0,2` mean, each once; None is the default.
 
-    `places` are the ranks times the threads of a point; `whose` names it in errors. Those of another number
-    of places are left out, or refused where `strict`. Raises InputError.
+    `places` are the ranks times the threads of a point; `whose` names it in errors. Placements of another
+    number of places are left out, or refused if `strict`. Raises InputError.
     """
     found: dict[Placement | None, None] = {}
     for word in (word.strip() for text in texts for word in text.split(";")):
@@ -53,7 +53,7 @@ def _read(word: str, places: int, whose: str, topology: Topology) -> list[Placem
 
 
 def _same(word: str, places: int, whose: str, topology: Topology) -> list[tuple[int, ...]]:
-    """All on the lowest CPU that takes no interrupts."""
+    """Place all on the lowest CPU that takes no interrupts."""
     del word, whose
     numbers = [cpu.number for cpu in topology.cpus]
     quiet = [number for number in numbers if number not in topology.interrupts]
@@ -112,7 +112,7 @@ def _listed(word: str, places: int, whose: str, topology: Topology) -> tuple[int
 
 
 def _placement(cpus: tuple[int, ...], topology: Topology) -> Placement:
-    """The class of a pair, and which of its CPUs take the interrupts."""
+    """Find the class of a pair, and which of its CPUs take the interrupts."""
     by_number = {cpu.number: cpu for cpu in topology.cpus}
     kind = LIST
     if len(cpus) > 1 and len(set(cpus)) == 1:

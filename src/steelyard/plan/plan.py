@@ -1,4 +1,4 @@
-"""Plans: what is to be measured, from TOML or from the command line; resolve.py makes points of it."""
+"""Plans: what will be measured, from TOML or from the command line; resolve.py makes points of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from steelyard.plan.settings import check_modules, check_variable, check_wrapper
 from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
-    10.0  # what a large time budget gives a point in a launch at most: then more launches are better
+    10.0  # most time of a point in a launch under a large time budget: more launches are better then
 )
 
 MOST_LAUNCHES = 10_000  # some hours of nothing but starting
@@ -40,24 +40,26 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     ops: tuple[str, ...]  # names or patterns
     bytes: PlanAxis | None = None  # sizes, "0,8,1Ki..4Mi"; None: the op's own
     ranks: PlanAxis | None = None  # None: 2 for point-to-point, all cores for collectives, 1 for local ops
-    hosts: PlanAxis | None = None  # as many ranks on each; None: one, without a word of hosts in the results
+    hosts: PlanAxis | None = None  # of equal numbers of ranks; None: one, and results do not mention hosts
     ranks_per_host: PlanAxis | None = None  # in place of ranks
     threads: PlanAxis = 1
     thread_level: PlanAxis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
     method: PlanAxis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
-    placement: PlanAxis | None = None  # "each", "0,1;0,2": launches whose ranks and threads are there
-    engine: str | None = None  # "solo", "mpi"; None: without MPI what is local on one rank, or point-to-point
+    placement: PlanAxis | None = None  # "each", "0,1;0,2": launches with these places of ranks and threads
+    engine: str | None = (
+        None  # "solo", "mpi"; None: without MPI for ops on one rank and messages that need none
+    )
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
-    env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" takes one out
+    env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" removes one
     modules: str | tuple[str, ...] = ()  # sets of modules, "gcc/12 ucx": launches with each; "-": none
     wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
-    beside: bool | None = None  # what has the same size follows each other in a launch, in random order
+    beside: bool | None = None  # points of the same size follow each other in a launch, in random order
 
     def __post_init__(self) -> None:
-        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        """Check what the types do not; msgspec converts the ValueError into its own."""
         if not self.ops:
             raise ValueError("ops names no op")
         for name in _AXES:
@@ -78,29 +80,29 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """A campaign as its author wrote it."""
 
     measure: tuple[Measure, ...] = ()
-    include: tuple[str, ...] = ()  # other plans, whose measures come first; none once they are read
+    include: tuple[str, ...] = ()  # other plans, whose measures come first; empty after they are read
     name: str = "run"
     summary: str = ""
     launches: int = 10
     time_budget: str | None = None
-    spread: str | None = None  # the time over which launches begin, evenly; no wait counts for the budget
+    spread: str | None = None  # launches begin evenly over this time; waits do not count for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
-    launcher: str | None = None  # what starts ranks; None: that of the allocation, or the MPI's own
-    stage: str | None = None  # a folder of each host's own, to which engines are brought
+    launcher: str | None = None  # for ranks; None: that of the allocation, or the MPI's own
+    stage: str | None = None  # a folder of each host's own, to which engines are copied
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
     oversubscribe: bool = False
     refine: bool = False  # in further launches, sizes around changes of protocol and bends
     yield_: str = msgspec.field(name="yield", default="real")
     clock: str | None = None
     sync: str | None = None  # the algorithm of synchronisation
-    paths: str | None = None  # asymmetric: only certain errors of the clocks are stated
-    keep: str | None = None  # of each sample: all ranks' timestamps, or what is reduced over ranks
-    arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of one, beside it
-    hang_after: str = "60s"  # a launch that writes no record for so long hangs
+    paths: str | None = None  # asymmetric: only guaranteed errors of the clocks are stated
+    keep: str | None = None  # of each sample: all ranks' timestamps, or values reduced over ranks
+    arrivals: Delays | str | None = None  # for arrival=file; in a plan's file the name of a file beside it
+    hang_after: str = "60s"  # a launch that writes no record for this time hangs
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check what the types do not say. msgspec turns the ValueError into its own."""
+        """Check what the types do not; msgspec converts the ValueError into its own."""
         if not self.measure and not self.include:
             raise ValueError("there is no [[measure]], so nothing to measure")
         if not 1 <= self.launches <= MOST_LAUNCHES:
@@ -116,7 +118,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
-    """A plan from a TOML file, with the measures of those that it includes.
+    """Read a plan from a TOML file, with the measures of those that it includes.
 
     `within` are the files that include this one. Raises InputError: which file, which line and key, what is
     allowed.
@@ -146,7 +148,7 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
 
 
 def _with_included(plan: Plan, path: Path, within: tuple[Path, ...]) -> Plan:
-    """The plan of a file with the measures of others before its own: files beside it, or plans that ship."""
+    """Put the measures of included plans before the plan's own: files beside it, or shipped plans."""
     measures: list[Measure] = []
     for name in plan.include:
         other = path.parent / name if name.endswith(".toml") else shipped_plans().get(name)
@@ -162,7 +164,7 @@ def _with_included(plan: Plan, path: Path, within: tuple[Path, ...]) -> Plan:
 
 
 def _listed(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with names that stand as a text, `ops = "a,b"`, as the lists that they mean."""
+    """Replace texts of several names, `ops = "a,b"`, by lists."""
 
     def with_list(table: Any, key: str) -> Any:
         if not isinstance(table, dict) or not isinstance(names := table.get(key), str):
@@ -177,7 +179,7 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int | None, str]:
-    """The line and a sentence; of an unknown key with the one that was probably meant."""
+    """Make the line and a sentence; for an unknown key with the one that was probably meant."""
     match = re.match(r"Object contains unknown field `(.+?)`(?: - at `\$(.*)`)?", message)
     if match is None:
         return explained(message, text, document)
@@ -191,32 +193,32 @@ def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int 
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'mpi.bcast'?`, or nothing where no known word is near."""
+    """Write `; did you mean 'mpi.bcast'?`, or nothing if no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def budget_seconds(plan: Plan) -> float | None:
-    """The time budget of a plan in seconds. Raises InputError."""
+    """Return the time budget of a plan in seconds. Raises InputError."""
     return None if plan.time_budget is None else parse_seconds(plan.time_budget)
 
 
-# What a plan may say differently when its campaign is resumed: how much is measured, not what or how.
+# Keys that may differ when a campaign is resumed: how much is measured, not what or how.
 _FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine", "stage")
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
-    """The plan as it is kept in campaign.json, which has the seed elsewhere."""
+    """Make the plan's document for campaign.json, which has the seed elsewhere."""
     document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plan))
     document.pop("seed")
     return document
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
-    """What two documents plan differently, but for how many launches or how much time, in words.
+    """List the differences of two plans' documents in words, except the number of launches and the time.
 
-    Of `one`, then of `other`: `yield is "none", there "real"`.
+    The value of `one` stands first: `yield is "none", there "real"`.
     """
     found: list[str] = []
     for key in dict.fromkeys((*one, *other)):

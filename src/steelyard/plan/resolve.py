@@ -1,6 +1,6 @@
-"""What a plan comes to: the points of its measures, from what the engines say they can do.
+"""Resolve a plan: the points of its measures, from the engines' descriptions.
 
-Everything here is pure: a plan and the engines' descriptions go in, points come out.
+Everything here is pure: a plan and descriptions go in, points come out.
 """
 
 from __future__ import annotations
@@ -30,19 +30,21 @@ from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
 
-CROWDED_METHOD = "barrier"  # of collectives where there are more ranks than cores
-_WORK_PARAMS = ("work_us", "skew_us")  # the work in an op
+CROWDED_METHOD = "barrier"  # of collectives with more ranks than cores
+_WORK_PARAMS = ("work_us", "skew_us")  # the amount of work in an op
 
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 
 
 def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
-    """The ops that names and patterns such as `mpi.i*` mean, in the order of the table. Raises InputError."""
+    """Select the ops that names and patterns such as `mpi.i*` mean, in the order of the table. Raises
+    InputError.
+    """
     chosen: dict[str, None] = {}
     for pattern in patterns:
         if any(letter in pattern for letter in "*?["):
             fitting = [op for name, op in ops.all.items() if fnmatch.fnmatchcase(name, pattern)]
-            found = [op.name for op in fitting if op.role != FAULT]  # only who names it means it
+            found = [op.name for op in fitting if op.role != FAULT]  # faults must be named exactly
         else:
             found = [pattern] if pattern in ops.all else []
         if not found:
@@ -57,7 +59,7 @@ def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
 
 
 def _params(measure: Measure, name: str, rows: Mapping[str, Param], ranks: int) -> list[dict[str, Value]]:
-    """Every combination of values of the parameters that op, method or rule have, each checked."""
+    """Make every combination of values of the parameters of op, method or rule, each checked."""
     mine = {
         key: _values(name, rows[key], value if isinstance(value, tuple) else (value,), ranks)
         for key, value in measure.params.items()
@@ -67,13 +69,13 @@ def _params(measure: Measure, name: str, rows: Mapping[str, Param], ranks: int) 
 
 
 def _fitting(op: Op, size: int) -> dict[str, Value]:
-    """Types of data that fit a size, where the default does not: sums of 4 bytes are not of doubles."""
+    """List types of data that fit a size, if the default does not: sums of 4 bytes are not of doubles."""
     return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
 
 
 def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[Value, ...]:
-    """Values of a parameter, each checked; `*` stands for all words of one that has words, and for all
-    numbers of one that so many ranks bound.
+    """Read values of a parameter, each checked; `*` means all words of a parameter with words, and all
+    numbers below the number of ranks of one that they bound.
     """
     key, words = row.name, row.words
     if words and "*" in given:
@@ -99,7 +101,7 @@ def _choose(word: str | None, default: str, known: Mapping[str, object], what: s
 
 
 def _sizes(measure: Measure, op: Op, explicit: bool) -> tuple[int, ...]:
-    """The sizes of an op: one that has none ignores sizes meant for others, unless it is alone."""
+    """Read the sizes of an op: one without sizes ignores those meant for others, unless it is alone."""
     if not op.sized:
         if explicit and measure.bytes is not None:
             raise InputError(f"{op.name} has no size; leave --bytes out")
@@ -111,10 +113,11 @@ def _sizes(measure: Measure, op: Op, explicit: bool) -> tuple[int, ...]:
 def resolve(
     plan: Plan, ops: Ops, mpis: Sequence[str], cores: int, topology: Topology = NOWHERE
 ) -> tuple[PlannedPoint, ...]:
-    """All points of a plan. `mpis`: names of those that take part; `cores`: how many this process may use.
+    """Make all points of a plan. `mpis`: names of those that take part; `cores`: how many this process may
+    use.
 
-    Which ops go to the engine without MPI says `_needs_no_mpi`. `topology` is what placements are made from,
-    where a plan names any. Raises InputError.
+    `_needs_no_mpi` chooses the ops for the engine without MPI. `topology` is the origin of placements, if a
+    plan names any. Raises InputError.
     """
     factor = factor_of(plan)
     plan = with_arms(plan)
@@ -182,7 +185,7 @@ def _cases(
     mpis: Sequence[str | None],
     levels: Sequence[str | None],
 ) -> Iterator[PlannedPoint]:
-    """The points that share an op and all that is measured in one launch, but for what is excluded."""
+    """Make the points that share an op and all that is measured in one launch, without excluded ones."""
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
     settings = [(mpi, env) for mpi in mpis for env in _settings(measure, mpi)]
     for params, (mpi, env), level, omp in itertools.product(values, settings, levels, omp_axis(measure.omp)):
@@ -205,7 +208,7 @@ def _settings(measure: Measure, mpi: str | None) -> tuple[dict[str, str], ...]:
 
 
 def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
-    """All that makes a point another one."""
+    """Key of all that distinguishes a point."""
     params = (point.params, point.method_params, point.rule_params, point.omp, point.env)
     words = tuple(tuple(sorted(values.items())) for values in params)
     axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
@@ -213,7 +216,7 @@ def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
 
 
 def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tuple[Any, ...], PlannedPoint]:
-    """The points, and for each amount of work in an op the same work alone: overlap is told by both."""
+    """Add, for each amount of work in an op, a point with the same work alone, which overlap needs."""
     planned = dict(points)
     work = next((op for op in ops.all.values() if op.role == WORK), None)
     others = [point for point in points.values() if ops.all[point.op].role != WORK]
@@ -236,7 +239,7 @@ def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tu
 
 
 def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
-    """The points, those of ops that have a reference with it: the same axes, and the parameters both have."""
+    """Add the references of ops that have one: the same axes, and the parameters that both have."""
     planned = dict(points)
     for key, point in points.items():
         name = ops.all[point.op].reference
@@ -249,7 +252,7 @@ def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> t
 
 
 def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> PlannedPoint:
-    """The reference of a point; its parameters are given where they are not what they are anyway."""
+    """Make the reference of a point; its parameters are given only if they are not the defaults."""
     usual = {row.name: row.default for row in reference.params}
     given = {row.name: point.params.get(row.name, row.default) for row in op.params}
     params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
@@ -257,8 +260,8 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
 
 
 def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> bool:
-    """Does a point go to the engine without MPI: what the measure says, else an op that can, on one rank or
-    between two of one host, for then nothing of an MPI is in its way. Raises InputError.
+    """Does a point go to the engine without MPI? The measure decides, else an op that can, on one rank or
+    between two of one host, because then no MPI interferes. Raises InputError.
     """
     if (team.hosts or 1) > 1 or (place is not None and place.hosts):
         if measure.engine == "solo":
@@ -277,7 +280,7 @@ def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops, place: Placeme
 def _axes(
     measure: Measure, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
 ) -> Iterator[tuple[int, Team, int, Placement | None, str]]:
-    """Every size, team of ranks, number of threads, placement and method of an op."""
+    """Make every size, team of ranks, number of threads, placement and method of an op."""
     for size, threads in itertools.product(_sizes(measure, op, alone), _threads(measure, op, alone)):
         for team, place in _placements(measure, op, threads, cores, topology, alone):
             crowded = place.shares if place and place.cpus else team.per_host * threads > cores
@@ -292,7 +295,9 @@ def _axes(
 def _placements(
     measure: Measure, op: Op, threads: int, cores: int, topology: Topology, alone: bool
 ) -> Iterator[tuple[Team, Placement | None]]:
-    """The teams of an op and where they are; what does not fit is for others, unless the op is alone."""
+    """Make the teams of an op with their places; those that do not fit are left out, unless the
+    op is alone.
+    """
     words = placement_words(measure)
     among_hosts = [word for word in words if is_of_hosts(word, topology.hosts)]
     on_cpus = [word for word in words if word not in among_hosts]
@@ -312,20 +317,21 @@ def _placements(
 
 
 def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
-    """Those of the parameters that belong to an op, a method or a rule."""
+    """Select the parameters that belong to an op, a method or a rule."""
     return {row.name: params[row.name] for row in owner.params if row.name in params}
 
 
 def _named_methods(measure: Measure) -> tuple[str, ...]:
-    """The methods that a measure names, from `"epoch,bounds"` or a list."""
+    """List the methods of a measure, from `"epoch,bounds"` or a list."""
     axis = measure.method if isinstance(measure.method, tuple) else (measure.method,)
     return tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
 
 
 def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ...]:
-    """The methods for an op: its own, or those named that suit it; one alone must. Raises InputError.
+    """Choose the methods of an op: its own, or the named ones that suit it; one alone must. Raises
+    InputError.
 
-    Where ranks share cores they cannot start at one instant, so the default is one that does not ask for it.
+    Ranks that share cores cannot start at one instant, so their default is a method that does not need it.
     """
     named = _named_methods(measure)
     for method in named:
@@ -340,9 +346,9 @@ def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ..
 
 
 def _threads(measure: Measure, op: Op, alone: bool) -> tuple[int, ...]:
-    """The numbers of threads of an op: those that are too many for it are for others, unless it is alone.
+    """Choose the numbers of threads of an op: too large ones are left out, unless it is alone.
 
-    An op between two threads has two where fewer are asked for, such as one, the default.
+    An op between two threads has two if fewer are asked for, such as one, the default.
     """
     threads = numbers_in(measure.threads, lambda text: parse_counts(text, "threads"))
     least, most = op.min_threads, op.max_threads or max(threads)
@@ -353,9 +359,9 @@ def _threads(measure: Measure, op: Op, alone: bool) -> tuple[int, ...]:
 
 
 def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
-    """The levels of MPI's thread support that a measure names, or the one that the op needs.
+    """Choose the levels of MPI's thread support: those of the measure, or the one that the op needs.
 
-    None where both leave that to the threads.
+    None if both leave that to the number of threads.
     """
     axis = measure.thread_level if isinstance(measure.thread_level, tuple) else (measure.thread_level,)
     named = tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
@@ -370,7 +376,7 @@ def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
 
 
 def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:
-    """A point as the engine reads it, `point=3 op=mpi.bcast bytes=8 ...`."""
+    """Write a point for the engine, `point=3 op=mpi.bcast bytes=8 ...`."""
     words: dict[str, object] = {"point": point.point, "op": point.op}
     if ops.all[point.op].sized:
         words["bytes"] = point.bytes

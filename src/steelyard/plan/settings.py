@@ -1,6 +1,6 @@
-"""What a launch finds around it as axes of a plan: variables, MPI's own settings, modules and containers.
+"""The environment of a launch as axes of a plan: variables, MPI's own settings, modules and containers.
 
-A setting of an MPI is for that MPI alone.
+A setting of an MPI is for that MPI only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from steelyard.system.modules import module_names
 
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
 
-# How variables begin that are settings of one library -> the families of MPI that read them.
+# Prefixes of variables of one library -> the families of MPI that read them.
 _READ_BY: Mapping[str, tuple[str, ...]] = {
     "OMPI_": ("openmpi",),
     "PRTE_MCA_": ("openmpi",),
@@ -28,11 +28,11 @@ _READ_BY: Mapping[str, tuple[str, ...]] = {
 }
 _FAMILIES = frozenset(family for families in _READ_BY.values() for family in families)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_OURS = "STEELYARD_"  # variables by which the package speaks to its engines
+_OURS = "STEELYARD_"  # prefix of variables between the package and its engines
 
 
 def check_variable(name: str, values: Sequence[str]) -> None:
-    """Raises ValueError, in a sentence, for what is no variable or no value that a program can be given."""
+    """Raise ValueError, in a sentence, for an invalid variable, or a value that no program can get."""
     if not _NAME.fullmatch(name) or name.startswith(_OURS):
         raise ValueError(
             f"env '{visible(name)}' is no variable that a launch can be given; a name has letters, digits "
@@ -44,12 +44,12 @@ def check_variable(name: str, values: Sequence[str]) -> None:
 
 
 def words_of(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """A value or several, as several."""
+    """List a value or several."""
     return (value,) if isinstance(value, str) else value
 
 
 def check_modules(values: Sequence[str]) -> None:
-    """Raises ValueError, in a sentence, for what is no list of modules."""
+    """Raise ValueError, in a sentence, for an invalid list of modules."""
     for value in values:
         if value != UNSET:
             try:
@@ -59,7 +59,7 @@ def check_modules(values: Sequence[str]) -> None:
 
 
 def check_wrappers(values: Sequence[str]) -> None:
-    """Raises ValueError, in a sentence, for what is no command that the engine can follow."""
+    """Raise ValueError, in a sentence, for a command that the engine cannot follow."""
     for value in values:
         if visible(value) != value:
             raise ValueError(f"wrapper has control characters in '{visible(value)}'; leave them out")
@@ -72,7 +72,7 @@ def check_wrappers(values: Sequence[str]) -> None:
 
 
 def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[str, ...]]:
-    """Modules and wrappers as the command line gives them, `modules` and `wrapper`. Raises InputError."""
+    """Read modules and wrappers of the command line, `modules` and `wrapper`. Raises InputError."""
     found = {name: tuple(words) for name, words in given.items() if words}
     try:
         check_modules(found.get("modules", ()))
@@ -85,10 +85,10 @@ def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[st
 def settings_axis(
     given: Settings, modules: Sequence[str], wrappers: Sequence[str], mpi: str | None
 ) -> tuple[dict[str, str], ...]:
-    """Every combination of those variables that an MPI (by name; None: no MPI) may read, with modules and
+    """Make every combination of the variables that an MPI (by name; None: no MPI) may read, with modules and
     wrappers, each once.
 
-    A setting of Open MPI is none of MPICH, which would be measured with each of its values for nothing.
+    MPICH reads no settings of Open MPI, so it is not measured with each of their values.
     """
     family = None if mpi is None else mpi.partition("-")[0]
     read = {name: words_of(value) for name, value in given.items() if _is_read(name, family)}
@@ -100,7 +100,7 @@ def settings_axis(
 
 
 def _is_read(name: str, family: str | None) -> bool:
-    """May an MPI of a family (None: no MPI) read a variable? One of which we know nothing may read any."""
+    """May an MPI of a family (None: no MPI) read a variable? Any may read an unknown one."""
     for start, families in _READ_BY.items():
         if name.startswith(start):
             return family in families or (family is not None and family not in _FAMILIES)
@@ -108,9 +108,9 @@ def _is_read(name: str, family: str | None) -> bool:
 
 
 def read_env_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
-    """Variables as the command line gives them, `UCX_TLS=tcp,self`. Raises InputError.
+    """Read variables of the command line, `UCX_TLS=tcp,self`. Raises InputError.
 
-    Values of MPI's settings have commas, so that another value is given by another word.
+    Values of MPI's settings have commas, so each further value needs another word.
     """
     settings: dict[str, tuple[str, ...]] = {}
     for word in words:

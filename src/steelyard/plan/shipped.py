@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def shipped_plans() -> dict[str, Path]:
-    """Where each stands, by name."""
+    """Map the name of each to its path."""
     package = Path(__file__).resolve().parent.parent
     folders = (package.parent.parent / "plans", package / "_plans")
     return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}

@@ -1,4 +1,4 @@
-"""How many ranks a test case has, and on how many hosts: the axes `ranks`, `hosts` and `ranks_per_host`."""
+"""Ranks of a test case, and their hosts: the axes `ranks`, `hosts` and `ranks_per_host`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from steelyard.engines.description import Op
 from steelyard.plan.axis import PlanAxis, numbers_in
 from steelyard.plan.plan import Measure
 
-CORES = "cores"  # in place of a number of ranks: one for each core
+CORES = "cores"  # the word for one rank on each core
 
 
 class Team(Struct, frozen=True):
-    """So many ranks, as many on each of so many hosts; None: the plan says nothing of hosts."""
+    """A number of ranks, equally many on each host; hosts None: the plan sets no number of hosts."""
 
     ranks: int
     hosts: int | None = None
@@ -27,7 +27,7 @@ class Team(Struct, frozen=True):
 
 
 def _numbers(ranks: PlanAxis, cores: int) -> tuple[int, ...]:
-    """Numbers of ranks; the word `cores` is one for each core. Raises InputError."""
+    """Read numbers of ranks; the word `cores` is one for each core. Raises InputError."""
 
     def read(text: str) -> tuple[int, ...]:
         words = (word.strip() for word in text.split(","))
@@ -42,16 +42,16 @@ def is_one(ranks: PlanAxis) -> bool:
 
 
 def hosts_of(measure: Measure) -> tuple[int, ...] | None:
-    """The numbers of hosts of a measure; one where only ranks per host are given. Raises InputError."""
+    """Read the numbers of hosts of a measure; one if only ranks per host are given. Raises InputError."""
     if measure.hosts is None:
         return None if measure.ranks_per_host is None else (1,)
     return numbers_in(measure.hosts, lambda text: parse_counts(text, "hosts"))
 
 
 def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team, ...]:
-    """The teams of an op on hosts of so many cores.
+    """Make the teams of an op on hosts of so many cores.
 
-    Those that are too small for it are for others, unless it is alone. Raises InputError.
+    Teams that are too small for it are left out, unless it is alone. Raises InputError.
     """
     hosts = hosts_of(measure)
     if measure.ranks is not None and measure.ranks_per_host is not None:
@@ -82,7 +82,7 @@ def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team
 
 
 def _per_host(measure: Measure, op: Op, cores: int, hosts: int) -> tuple[int, ...]:
-    """Ranks on each host: all cores for collectives, one for local ops, two in all between two."""
+    """Choose the ranks on each host: all cores for collectives, one for local ops, two in all for pairs."""
     if measure.ranks_per_host is not None:
         return numbers_in(measure.ranks_per_host, lambda text: parse_counts(text, "ranks"))
     usual = {"local": 1, "p2p": 2 if hosts == 1 else 1}.get(op.class_, max(2, cores) if hosts == 1 else cores)
@@ -90,7 +90,7 @@ def _per_host(measure: Measure, op: Op, cores: int, hosts: int) -> tuple[int, ..
 
 
 def _ranks(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[int, ...]:
-    """The numbers of ranks of an op: those that are too few for it are for others, unless it is alone."""
+    """Choose the numbers of ranks of an op: too small ones are left out, unless it is alone."""
     if measure.ranks is None:
         usual = {"local": 1, "p2p": 2}.get(op.class_, max(2, cores))
         return (max(usual, op.min_ranks),)

@@ -1,1 +1,1 @@
-"""Records: what the engine wrote, line by line."""
+"""Records: the lines that the engine writes."""

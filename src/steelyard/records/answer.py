@@ -1,4 +1,4 @@
-"""What the runs of a kernel have answered: a part of the record that ends its test case."""
+"""The answer of a kernel: a part of the record that ends its test case."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class KernelAnswer(Struct, frozen=True, kw_only=True):
-    """The first run's answer, which was that of all runs of the launch.
+    """The answer of the first run, which all runs of the launch gave.
 
-    `bits` tells answers apart to the last bit, all ranks' parts together. `exact`: nothing but the data, the
-    ranks and the threads decides the bits, since no sum was made in an order that a library chose. Between
-    other ranks or threads `values` may differ by `alike`, relative; None: by any.
+    `bits` distinguishes answers to the last bit, of all ranks' parts together. `exact`: only the data, the
+    ranks and the threads determine the bits, because no library chose the order of a sum. Between other
+    numbers of ranks or threads, `values` may differ by `alike`, relative; None: by any amount.
     """
 
     bits: str

@@ -1,4 +1,4 @@
-"""campaign.json: what was planned, on which machine."""
+"""campaign.json: the plan, and the machine."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from steelyard.records.schema import SCHEMA
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 OTHER_HOST = "other-host"  # ... whose ranks are on two hosts
-UNSET = "-"  # the value of a variable that is taken out of the environment
-# Among the variables of a launch, by names that no variable has: modules that are loaded for it, and the
-# words that come before the engine on each rank, as of a container.
+UNSET = "-"  # the value that removes a variable from the environment
+# Names among a launch's variables that no variable has: modules to load, and the words before the engine on
+# each rank, as of a container.
 MODULES, WRAPPER = "module load", "run by"
-AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # by their keys in a plan, which are factors of arms, too
-_LONGEST_NAME = 40  # of the CPUs of a placement, in letters
+AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # their keys in a plan, which may be factors of arms, too
+_LONGEST_NAME = 40  # letters for the CPUs of a placement
 
 
 class Placement(Struct, frozen=True):
-    """Where a plan wants ranks and threads: the CPU of each thread of rank 0, then of rank 1, and so on.
+    """The places of ranks and threads in a plan: the CPU of each thread of rank 0, then of rank 1, and so on.
 
     `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
-    `unbound`, without `cpus`. `interrupts` are those of them whose core takes the interrupts of devices.
-    A placement of `hosts` has no CPUs: the first half of the ranks is on the first host, the others are on
-    the second, and `kind` is the class of these two.
+    `unbound`, without `cpus`. `interrupts` are those CPUs whose core takes the interrupts of devices. A
+    placement of `hosts` has no CPUs: the first half of the ranks is on the first host, the others on the
+    second, and `kind` is the class of these two.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Placement(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """As `--placement` takes it: `0,1`, `n1,n2`, `unbound`."""
+        """Its value for `--placement`: `0,1`, `n1,n2`, `unbound`."""
         return ",".join(self.hosts or map(str, self.cpus)) or self.kind
 
     @property
@@ -54,7 +54,9 @@ class Placement(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """For files: `on-0-1`, `unbound`; of many CPUs a number that stands for them, for names are short."""
+        """Its name in files: `on-0-1`, `unbound`; many CPUs are replaced by a checksum, to keep
+        names short.
+        """
         text = "-".join(self.hosts or map(str, self.cpus))
         if len(text) > _LONGEST_NAME:
             text = f"{zlib.crc32(text.encode()):08x}"
@@ -62,7 +64,7 @@ class Placement(Struct, frozen=True):
 
     @property
     def shares(self) -> bool:
-        """Does any CPU have to serve two?"""
+        """Must any CPU serve two ranks or threads?"""
         return len(set(self.cpus)) < len(self.cpus)
 
 
@@ -74,27 +76,27 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     ranks: int = 1
     threads: int = 1
-    thread_level: str | None = None  # of MPI; None: what the threads need
+    thread_level: str | None = None  # asked of MPI; None: what the threads need
     method: str = ""
     rule: str = ""
     params: Params = {}
     method_params: Params = {}
     rule_params: Params = {}
     mpi: str | None = None
-    omp: dict[str, str] = {}  # settings of OpenMP that the launch makes
-    reference: int | None = None  # the point that is the same without what is measured
-    placement: Placement | None = None  # None: as the launcher is told by default
-    env: dict[str, str] = {}  # variables of the launch, MODULES and WRAPPER; "-" takes one out
-    hosts: int | None = None  # as many ranks on each; None: the plan says nothing of hosts
-    arm: str | None = None  # which of the arms that are compared it belongs to
-    beside: int | None = None  # those of the same number and size follow each other in a launch
-    refines: int | None = None  # the point that it is but for its size, which was found on the way
+    omp: dict[str, str] = {}  # settings of OpenMP for the launch
+    reference: int | None = None  # the point of the same op without what is measured
+    placement: Placement | None = None  # None: the launcher's default
+    env: dict[str, str] = {}  # variables of the launch, MODULES and WRAPPER; "-" removes one
+    hosts: int | None = None  # of equal numbers of ranks; None: the plan does not set them
+    arm: str | None = None  # the arm that it belongs to, if arms are compared
+    beside: int | None = None  # points of the same number and size follow each other in a launch
+    refines: int | None = None  # the point from which it differs only in size, which --refine chose
 
 
 class PlannedOp(Struct, frozen=True):
-    """What a reader wants to know of an op, as the engine says it; `base` to `layer` as in `schema.Point`.
+    """An op as the engine describes it to readers; `base` to `layer` as in `schema.Point`.
 
-    `params` are the defaults of its parameters: what a test case was that died before its record had them.
+    `params` are the defaults of its parameters, for test cases that died before their record had them.
     """
 
     summary: str = ""
@@ -107,13 +109,13 @@ class PlannedOp(Struct, frozen=True):
 
 
 class PlannedMethod(Struct, frozen=True):
-    """What a reader wants to know of a method, as the engine says it."""
+    """A method as the engine describes it to readers."""
 
     summary: str = ""
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
-    """campaign.json: what was planned, on which machine."""
+    """campaign.json: the plan, and the machine."""
 
     schema: int = SCHEMA
     name: str = ""
@@ -122,14 +124,14 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] = {}
     points: tuple[PlannedPoint, ...] = ()
     machine: dict[str, Any] = {}
-    topology: dict[str, Any] | None = None  # that placements were made from
-    command: tuple[str, ...] = ()  # the words of the command that began it; older folders do not say
+    topology: dict[str, Any] | None = None  # the origin of placements
+    command: tuple[str, ...] = ()  # the words of the command that began it; older folders have none
     ops: dict[str, PlannedOp] = {}  # those of the points, by name
     methods: dict[str, PlannedMethod] = {}  # those of the points, by name; none in older files
 
 
 class _MachineFacts(Struct, frozen=True):
-    """The facts of the machine that readers count with; `system.machine.Machine` has more."""
+    """The facts of the machine that readers compute with; `system.machine.Machine` has more."""
 
     host: str = ""
     cpu_model: str = ""
@@ -137,7 +139,7 @@ class _MachineFacts(Struct, frozen=True):
 
 
 def read_campaign(folder: Path) -> CampaignFile:
-    """campaign.json of a results folder, an empty one where it is missing. Raises InputError."""
+    """Read campaign.json of a results folder, or make an empty one if it is missing. Raises InputError."""
     path = folder / "campaign.json"
     if not path.exists():
         return CampaignFile(name=visible(folder.name))
@@ -158,7 +160,7 @@ def read_campaign(folder: Path) -> CampaignFile:
 
 
 def _completed(name: str, op: PlannedOp) -> PlannedOp:
-    """An op with what an older file leaves out."""
+    """Complete an op of an older file."""
     if op.base is not None:
         return op
     kind = op_kind(name)

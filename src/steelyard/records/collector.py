@@ -1,4 +1,4 @@
-"""Groups the records of a file by point, as they come."""
+"""Group the records of a file by point, as they come."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from steelyard.records.schema import (
     Watch,
 )
 
-Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # what each point is, and the file that says so
+Kinds = dict[int, tuple[Path, tuple[object, ...]]]  # the definition of each point, and the file that has it
 _OfPoint = Obs | Reduced | RanksTold | Phases | Lanes
 REMEDY = "restore the file, or delete it and measure again"
 
@@ -49,7 +49,7 @@ class _Open:
 class Collector:
     """Groups the records of one file by point, as they come.
 
-    Samples are held from a point's record to its end and then handed over.
+    It holds samples from a point's record to its end, and then hands them over.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Collector:
     _ended: set[int] = field(default_factory=set)
 
     def take(self, record: Record) -> PointRun | None:
-        """Take the next record; the point that it ends, None where it ends none. Raises InputError."""
+        """Take the next record; return the point that it ends, or None. Raises InputError."""
         if self.job is None and not isinstance(record, Job):
             raise InputError(
                 f"{self.path} does not begin with a job record; give a folder that steelyard run wrote"
@@ -108,18 +108,20 @@ class Collector:
         return None
 
     def unfinished(self) -> Iterator[PointRun]:
-        """The points that have begun and not ended, each once, with what they have. Raises InputError."""
+        """List the points that have begun and not ended, each once, with what they have. Raises
+        InputError.
+        """
         while self._open:
             index = next(iter(self._open))
             yield self._run(index, None)
 
     def head(self) -> JobFile:
-        """The file without points, states and the like: what a point needs to be read."""
+        """Make the file without points, states and watches: what a point needs to be read."""
         assert self.job is not None
         return JobFile(self.path, self.job, self.launch, (), False)
 
     def whole(self, points: Sequence[PointRun], cut_line: bool) -> JobFile:
-        """The file with `points` and all that was true while the launch ran."""
+        """Make the file with `points` and all states of the launch."""
         return replace(
             self.head(),
             points=tuple(points),
@@ -130,7 +132,7 @@ class Collector:
         )
 
     def _point_of(self, record: Record) -> Point | None:
-        """The point that a record is about, if it has begun and not ended."""
+        """Find the point of a record, if it has begun and not ended."""
         if isinstance(record, Point):
             return record
         seen = self._open.get(record.point) if isinstance(record, _OfPoint | End) else None
@@ -162,7 +164,9 @@ class Collector:
         return run
 
     def _forget_syncs(self) -> None:
-        """Points follow each other, and the next begins at the latest synchronisation or after it."""
+        """Forget older ones: points follow each other, and the next begins at the latest synchronisation or
+        after it.
+        """
         for syncs in (self._syncs, self._reduced_syncs):
             for index in list(syncs)[:-1] if not self._open else ():
                 del syncs[index]
@@ -182,19 +186,19 @@ class Collector:
 
 
 def check_kind(kinds: Kinds, point: int, path: Path, kind: tuple[object, ...]) -> None:
-    """Note in `kinds` what a file says that a point is. Raises InputError if another says otherwise."""
+    """Note in `kinds` the definition of a point. Raises InputError if another file defines it differently."""
     first, other = kinds.setdefault(point, (path, kind))
     if kind != other:
         raise InputError(f"point {point} is not the same in {first} and {path}; {REMEDY}")
 
 
 def _name(record: Record) -> str:
-    """`obs`: the word that says which record it is."""
+    """Name the kind of a record, such as `obs`."""
     return str(type(record).__struct_config__.tag)
 
 
 def _used_syncs(point: int, chunks: Sequence[Obs | Reduced], syncs: Collection[int]) -> list[int]:
-    """The synchronisations that chunks name, in order. Raises InputError where one has no record."""
+    """List the synchronisations that chunks name, in order. Raises InputError if one has no record."""
     used = {one for chunk in chunks for one in (chunk.sync_before, chunk.sync_after) if one is not None}
     if missing := used.difference(syncs):
         raise InputError(f"point {point} names synchronisation {min(missing)}, which has no record")
@@ -202,7 +206,7 @@ def _used_syncs(point: int, chunks: Sequence[Obs | Reduced], syncs: Collection[i
 
 
 def with_obs(run: PointRun, obs: Sequence[Obs], syncs: Mapping[int, Sync]) -> PointRun:
-    """The point with its samples and the synchronisations that they name. Raises InputError."""
+    """Make the point with its samples and their synchronisations. Raises InputError."""
     used = _used_syncs(run.index, obs, syncs)
     for chunk in obs:
         if chunk.sync_before is not None and chunk.sync_after not in (None, chunk.sync_before):

@@ -1,7 +1,7 @@
-"""Whether records agree with those before them: checked once, as they are read, so that no later code guards.
+"""Check that records agree with each other, once, as they are read, so that no later code has to.
 
-What one field may hold is said by its type (`schema`). Here is what fields and records say of each other: a
-value for each rank, indices that exist, instants in order, the same point in each launch.
+The types of fields limit their values (`schema`). The relations between fields and records are checked here:
+a value for each rank, indices that exist, instants in order, the same point in each launch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from steelyard.records.schema import (
     Watch,
 )
 
-# For each kind of record the fields that hold an item for each rank, always or if they hold anything.
+# For each kind of record the fields with an item for each rank, always or if they hold anything.
 _ALWAYS_BY_RANK: dict[type, tuple[str, ...]] = {
     Obs: ("start_ns", "stop_ns"),
     Lanes: ("start_ns", "stop_ns"),
@@ -44,7 +44,7 @@ _BY_RANK: dict[type, tuple[str, ...]] = {
         "quota_stops", "step_ps", "lanes", "lanes_meant",
     ),
 }  # fmt: skip
-# The same by kind of record: fields, and whether each may hold nothing.
+# The same by kind of record: fields, and whether each may be empty.
 _ITEMS = {
     kind: tuple(
         (name, may_be_empty)
@@ -56,7 +56,7 @@ _ITEMS = {
 
 
 def contradiction(record: Record, job: Job | None, launch: Launch | None, point: Point | None) -> str | None:
-    """What a record says against itself or against those before it; None where it says nothing such.
+    """Find a contradiction inside a record, or with those before it; None if there is none.
 
     `point` is the one that the record is about, as it began.
     """
@@ -209,11 +209,11 @@ def _within(name: str, indices: Iterable[int], size: int) -> str | None:
     return f"{name} names {outside[0]} of {size}" if outside else None
 
 
-_OF_TRUE_TIME = "truth"  # the method whose samples are in the simulator's time, and not on rank 0's clock
+_OF_TRUE_TIME = "truth"  # the method whose samples are in the simulator's time, not on rank 0's clock
 
 
 def end_contradiction(run: PointRun, end: End) -> str | None:
-    """What a point that ended well says against itself as a whole: other phases, or samples after its end."""
+    """Find a contradiction in a point that ended well: other phases, or samples after its end."""
     point = run.point
     if point is None:
         return None
@@ -229,7 +229,7 @@ def end_contradiction(run: PointRun, end: End) -> str | None:
 
 
 def _latest(stamps: Sequence[int]) -> int:
-    """The greatest of timestamps, 0 of none. Arrays are quicker than Python at that."""
+    """Find the greatest of timestamps, 0 of none; arrays are faster than Python lists here."""
     if isinstance(stamps, memoryview):
         import numpy as np
 
@@ -238,7 +238,7 @@ def _latest(stamps: Sequence[int]) -> int:
 
 
 def kind_of_point(point: Point, phases: Sequence[Phases]) -> tuple[object, ...]:
-    """What is the same of a point in all its launches."""
+    """List what is the same for a point in all its launches."""
     names = {tuple((phase.name, phase.communicates) for phase in chunk.phases) for chunk in phases}
     return (
         point.op,

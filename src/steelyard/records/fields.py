@@ -1,4 +1,4 @@
-"""Types of what stands in records: numbers within bounds."""
+"""Types of fields of records: numbers within bounds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# Bounds of numbers, 146 years in ns: beyond them sums would leave 64 bits, and products be infinite.
+# Bounds of numbers, 146 years in ns: beyond them sums exceed 64 bits, and products may be infinite.
 MOST, _MOST_REAL = 2**62, 1e18
 
 Number = int | float
-Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words where it chooses
+Params = dict[str, Number | str]  # of an op, a method or a rule: numbers, and words to choose from
 Whole = Annotated[int, Meta(ge=-MOST, le=MOST)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 Several = Annotated[int, Meta(ge=1, le=MOST)]

@@ -1,4 +1,4 @@
-"""Reading a file of records while the engine still writes it."""
+"""Read a file of records while the engine still writes it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import decode_record
 from steelyard.records.schema import End, Job, Launch
 
-# All else, samples above all, is for who reads the whole file: reading them takes a driver 1 % of a core.
+# All other records, above all samples, are skipped: reading them would take the driver 1 % of a core.
 _HEARD = re.compile(rb'\{"record": ?"(?:job|launch|end)"')
 
 
 class Tail:
-    """What has been heard of a growing file: the launch, and each point that has ended."""
+    """The contents of a growing file so far: the launch, and each point that has ended."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self.path = path
-        self.launch: Launch | None = None  # the start of the engine; None before it has begun to measure
+        self.launch: Launch | None = None  # the start of the engine; None before it measures
         self._job: Job | None = None
         self._offset = 0
 
     def advance(self) -> tuple[list[JobFile], bool]:
         """Read the whole lines that were added.
 
-        Returns each point that has ended, as a file that holds its end and nothing else, and whether anything
-        was added. Raises InputError.
+        Returns each point that has ended, as a file that holds only its end, and whether anything was added.
+        Raises InputError.
         """
         with self.path.open("rb") as file:
             file.seek(self._offset)
@@ -43,7 +43,7 @@ class Tail:
             try:
                 record = decode_record(line)
             except msgspec.DecodeError:
-                continue  # the cut last line of a launch that died; readers of the whole file say so
+                continue  # the cut last line of a launch that died; readers of the whole file report it
             match record:
                 case Job():
                     self._job = record

@@ -1,4 +1,4 @@
-"""A file of records, JSON Lines, one for each job: its records by test case, and lines added to it."""
+"""The file of records of a job, JSON Lines: its records by test case, and lines added to it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from steelyard.records.schema import (
 
 
 class PointRun(Struct, frozen=True):
-    """One point in one file: any part may be missing if the launch was cut short or never started."""
+    """One point in one file: parts may be missing if the launch was cut short or never started."""
 
     index: int
     point: Point | None
     obs: tuple[Obs, ...]
     end: End | None
     syncs: tuple[Sync, ...] = ()  # those around the samples
-    phases: tuple[Phases, ...] = ()  # of each chunk of an op that has some
+    phases: tuple[Phases, ...] = ()  # of each chunk of an op with phases
     lanes: Lanes | None = None  # of an op whose threads note their own times
-    reduced: tuple[Reduced, ...] = ()  # in place of `obs`, where not every rank's timestamps were kept
+    reduced: tuple[Reduced, ...] = ()  # replaces `obs` if not every rank's timestamps were kept
     reduced_syncs: tuple[ReducedSync, ...] = ()
     told: RanksTold | None = None
 
@@ -47,23 +47,23 @@ class PointRun(Struct, frozen=True):
 
 
 class JobFile(Struct, frozen=True):
-    """One file of records, its points in the order in which they were measured."""
+    """One file of records, its points in the order of measurement."""
 
     path: Path
     job: Job
     launch: Launch | None
     points: tuple[PointRun, ...]
     cut_line: bool
-    states: tuple[State, ...] = ()  # the launch's beginning, and after each point
+    states: tuple[State, ...] = ()  # at the launch's beginning, and after each point
     watches: tuple[Watch, ...] = ()
-    closes: tuple[Close, ...] = ()  # one a rank, in any order
+    closes: tuple[Close, ...] = ()  # one for each rank, in any order
 
 
 _encoder = msgspec.json.Encoder()
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Appends records to a file, one line each, on a new line even when the last one was cut off.
+    """Append records to a file, one line each, on a new line even if the last one was cut off.
 
     Raises OSError, which names the file.
     """

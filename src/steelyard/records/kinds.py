@@ -1,4 +1,4 @@
-"""The words by which an engine says what an op and a method are; docs/internals/op.md explains them."""
+"""The words of an engine for kinds of ops and methods; docs/internals/op.md explains them."""
 
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"  # forms
 CALL, LATENCY, BANDWIDTH, COLLECTIVE, KERNEL = "call", "latency", "bandwidth", "collective", "kernel"  # roles

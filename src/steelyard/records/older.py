@@ -1,6 +1,6 @@
-"""What ops and methods are, by their names, for records of versions whose engines did not say it themselves.
+"""The kinds of ops and methods by their names, for older records that do not have them.
 
-A new op or method needs nothing here: `describe`, campaign.json and the `point` records have it.
+New ops and methods need nothing here: `describe`, campaign.json and the `point` records have it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COLLECTIVES = {
     *(*_ALL, *(f"neighbor_{name}" for name in _ALL), "allreduce", "barrier", "bcast", "exscan", "gather"),
     *("gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"),
 }
-# Names of ops -> their role and their layer; the first that fits.
+# Names of ops -> their role and their layer; the first match counts.
 _ROLES: tuple[tuple[str, str, str | None], ...] = (
     ("mpi.overlap.*", "overlap", None),
     *((f"mpi.{name}.*", "pattern", None) for name in ("pattern", "halo", "mt.pattern")),
@@ -48,7 +48,7 @@ _ROLES: tuple[tuple[str, str, str | None], ...] = (
         for suffix, role in ((".stream", "bandwidth"), ("", "latency"))
     ),
 )
-# Methods -> why their number is not simply the time, whether of collectives alone, which bound it is.
+# Methods -> why their value is not simply the time, whether only for collectives, which bound it is.
 _METHODS: Mapping[str, tuple[str, bool, str | None]] = {
     "batch": ("throughput, not latency", True, None),
     "root": ("overhead, not a latency", False, None),
@@ -61,11 +61,11 @@ _METHODS: Mapping[str, tuple[str, bool, str | None]] = {
     "trigger-ack": ("the time along one path", False, None),
     "bounds": ("not an estimate", False, UPPER),
 }
-_MISSAID = ("trigger-ack",)  # an engine once stated a bound of it that it is not
+_MISSAID = ("trigger-ack",)  # an engine once called it a bound, which it is not
 
 
 class OpKind(Struct, frozen=True):
-    """What an op is: see `schema.Point`."""
+    """The kind of an op: see `schema.Point`."""
 
     base: str
     form: str
@@ -74,7 +74,7 @@ class OpKind(Struct, frozen=True):
 
 
 def op_kind(op: str) -> OpKind:
-    """`mpi.iallreduce` is the nonblocking form of `mpi.allreduce`, a collective; all else has one form."""
+    """Find the kind of an op: `mpi.iallreduce` is the nonblocking form of the collective `mpi.allreduce`."""
     prefix, dot, name = op.rpartition(".")
     base, form = op, BLOCKING
     for own, of in ((name.removesuffix("_init"), PERSISTENT), (name.removeprefix("i"), NONBLOCKING)):
@@ -89,14 +89,14 @@ def _is_collective(base: str) -> bool:
 
 
 def method_kind(method: str, op: str, ranks: int) -> tuple[str | None, str | None]:
-    """The nature of a method's number for an op on so many ranks, and which bound it is."""
+    """Find the nature of a method's value for an op on so many ranks, and which bound it is."""
     nature, of_collectives, bound = _METHODS.get(method, (None, False, None))
     is_told = ranks > 1 and (_is_collective(op_kind(op).base) or not of_collectives)
     return (nature if is_told else None), bound
 
 
 def completed(point: Point) -> Point:
-    """The record of a test case with what its engine left out."""
+    """Complete the record of a test case with what its engine left out."""
     if point.base is not None and point.method not in _MISSAID:
         return point
     kind = op_kind(point.op)

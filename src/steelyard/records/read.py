@@ -1,4 +1,4 @@
-"""Reads files of records, checks them, and groups them by point."""
+"""Read files of records, check them, and group them by point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 
 
 class Reading(Struct, frozen=True):
-    """What a file holds. `cut_line`: its writer died in the middle of a line, which is left out."""
+    """The contents of a file. `cut_line`: its writer died in the middle of a line, which is left out."""
 
     path: Path
     records: tuple[Record, ...]
@@ -32,23 +32,23 @@ class Reading(Struct, frozen=True):
 
 
 class _Head(Struct):
-    """What every version of the format has: enough to say which version a line is."""
+    """The keys that every version of the format has, enough to find the version."""
 
     record: str = ""
     schema: int = SCHEMA
 
 
 _CHUNK = b'{"record":"obs"'
-_READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are put together from what is read at once
+_READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are joined from blocks
 _BYTES_PER_SECOND = 5e7  # about what one process reads
-_LONG = 4096  # bytes of a line, from which numpy reads its timestamps quicker
+_LONG = 4096  # bytes of a line, from which numpy reads its timestamps faster
 
 _decoder = msgspec.json.Decoder(Record)
 _head_decoder = msgspec.json.Decoder(_Head)
 
 
 def read_records(path: Path) -> Reading:
-    """All records of one file.
+    """Read all records of one file.
 
     A last line that was cut off is left out and reported in `cut_line`; `end` records that a watchdog added
     after it are read. Raises InputError for a file that cannot be read, a broken line, or another version of
@@ -59,7 +59,9 @@ def read_records(path: Path) -> Reading:
 
 
 def _iterate(path: Path) -> Iterator[Record | None]:
-    """The records of a file one by one, so that no file need be in memory as a whole; None for a cut line."""
+    """Read the records of a file one by one, so that the whole file need not be in memory; None for a cut
+    line.
+    """
     is_cut = False
     check_regular(path)
     try:
@@ -81,7 +83,7 @@ def _iterate(path: Path) -> Iterator[Record | None]:
 
 
 def _decode(path: Path, number: int, line: bytes) -> Record | None:
-    """One line; None when its writer died before its end. Raises InputError."""
+    """Decode one line; None if its writer died before its end. Raises InputError."""
     try:
         record = decode_record(line)
     except RecursionError:
@@ -100,14 +102,14 @@ def _decode(path: Path, number: int, line: bytes) -> Record | None:
 
 
 def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
-    """Whether the writer of a line died before its end: a whole record ends with a brace that matches."""
+    """Did the writer of a line die before its end? A whole record ends with its closing brace."""
     return line.startswith(b"{") and ("truncated" in str(error) or not line.rstrip().endswith(b"}"))
 
 
 def decode_record(line: bytes) -> Record:
-    """The record of a line, control characters in its texts made visible.
+    """Decode the record of a line, and make control characters in its texts visible.
 
-    Raises msgspec.DecodeError, and RecursionError for what is nested too deep.
+    Raises msgspec.DecodeError, and RecursionError if it is nested too deeply.
     """
     record: Record | None = None
     try:
@@ -125,7 +127,7 @@ def decode_record(line: bytes) -> Record:
 
 
 def _complaint(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
-    """One sentence on a line that is not a record: another version, or damage."""
+    """Explain in one sentence why a line is not a record: another version, or damage."""
     try:
         head = _head_decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
@@ -143,11 +145,11 @@ def _version_complaint(path: Path, number: int, schema: int) -> str:
 
 
 def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None) -> JobFile | None:
-    """One file, grouped by point; None when not even its first line is whole.
+    """Read one file, grouped by point; None if not even its first line is whole.
 
-    With `visit`, each point is handed over with its samples as soon as it is complete, and the
-    samples are not kept: files may be larger than memory. The JobFile that `visit` gets has the job and
-    the launch and no more. `kinds` are those of points in other files. Raises InputError.
+    With `visit`, each point is handed over with its samples as soon as it is complete, and the samples are
+    not kept, because files may be larger than memory. The JobFile that `visit` gets has only the job and the
+    launch. `kinds` are those of points in other files. Raises InputError.
     """
     collector = Collector(path, kinds={} if kinds is None else kinds)
     runs, is_cut = list[PointRun](), False
@@ -173,9 +175,10 @@ def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None)
 
 
 def read_folder(folder: Path, *, samples: bool = True) -> tuple[JobFile, ...]:
-    """All files of `folder`/records, sorted by launch, then name, then age (a resumed job has several files).
+    """Read all files of `folder`/records, sorted by launch, then name, then age (a resumed job has several
+    files).
 
-    Without `samples` those are let go as they are read. Raises InputError when there is no such folder or a
+    Without `samples` those are dropped as they are read. Raises InputError if there is no such folder or a
     file is broken.
     """
     return _in_order(_read(path, None if samples else lambda *_: None) for path in _record_paths(folder))
@@ -184,9 +187,9 @@ def read_folder(folder: Path, *, samples: bool = True) -> tuple[JobFile, ...]:
 def read_points(
     folder: Path, make: Callable[[JobFile, PointRun], Found], mapped: Mapper = serially
 ) -> tuple[tuple[JobFile, ...], list[Found]]:
-    """The files as `read_folder` has them, without samples, and what `make` makes of each point with its own.
+    """Read the files as `read_folder` does, without samples, and call `make` for each point with its samples.
 
-    The `JobFile` that `make` gets is that of `read_job`'s visitors. `mapped` may read files side by side.
+    The `JobFile` that `make` gets is that of `read_job`'s visitors. `mapped` may read files in parallel.
     """
 
     def read(path: Path) -> tuple[JobFile | None, Kinds, list[Found]]:
@@ -199,7 +202,7 @@ def read_points(
 
 
 def _read(path: Path, visit: Visit | None) -> tuple[JobFile | None, Kinds]:
-    """A file, and what its points are, for files that are read apart are held against each other later."""
+    """Read a file, and the definitions of its points: files that are read separately are compared later."""
     kinds: Kinds = {}
     return read_job(path, visit, kinds), kinds
 
@@ -217,7 +220,7 @@ def _record_paths(folder: Path) -> list[Path]:
 
 
 def _in_order(each: Iterable[tuple[JobFile | None, Kinds]]) -> tuple[JobFile, ...]:
-    """The files that are whole enough to count, sorted. Raises InputError where they do not go together."""
+    """Sort the files that are whole enough to count. Raises InputError if they do not fit together."""
     files: list[JobFile] = []
     seen: Kinds = {}
     for file, kinds in each:
@@ -234,6 +237,6 @@ def _in_order(each: Iterable[tuple[JobFile | None, Kinds]]) -> tuple[JobFile, ..
 
 
 def part_number(file: JobFile) -> int:
-    """`JOB.jsonl` is part 1, `JOB.2.jsonl`, written when the job was resumed, part 2."""
+    """Return the part of a job's file: `JOB.jsonl` is part 1, `JOB.2.jsonl` (after a resume) part 2."""
     part = file.path.stem.removeprefix(file.job.job + ".")
     return int(part) if part.isdigit() else 1

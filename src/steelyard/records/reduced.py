@@ -1,4 +1,4 @@
-"""Records of what the engine reduced over ranks as it measured, so that they do not grow with the ranks."""
+"""Records that the engine reduced over ranks, so that their size does not grow with the ranks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from steelyard.records.fields import Amount, Count, Real, Several, Share, Whole
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """One sample of a chunk as chosen ranks saw it: their starts and stops, ns since the first start of all.
+    """One sample of a chunk on chosen ranks: their starts and stops, ns since the first start of all.
 
-    Of a method without a common clock each rank's start is 0, and its stop its own duration.
+    For a method without a common clock each rank's start is 0, and its stop its own duration.
     """
 
     sample: Count
@@ -24,11 +24,11 @@ class Kept(Struct, frozen=True, kw_only=True):
 class Reduced(Struct, frozen=True, kw_only=True, tag_field="record", tag="reduced", gc=False):
     """A chunk of samples, each reduced over all ranks; `start_ns` and `stop_ns` are rank 0's, as in `Obs`.
 
-    In each sample rank `slowest` was last: where clocks are synchronised it stopped last, `took_ns` after
-    the first start of all; elsewhere its own duration, `took_ns`, was the longest. A reading of its clock
-    costs `cost_ns`, which is still in `took_ns`. `skew_ns` is from the first start to the last,
-    `imbalance_ns` from the first stop to the last, where clocks are synchronised. `yields` is a sum over
-    ranks, `noise` the largest of any rank. All else is as in `Obs`.
+    In each sample rank `slowest` was last: with synchronised clocks it stopped last, `took_ns` after the
+    first start of all; else its own duration, `took_ns`, was the longest. `took_ns` still includes the cost
+    of a reading of its clock, `cost_ns`. With synchronised clocks, `skew_ns` is from the first start to the
+    last, `imbalance_ns` from the first stop to the last. `yields` is a sum over ranks, `noise` the largest of
+    any rank. All else is as in `Obs`.
     """
 
     point: Count
@@ -54,7 +54,7 @@ class Reduced(Struct, frozen=True, kw_only=True, tag_field="record", tag="reduce
 
 
 class WorstSpun(Struct, frozen=True, kw_only=True):
-    """What the waits of one rank saw over a test case, as `spun_ns` and its like of `Obs`."""
+    """The waits of one rank over a test case, with `spun_ns` and the like as in `Obs`."""
 
     rank: Count
     ns: Count
@@ -63,12 +63,12 @@ class WorstSpun(Struct, frozen=True, kw_only=True):
 
 
 class RanksTold(Struct, frozen=True, kw_only=True, tag_field="record", tag="ranks"):
-    """What ranks say of themselves at the end of a test case: of their own durations in all `count` samples.
+    """Summary of ranks at the end of a test case: their own durations in all `count` samples.
 
     Each rank's cost of a reading is subtracted; ns of the timed region. Over all ranks: the least, the mean
     and the greatest of their means, and how many have a median in bucket b of `sketch` ([b, ranks]): from
-    `sketch_width` ** b ns to one width more, the first from 0. `kept` are chosen ranks, with their
-    medians and means. `worst_spun` is the rank whose waits lost the largest share.
+    `sketch_width` ** b ns to one width more, the first from 0. `kept` are chosen ranks, with their medians
+    and means. `worst_spun` is the rank whose waits lost the largest share.
     """
 
     point: Count
@@ -85,7 +85,7 @@ class RanksTold(Struct, frozen=True, kw_only=True, tag_field="record", tag="rank
 
 
 class ReducedSync(Struct, frozen=True, kw_only=True, tag_field="record", tag="sync_reduced"):
-    """What `Sync` says, over ranks: the two largest errors and bounds, the least and the largest drift."""
+    """`Sync` over ranks: the two largest errors and bounds, the least and the largest drift."""
 
     index: Count
     algorithm: str

@@ -1,4 +1,4 @@
-"""Records: what a line of what an engine measured holds; `job_file` is a file of them.
+"""Records: the lines that an engine writes; `job_file` is a file of them.
 
 History of the format (`SCHEMA`):
 
@@ -37,7 +37,7 @@ class JobMpi(_Part, frozen=True):
 
 
 class LaunchMpi(_Part, frozen=True):
-    """The MPI library that the engine really ran with, in its own words."""
+    """The MPI library that the engine ran with, in its own words."""
 
     library: str
     version: str = ""
@@ -45,11 +45,11 @@ class LaunchMpi(_Part, frozen=True):
     wtick_ns: Amount | None = None  # the step of MPI_Wtime, as the library says
     wtime_is_global: bool | None = None
     cvars: dict[str, Number | str] = {}  # control variables of protocols, from its tools interface
-    pvars: tuple[str, ...] = ()  # names of those that count what waits to be matched
+    pvars: tuple[str, ...] = ()  # names of those that count messages waiting to be matched
 
 
 class Clock(_Part, frozen=True):
-    """A timer: the cost of one reading and the smallest step that it shows, both in ns."""
+    """A timer: the cost of one reading and its smallest step, both in ns."""
 
     name: str
     cost_ns: Amount
@@ -61,9 +61,9 @@ class Clock(_Part, frozen=True):
 
 
 class Core(_Part, frozen=True):
-    """Cycles of rank 0's core in a second when the launch began: `counter` (the core's own) or `additions`.
+    """Cycles per second of rank 0's core when the launch began: by `counter` (the core's own) or `additions`.
 
-    Dependent additions take a cycle each: an inference, where nothing counts cycles.
+    Dependent additions take a cycle each. They are used if nothing counts cycles.
     """
 
     hz: Amount | None = None
@@ -71,17 +71,19 @@ class Core(_Part, frozen=True):
 
 
 class Library(_Part, frozen=True):
-    """A file that a process consists of: `path` is empty for the program, `build_id` is the linker's hash."""
+    """A file that is loaded in a process: `path` is empty for the program, `build_id` is the
+    linker's hash.
+    """
 
     path: str
     build_id: str | None = None
 
 
 class Place(_Part, frozen=True):
-    """Where a rank ran: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
+    """The place of a rank: `cpus` is the set it was bound to (`0`, `0-1`), `cpu` where it was seen.
 
-    A rank of several threads has `lanes`, the sets of the threads of its pool. `refused` is why the kernel
-    did not bind it or them.
+    A rank of several threads has `lanes`, the sets of the threads of its pool. `refused` is the reason if the
+    kernel did not bind it or them.
     """
 
     rank: Count
@@ -93,12 +95,12 @@ class Place(_Part, frozen=True):
     refused: str | None = None
     clock_cost_ns: Amount = 0.0
     clock_tick_ns: Amount = 0.0
-    clock_base_ns: Whole = 0  # what the source said when timestamps were 0
+    clock_base_ns: Whole = 0  # the reading of the source at timestamp 0
     clock_doubt: str | None = None  # why it is not sound
-    clock_passed: str | None = None  # a better clock that this rank finds doubtful, and why: `tsc: ...`
+    clock_passed: str | None = None  # a better clock that this rank found doubtful, and why: `tsc: ...`
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
-    other_libraries: bool = False  # its program or libraries are not those of rank 0
-    machine: str = ""  # of rank 0, and of ranks that are on another kind of machine: model, CPUs, kernel
+    other_libraries: bool = False  # its program or libraries differ from those of rank 0
+    machine: str = ""  # of rank 0, and of ranks on another kind of machine: model, CPUs, kernel
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_T_init_thread and MPI_Init_thread
 
@@ -118,7 +120,9 @@ class WatchedPath(_Part, frozen=True):
 
 
 class Hint(_Part, frozen=True):
-    """An info key that promises something to the library; `has`: what that says it has, if it says it."""
+    """An info key that promises something to the library; `has`: the library's value for it, if
+    it gives one.
+    """
 
     key: str
     asked: str
@@ -128,7 +132,7 @@ class Hint(_Part, frozen=True):
 class Transport(_Part, frozen=True):
     """What carried messages that an op gave to a library, in the library's words: `tcp`, `posix, cma`.
 
-    `layer` is the layer of the floor that this is, instead of the op's.
+    `layer` is its layer of the floor, instead of the op's.
     """
 
     name: str
@@ -139,8 +143,8 @@ class Transport(_Part, frozen=True):
 class Busy(_Part, frozen=True):
     """A process outside the launch, and the CPU time that it used in the `seconds` it was watched.
 
-    `peak_share` is the largest fraction of a CPU that it used between two looks. `cpus` are those it was on
-    at looks after it had run.
+    `peak_share` is the largest fraction of a CPU that it used between two looks. `cpus` are its CPUs at looks
+    after it had run.
     """
 
     pid: Whole
@@ -152,12 +156,12 @@ class Busy(_Part, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name of the executable: earlier versions kept the whole command line."""
+        """The name of the executable; earlier versions kept the whole command line."""
         return executable_name(self.command)
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
-    """Base of the records; the key `record` says which it is."""
+    """Base of the records; the key `record` names the kind."""
 
 
 class Job(_Record, frozen=True, tag="job"):
@@ -177,7 +181,7 @@ class Job(_Record, frozen=True, tag="job"):
     placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
     cpus: tuple[Whole, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
     launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
-    hosts: tuple[str, ...] = ()  # that the launcher was told; none without an allocation
+    hosts: tuple[str, ...] = ()  # given to the launcher; none without an allocation
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
 
@@ -205,9 +209,9 @@ class Launch(_Record, frozen=True, tag="launch"):
 class Point(_Record, frozen=True, tag="point"):
     """A test case: one value on every axis. A sample has `reps` repetitions, a repetition `parts` operations.
 
-    A sample of the lower bound has `low_reps`. `report` says what stands for the operation: rank 0's
-    duration, the longest, or a message from rank 0 to rank 1 and the answer, alternately. `base`, `form`,
-    `role`, `layer` say what kind of op it is, `nature` and `bound` what the method's number is, as in the
+    A sample of the lower bound has `low_reps`. `report` says which duration counts for the operation: rank
+    0's, the longest, or that of a message from rank 0 to rank 1 and the answer, alternately. `base`, `form`,
+    `role`, `layer` are the kind of the op, `nature` and `bound` the meaning of the method's value, as in the
     engine's `describe`; None in older records.
     """
 
@@ -233,8 +237,8 @@ class Point(_Record, frozen=True, tag="point"):
     nature: str | None = None
     bound: str | None = None
     low_reps: Several = 1
-    warm_up_reps: Count | None = None  # run before the first sample and left out
-    partners: tuple[Whole, ...] | None = None  # of each rank: whom it exchanges the messages with, -1: nobody
+    warm_up_reps: Count | None = None  # run before the first sample, and left out
+    partners: tuple[Whole, ...] | None = None  # of each rank: its partner in messages, -1: none
     path: WatchedPath | None = None
     start_ns: Whole = 0
 
@@ -242,13 +246,12 @@ class Point(_Record, frozen=True, tag="point"):
 class Obs(_Record, frozen=True, tag="obs", gc=False):
     """A chunk of samples: `start_ns[rank][i]`, `stop_ns[rank][i]`; `yields[rank]` counts sched_yield.
 
-    `counts[name][rank][i]` is what the op counted in each sample. Waits for windows spent `spun_ns[rank]`
-    reading the clock, `spun_lost_ns` of that in gaps longer than any reading; the longest is
-    `spun_longest_ns`.
+    `counts[name][rank][i]` is the op's count in each sample. Waits for windows spent `spun_ns[rank]` reading
+    the clock, `spun_lost_ns` of that in gaps longer than any reading; the longest is `spun_longest_ns`.
 
     After some chunks the engine probes the machine: `canary_ns` is the one-way time of a cache line between
     two ranks of a host, without MPI (None: no two ranks could), `noise[rank]` the fraction of time lost to
-    others, `cpu[rank]` the CPU that the rank was on; empty where there was no probe.
+    others, `cpu[rank]` the CPU of the rank; empty if there was no probe.
     """
 
     point: Count
@@ -262,7 +265,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     )
     sync_after: Whole | None = None
     target_ns: list[Whole] | None = None  # when each was to start, on the reference clock
-    window_ns: Count | None = None  # how wide the windows were
+    window_ns: Count | None = None  # the width of the windows
     late: tuple[Whole, ...] = ()  # those that some rank started too late
     low: tuple[Whole, ...] = ()  # those of the lower bound
     canary_ns: Amount | None = None
@@ -274,7 +277,9 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     spun_longest_ns: tuple[Count, ...] = ()
 
     def __post_init__(self) -> None:
-        """Each rank has `count` timestamps of each kind. msgspec turns the ValueError into its own."""
+        """Check that each rank has `count` timestamps of each kind; msgspec converts the ValueError into its
+        own.
+        """
         if len(self.start_ns) != len(self.stop_ns) or not self.start_ns:
             raise ValueError("start_ns and stop_ns have different numbers of ranks")
         if any(len(row) != self.count for row in (*self.start_ns, *self.stop_ns)):
@@ -286,8 +291,9 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
 class Phase(_Part, frozen=True):
     """A part of an op: ns and calls of each rank, summed over a chunk. Some are communication.
 
-    In some `work_share` of the op's counted work is done; None where nobody counts. `moved` are bytes of the
-    data that each rank read and wrote there, each array once, as STREAM counts; empty where nobody counts.
+    `work_share` is its share of the op's counted work; None if work is not counted. `moved` are bytes of the
+    data that each rank read and wrote in it, each array once, as STREAM counts; empty if they are not
+    counted.
     """
 
     name: str
@@ -299,10 +305,10 @@ class Phase(_Part, frozen=True):
 
 
 class Phases(_Record, frozen=True, tag="phases", gc=False):
-    """Where the time of a chunk of samples went, inside the op; all by rank, summed over the chunk.
+    """The phases of a chunk of samples inside the op; all by rank, summed over the chunk.
 
-    Ranks are all, or the chosen ones that `kept` names of so many `ranks`, in its order.
-    A rank sent `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
+    Ranks are all, or the chosen ones that `kept` names of so many `ranks`, in its order. A rank sent
+    `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
     `collective_bytes`. The op has allocated `memory` bytes; the process has `resident` bytes in memory.
     """
 
@@ -321,10 +327,10 @@ class Phases(_Record, frozen=True, tag="phases", gc=False):
 
 
 class Lanes(_Record, frozen=True, tag="lanes"):
-    """When each thread of each rank began its own calls and was done: `[rank][thread]`, in ns.
+    """The begin and end of each thread's own calls, `[rank][thread]`, in ns.
 
-    Sums over `reps` repetitions of all samples, each run counted from when the rank's threads were told to
-    begin. A rank whose threads had nothing to do has zeros.
+    Sums over `reps` repetitions of all samples. Each run counts from the instant at which the rank's threads
+    were started. A rank whose threads had nothing to do has zeros.
     """
 
     point: Count
@@ -334,7 +340,7 @@ class Lanes(_Record, frozen=True, tag="lanes"):
 
 
 class Sync(_Record, frozen=True, tag="sync"):
-    """How each rank's clock differs from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
+    """The difference of each rank's clock from rank 0's: `offset_ns[r]` at local time `at_ns[r]`.
 
     `error_ns` is the stated error: from the closure between pairs, or the guaranteed `bound_ns`.
     """
@@ -355,12 +361,12 @@ class Sync(_Record, frozen=True, tag="sync"):
 class State(_Record, frozen=True, tag="state"):
     """The state of each rank when `point` had ended, or (None) when the launch began.
 
-    Each key has an item for each rank that it is of; -1, or no item, where the system does not tell. `cpus`
-    is what the rank was bound to, `cpu` where it was. Since the process began: `migrations` of its main
-    thread, `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began:
-    `busy_ns` of CPU time by whatever ran on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of
-    the CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is what a step of the same
-    work took, undisturbed. A rank of several threads has `lanes`, where each thread was when the point had
+    Each key has an item for each rank of the record; -1, or no item, if the system does not show it. `cpus`
+    is the set that the rank was bound to, `cpu` where it was. Since the process began: `migrations` of its
+    main thread, `voluntary` and `involuntary` context switches, `own_ns` of CPU time. Since the host began:
+    `busy_ns` of CPU time by anything on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the
+    CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is the undisturbed time of a
+    step of fixed work. A rank of several threads has `lanes`, the place of each thread when the point had
     ended, and `lanes_meant`, where it was bound ("": it was not).
     """
 
@@ -383,15 +389,15 @@ class State(_Record, frozen=True, tag="state"):
     lanes_meant: tuple[tuple[str, ...], ...] = ()
 
     def rank(self, index: int) -> int:
-        """The rank of an item."""
+        """Find the rank of an item."""
         return self.ranks[index] if self.ranks else index
 
 
 class Watch(_Record, frozen=True, tag="watch"):
     """Other work on this host during a launch, as the package saw it from outside, in `looks` looks.
 
-    `processes` outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost of
-    looking. `load` is the mean of the last minute, when the launch began and when it ended.
+    `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
+    of looking. `load` is the mean of the last minute, when the launch began and when it ended.
     """
 
     host: str
@@ -403,9 +409,9 @@ class Watch(_Record, frozen=True, tag="watch"):
 
 
 class StuckRank(_Part, frozen=True):
-    """Where a rank was when its launch hung, after it had begun so many samples.
+    """The place of a rank in the code when its launch hung, after it had begun so many samples.
 
-    `calls` are the functions that it was in, the innermost first; those without a name are places in a file.
+    `calls` are its functions, the innermost first; those without a name are places in a file.
     """
 
     rank: Count
@@ -417,9 +423,9 @@ class StuckRank(_Part, frozen=True):
 
 
 class End(_Record, frozen=True, tag="end"):
-    """How a test case ended, written by the engine or by the watchdog of the package.
+    """The end of a test case, written by the engine or by the watchdog of the package.
 
-    `where` is there where it hung: ranks that could still say where they were.
+    `where` is set for a hang: the ranks that could still say where they were.
     """
 
     point: Count
@@ -432,13 +438,14 @@ class End(_Record, frozen=True, tag="end"):
     stop_ns: Whole = 0
     answer: KernelAnswer | None = None
     where: tuple[StuckRank, ...] = ()
-    hint: Hint | None = None  # where something was promised to the library
+    hint: Hint | None = None  # if something was promised to the library
     window_model: str | None = None  # of a window's memory, as the library says: unified, separate
     transport: Transport | None = None  # of an op that leaves it to a library
 
 
 class Close(_Record, frozen=True, tag="close"):
-    """How a rank on rank 0's host ended. Each writes its own, because it cannot send after MPI_Finalize.
+    """The end of a rank on rank 0's host. Each rank writes its own, because it cannot send after
+    MPI_Finalize.
 
     `pvars` are the library's counters of queues when all points were done: for a high-water mark the highest
     over the peers, for all others the sum.
@@ -454,7 +461,7 @@ Record = Job | Launch | _OfSamples | State | Watch | Close
 
 
 def records_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of one line of a record file."""
+    """Make the JSON schema (draft 2020-12) of one line of a record file."""
     schema = msgspec.json.schema(Record)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,7 +1,7 @@
-"""Chunks of samples from lines of records: as `schema.Obs` is decoded, but with timestamps as arrays.
+"""Decode chunks of samples from lines of records, as `schema.Obs`, but with timestamps as arrays.
 
-A folder is nearly all timestamps. As tuples of Python's integers they are slow to check and to convert. Those
-of messages, which have one instant on either side, stand in a line twice and are decoded once.
+A folder is nearly all timestamps. As tuples of Python's integers they are slow to check and to convert.
+Timestamps of messages, which have one instant on either side, stand in a line twice and are decoded once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from steelyard.records.fields import MOST
 from steelyard.records.schema import Obs
 
 _STAMPS = ("start_ns", "stop_ns")
-_LAST = b"0"  # after all rows: it is not reached where anything before it is no whole number
+_LAST = b"0"  # after all rows: it is not reached if anything before it is no whole number
 
 
 def _text_type() -> type[Any]:
-    """`Obs` whose rows of timestamps stay text."""
+    """Make the type of `Obs` whose rows of timestamps stay text."""
     fields = [
         (one.encode_name, list[Raw] if one.name in _STAMPS else one.type, one.default, one.default_factory)
         for one in msgspec.structs.fields(Obs)
@@ -42,9 +42,9 @@ _others_of = attrgetter(*_OTHERS)
 
 
 def decode_chunk(line: bytes) -> Obs | None:
-    """The chunk of a line, its rows of timestamps as memoryviews of int64.
+    """Decode the chunk of a line, its rows of timestamps as memoryviews of int64.
 
-    None where the line is anything else, or damaged: then the ordinary decoder says what is wrong.
+    None if the line is anything else, or damaged: then the ordinary decoder explains what is wrong.
     """
     try:
         text = _decoder.decode(line)
@@ -58,17 +58,21 @@ def decode_chunk(line: bytes) -> Obs | None:
 
 
 def _read_rows(rows: Sequence[Raw], count: int) -> list[memoryview]:
-    """`[1234,1240,...]` of each rank, valid JSON as it is. Raises ValueError for what is no such rows."""
+    """Read `[1234,1240,...]` of each rank, which is valid JSON already. Raises ValueError for
+    anything else.
+    """
     texts = [bytes(row) for row in rows]
     if not all(one.startswith(b"[") and _values(one) == count for one in texts):
         raise ValueError("a row of timestamps is a list of so many values")
     inner = [one[1:-1] for one in texts]
-    stamps = np.fromstring(b",".join([*inner, _LAST]), dtype=np.int64, sep=",")  # as far as numbers are whole
+    stamps = np.fromstring(
+        b",".join([*inner, _LAST]), dtype=np.int64, sep=","
+    )  # up to the first that is no whole number
     if stamps.size != len(rows) * count + 1 or max(int(stamps.max()), -int(stamps.min())) > MOST:
         raise ValueError("a timestamp is no whole number, or out of bounds")
     return [row.data for row in stamps[:-1].reshape(len(rows), count)]
 
 
 def _values(row: bytes) -> int:
-    """How many values a list has that has no list in it."""
+    """Count the values of a list that has no list in it."""
     return row.count(b",") + 1 if len(row) > len(b"[]") else 0

@@ -1,1 +1,1 @@
-"""A row of results for each test case, from its records."""
+"""Rows of results, one for each test case, from its records."""

@@ -1,12 +1,12 @@
-"""One problem, one answer, however its messages go: launches whose answer is another one are wrong.
+"""One problem, one answer: launches of a kernel whose answer differs from the others' are wrong.
 
-Test cases of a kernel that differ in nothing but how messages go (`HOW`) have the same data. On the same
-ranks and threads of the same hosts under one MPI they add the same numbers in the same order: their answers
-have the same bits, unless a transfer was wrong. Those of other threads, ranks, hosts or MPIs may differ by
-what the engine says that rounding in another order makes of them.
+Test cases of a kernel that differ only in how messages go (`HOW`) have the same data. On the same ranks and
+threads of the same hosts under one MPI they add the same numbers in the same order. Their answers then have
+the same bits, unless a transfer was wrong. With other threads, ranks, hosts or MPIs, answers may differ by
+the rounding error that the engine states for another order of sums.
 
-The bits of most launches are taken for right; where as many have others, those that come first in the plan.
-A value is held against the median; two that are too far apart are both wrong.
+The bits of most launches count as right; in a tie, those that come first in the plan. A value is compared
+with the median. Two values that are too far apart are both wrong.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import Params
 from steelyard.results.load import PointLaunch, PointLaunches
 
-# Parameters of how messages go, not of the problem.
+# Parameters of how messages go; they do not change the problem.
 HOW = ("backend", "movers", "windows", "comms", "phases")
 _Answered = Sequence[tuple[PointLaunch, KernelAnswer]]
 
 
 def problem_of(params: Params) -> Params:
-    """Those of an op's parameters that say what it solves."""
+    """Keep those of an op's parameters that define its problem."""
     return {name: value for name, value in params.items() if name not in HOW}
 
 
 def with_same_answers(points: Sequence[PointLaunches]) -> tuple[PointLaunches, ...]:
-    """The points; launches that answered otherwise than others of their problem failed, and say why."""
+    """Fail launches that answered otherwise than others of their problem, with the reason; return
+    all points.
+    """
     answered = [
         (cell, cell.answer)
         for point in points
@@ -52,7 +54,7 @@ def _judged(cell: PointLaunch, wrong: Mapping[int, str]) -> PointLaunch:
 
 
 def _other_bits(answered: _Answered) -> Mapping[int, str]:
-    """Launches whose bits are not those of most others with the same order of sums, by `id`."""
+    """Find launches whose bits differ from those of most others with the same order of sums, by `id`."""
     wrong = {}
     for own in _groups((_order(cell), (cell, answer)) for cell, answer in answered if answer.exact):
         bits, count = Counter(answer.bits for _, answer in own).most_common(1)[0]
@@ -60,14 +62,14 @@ def _other_bits(answered: _Answered) -> Mapping[int, str]:
         for cell, answer in own:
             if answer.bits != bits:
                 wrong[id(cell)] = (
-                    f"wrong: the answer differs in its bits from that of {_others(count, first)}, though "
-                    "sums are made in the same order: what was transferred was not what was sent"
+                    f"wrong: the answer differs in its bits from that of {_others(count, first)}, although "
+                    "sums are made in the same order: a transfer changed the data"
                 )
     return wrong
 
 
 def _far_off(answered: _Answered) -> Mapping[int, str]:
-    """Launches with a value that is further from the median of its problem than rounding takes it."""
+    """Find launches with a value that is further from the median of its problem than rounding explains."""
     wrong = {}
     for own in _groups((_problem(cell), (cell, answer)) for cell, answer in answered):
         for name in own[0][1].values:
@@ -78,7 +80,7 @@ def _far_off(answered: _Answered) -> Mapping[int, str]:
                 if answer.alike is not None and _is_off(value, middle, answer.alike):
                     wrong[id(cell)] = (
                         f"wrong: {name} is {'no number' if value is None else f'{value:.14g}'}, "
-                        f"{middle:.14g} over {counted(len(own), 'run')} of the same problem; rounding makes "
+                        f"{middle:.14g} over {counted(len(own), 'run')} of the same problem; rounding gives "
                         f"{answer.alike:g} of it"
                     )
     return wrong
@@ -103,7 +105,7 @@ def _groups(keyed: Iterator[tuple[Hashable, tuple[PointLaunch, KernelAnswer]]]) 
 
 
 def _problem(cell: PointLaunch) -> Hashable:
-    """What is solved; of one that grows with the ranks the work says how large it is."""
+    """Key of the problem; if it grows with the ranks, its work says how large it is."""
     point = cell.point
     if point is None:
         return id(cell)
@@ -111,7 +113,7 @@ def _problem(cell: PointLaunch) -> Hashable:
 
 
 def _order(cell: PointLaunch) -> Hashable:
-    """What is solved and what decides the order of sums: who has which part, and on which processor."""
+    """Key of the problem and the order of sums: the part of each rank, and the processor."""
     point, start = cell.point, cell.start
     if point is None:
         return id(cell)

@@ -1,4 +1,4 @@
-"""The launches of a test case that went well, and what they make together: what facets are made from."""
+"""The successful launches of a test case combined: the input of facets."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from steelyard.stats.interval import Blocks, Estimate
 
 
 class Combined(Struct, frozen=True):
-    """What several launches make together; at least one.
+    """The combined values of several launches, at least one.
 
-    `samples` are those of all launches, in ns; `tick` is the timer's; `blocks` are the launches' own
-    intervals, in their order; `tails` the same of the quantile `probability` that the stop rule was about,
-    empty where it was about none; `modes` are found over all launches, `values` are theirs, with intervals,
-    and `typical` is the one to quote. `disturbed`: others were seen where the ranks ran.
+    `samples` are those of all launches, in ns; `tick` is the timer's. `blocks` are the launches' own
+    intervals, in their order. `tails` are the same for the quantile `probability` of the stop rule, empty for
+    other rules. `modes` are found over all launches, `values` are theirs, with intervals, and `typical` is
+    the one to quote. `disturbed`: others were seen on the ranks' CPUs.
     """
 
     launches: tuple[PointLaunch, ...]
@@ -47,12 +47,12 @@ class Combined(Struct, frozen=True):
 
     @property
     def time(self) -> Estimate:
-        """What a row is headed by: the value of its typical mode; the median where there is one mode."""
+        """The time of a row: the value of its typical mode, which is the median if there is one mode."""
         return self.values[self.typical]
 
 
 def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = False) -> Combined:
-    """Combine launches that went well, at least one; `level` is what intervals are asked to have."""
+    """Combine successful launches, at least one; `level` is the probability asked of intervals."""
     blocks = tuple(block_interval(one.values, one.taken.tick, level) for one in launches)
     samples = np.concatenate([one.values for one in launches])
     tick = plain_median([one.taken.tick for one in launches])
@@ -86,15 +86,15 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
 
 
 def over_launches(inner: Sequence[Estimate], level: float) -> Estimate:
-    """The estimate over launches from each launch's own; that of the one launch where there is one."""
+    """Estimate over launches from each launch's own estimate; a single launch keeps its own."""
     return inner[0] if len(inner) == 1 else launch_interval([one.value for one in inner], level)
 
 
 def middle(values: Sequence[float]) -> float | None:
-    """The median, None of nothing."""
+    """Compute the median; None of nothing."""
     return plain_median(values) if values else None
 
 
 def finite(value: float) -> float | None:
-    """The value, None where it is infinite or no number."""
+    """Return the value, None if it is infinite or no number."""
     return value if math.isfinite(value) else None

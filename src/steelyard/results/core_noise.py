@@ -1,8 +1,8 @@
-"""Noise: what a core did besides what it was asked to, from series of noise.fwq, noise.ftq and noise.selfish.
+"""Noise: time that a core lost to other work, from series of noise.fwq, noise.ftq and noise.selfish.
 
-A quantum of work that took `took` where the shortest took `least` has lost took - least (fixed work quantum).
-A stretch of time `took` in which `units` were done has lost took - units * unit, with `unit` the least time
-of a unit that was ever seen (fixed time quantum). Detours are counted by the engine. In all three
+A quantum of work that took `took`, where the shortest took `least`, has lost took - least (fixed work
+quantum). A stretch of time `took` in which `units` were done has lost took - units * unit, with `unit` the
+least time of a unit that was ever seen (fixed time quantum). The engine counts detours. In all three
 
     share = time lost / time observed
 
@@ -20,16 +20,16 @@ from steelyard.results.durations import FloatArray
 from steelyard.results.load import OpSamples, PointLaunch
 from steelyard.stats import spectrum_peaks
 
-DISTURBED = 0.005  # of a quantum lost: more than what clock and caches make of it
-NEARLY = 0.003  # relative: two frequencies that are one's multiple and the other
+DISTURBED = 0.005  # of a quantum lost: clock and caches lose less
+NEARLY = 0.003  # relative: the error of a frequency that counts as a multiple of another
 LENGTHS_NS = (1e3, 1e4, 1e5, 1e6, 1e7, float("inf"))  # as the engine counts detours
 LENGTH_NAMES = ("below_1us", "below_10us", "below_100us", "below_1ms", "below_10ms", "longer")
 
 
 class Peak(Struct, frozen=True):
-    """Something that comes with a period: `hz`, and the share of the time that it takes at least.
+    """A periodic loss: its frequency `hz`, and the least share of the time that it takes.
 
-    Of a loss that is never negative, the mean is at least half the amplitude of any of its sines.
+    The loss is never negative, so its mean is at least half the amplitude of any of its sines.
     """
 
     hz: float
@@ -39,7 +39,7 @@ class Peak(Struct, frozen=True):
 class CoreNoise(Struct, frozen=True, kw_only=True):
     """The noise of a rank's core: `share` of `seconds` was lost, in `per_second` pieces.
 
-    Pieces are detours, or disturbed quanta, which hold one or more; the longest took `longest_ns`, and
+    Pieces are detours, or disturbed quanta, which hold one detour or more. The longest took `longest_ns`, and
     `lengths` counts them by length.
     """
 
@@ -54,18 +54,18 @@ class CoreNoise(Struct, frozen=True, kw_only=True):
 
 
 def lost_by_work(took: FloatArray) -> FloatArray:
-    """Fixed work quanta, in ns: what each lost, shape as `took`, each row by itself."""
+    """Compute the loss of fixed work quanta, in ns, shape as `took`, each row by itself."""
     return np.asarray(took - took.min(axis=-1, keepdims=True))
 
 
 def lost_by_time(took: FloatArray, units: FloatArray) -> FloatArray:
-    """Fixed time quanta, in ns: what each lost, shape as `took`, each row by itself."""
+    """Compute the loss of fixed time quanta, in ns, shape as `took`, each row by itself."""
     rate = (units / took).max(axis=-1, keepdims=True)
     return np.asarray(took - units / rate)
 
 
 def lost_of(op: str, series: OpSamples) -> FloatArray:
-    """What each sample lost in ns, shape (ranks, count)."""
+    """Compute the loss of each sample in ns, shape (ranks, count)."""
     if op == "noise.fwq":
         return lost_by_work(series.took)
     if op == "noise.ftq":
@@ -74,14 +74,14 @@ def lost_of(op: str, series: OpSamples) -> FloatArray:
 
 
 def lengths_of(lost: FloatArray, took: FloatArray) -> dict[str, int]:
-    """Disturbed quanta by what they lost; shapes (count,)."""
+    """Count disturbed quanta by their loss; shapes (count,)."""
     disturbed = lost[lost > DISTURBED * took]
     bins = np.searchsorted(LENGTHS_NS, disturbed, side="right")
     return {name: int(np.count_nonzero(bins == i)) for i, name in enumerate(LENGTH_NAMES)}
 
 
 def core_noise(op: str, cells: Sequence[PointLaunch]) -> tuple[CoreNoise, ...]:
-    """The noise of each rank's core over all launches of a point of the family noise; () of another one."""
+    """Measure the noise of each rank's core over all launches of a noise op; () for another op."""
     seen = [(cell, cell.taken.series) for cell in cells if cell.taken.series is not None]
     if not seen:
         return ()
@@ -119,16 +119,17 @@ def core_noise(op: str, cells: Sequence[PointLaunch]) -> tuple[CoreNoise, ...]:
 
 
 def peaks_of(series: OpSamples, rank: int) -> tuple[Peak, ...]:
-    """What comes with a period, the strongest first."""
+    """Find periodic losses, the strongest first."""
     lost = lost_by_time(series.took, series.counts["units"].astype(float))[rank]
     share = lost / series.took[rank]
     return tuple(Peak(hz, amplitude / 2) for hz, amplitude in spectrum_peaks(series.start[rank] / 1e9, share))
 
 
 def fundamentals(peaks: Sequence[Peak]) -> tuple[tuple[Peak, int], ...]:
-    """Peaks that are no multiples of another one, the lowest first, each with how many multiples it has.
+    """Keep peaks that are no multiples of another one, the lowest first, each with the number of its
+    multiples.
 
-    Whatever is short and comes with a period has lines at the multiples of its frequency too.
+    A short periodic loss has lines at the multiples of its frequency, too.
     """
     found: list[tuple[Peak, int]] = []
     for peak in sorted(peaks, key=lambda one: one.hz):

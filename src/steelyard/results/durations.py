@@ -1,7 +1,7 @@
-"""From timestamps to durations: what the clocks of the ranks showed in one point of one launch.
+"""From timestamps to durations: the clocks of the ranks in one point of one launch.
 
-Shapes are (ranks, count) for timestamps and (count,) for durations; all in ns of the timed region, not per
-operation.
+Shapes are (ranks, count) for timestamps and (count,) for durations. All are in ns of the timed region, not
+per operation.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ FloatArray = NDArray[np.float64]
 class Stamps(Struct, frozen=True):
     """The samples of a point without those that started late.
 
-    `start` and `stop` are on the reference clock where the method is synchronised, else on each rank's own.
-    `low_start` and `low_stop` are those of the lower bound, of the method bounds. `cost` is what a reading of
-    the clock costs each rank, shape (ranks,). `windows` is the width of the windows of each chunk, `counts`
-    how many samples are left of it.
+    `start` and `stop` are on the reference clock if the method is synchronised, else on each rank's own.
+    `low_start` and `low_stop` are those of the lower bound of the method bounds. `cost` is the cost of a
+    clock reading on each rank, shape (ranks,). `windows` is the width of the windows of each chunk, `counts`
+    the remaining samples of it.
     """
 
     point: Point
@@ -39,17 +39,17 @@ class Stamps(Struct, frozen=True):
 
     @property
     def local(self) -> FloatArray:
-        """What each rank saw of each sample, shape (ranks, count)."""
+        """The duration of each sample on each rank, shape (ranks, count)."""
         return np.asarray(self.stop - self.start - self.cost[:, None])
 
 
 class Durations(Struct, frozen=True):
-    """What stands for the operation in each sample, and what was taken off.
+    """The duration of the operation in each sample, and the subtracted cost.
 
-    `low` is what the operation took at least: of a synchronised method, from the last start to the last stop,
-    shape (count,); of bounds, calls back to back; elsewhere there is none. `paid` is the cost of the clock
+    `low` is a lower bound of it, shape (count,): for a synchronised method the time from the last start to
+    the last stop; for bounds, that of calls back to back; empty for others. `paid` is the cost of the clock
     that was subtracted, shape (count,) or (1,). `slowest` is the rank that was last, shape (count,).
-    `finishes` is when ranks stopped since the first start, of synchronised methods, shape (ranks, count).
+    `finishes` are the stops of ranks after the first start, for synchronised methods, shape (ranks, count).
     """
 
     values: FloatArray
@@ -62,7 +62,7 @@ class Durations(Struct, frozen=True):
 
 
 def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
-    """The timestamps of a point with at least one chunk. Raises InputError for records that make no sense."""
+    """Read the timestamps of a point with at least one chunk. Raises InputError for inconsistent records."""
     ranks = len(run.obs[0].start_ns)
     if any(len(chunk.start_ns) != ranks for chunk in run.obs):
         raise InputError(f"{file.path}: point {run.index} changes its number of ranks; measure again")
@@ -101,7 +101,7 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
 
 
 def durations(stamps: Stamps) -> Durations:
-    """One value for each sample: as the point's `report` and its method have it."""
+    """Compute one duration for each sample, as the point's `report` and its method define it."""
     point = stamps.point
     if point.report == "message":
         return _messages(stamps)
@@ -136,13 +136,16 @@ def durations(stamps: Stamps) -> Durations:
 
 
 def pairs_of(point: Point) -> tuple[tuple[int, int], ...]:
-    """The ranks that exchange the messages of a point which times each, the lower of two first."""
+    """List the pairs of ranks that exchange messages in a point that times each message; the lower rank is
+    first.
+    """
     partners = point.partners or (1, 0)
     return tuple((rank, other) for rank, other in enumerate(partners) if other > rank)
 
 
 def _messages(stamps: Stamps) -> Durations:
-    """A value for each message of each pair, shape (count * pairs,), the k-th of all pairs side by side.
+    """Compute a duration for each message of each pair, shape (count * pairs,), the k-th of all pairs side by
+    side.
 
     A message has one instant on either side, the sender's and the receiver's, which is the later one.
     """
@@ -158,7 +161,7 @@ def _messages(stamps: Stamps) -> Durations:
 
 
 def clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
-    """What a reading of the clock costs each rank in ns, shape (ranks,), and the largest tick."""
+    """Find the cost of a clock reading on each rank in ns, shape (ranks,), and the largest tick."""
     launch = file.launch
     if launch is None:
         raise InputError(f"{file.path} holds samples but no launch record; measure again")
@@ -172,7 +175,9 @@ def clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
 
 
 def _on_one_clock(chunk: Obs, syncs: dict[int, Sync]) -> tuple[FloatArray, FloatArray]:
-    """Starts and stops of a chunk, shape (ranks, count): on the reference clock where it is synchronised."""
+    """Read starts and stops of a chunk, shape (ranks, count), on the reference clock if they are
+    synchronised.
+    """
     # from whole numbers to whole numbers first: that takes 60 % of the time
     start = np.asarray(chunk.start_ns, dtype=np.int64).astype(np.float64)
     is_instant = chunk.stop_ns is chunk.start_ns
@@ -184,10 +189,10 @@ def _on_one_clock(chunk: Obs, syncs: dict[int, Sync]) -> tuple[FloatArray, Float
 
 
 def on_reference(stamps: FloatArray, before: Sync, after: Sync) -> FloatArray:
-    """Stamps of each rank's clock, shape (ranks, count), on rank 0's.
+    """Convert stamps of each rank's clock, shape (ranks, count), to rank 0's.
 
-    The offset is interpolated between two synchronisations, on a straight line, so that nothing is
-    extrapolated; where they are one and the same, its drift has to do.
+    The offset is interpolated on a straight line between two synchronisations, so nothing is extrapolated. If
+    there is only one, its drift is used.
     """
     at = _column(before.at_ns)
     offset = _column(before.offset_ns)

@@ -1,4 +1,4 @@
-"""Hosts: what the records of a campaign over several of them say of each one."""
+"""Hosts: what the records of a campaign over several hosts say about each one."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MOST_NAMED = 3  # processes
 
 
 class HostSeen(Struct, frozen=True, kw_only=True):
-    """A host over all launches; None where the system does not tell, or no rank did.
+    """A host over all launches; None if neither the system nor a rank shows it.
 
-    `launches` had `ranks` of it at most. `clock_cost_ns` and `clock_tick_ns` are the largest of its ranks.
-    `others` is the share of the time of its ranks' CPUs that went to others in the launch in which that was
-    most, `stolen` what the hypervisor took. `processes` are those that were seen to take CPU time: on the
-    host from which the campaign was run, for on others nobody looks.
+    `launches` had at most `ranks` ranks of it. `clock_cost_ns` and `clock_tick_ns` are the largest of its
+    ranks. `others` is the share of its ranks' CPU time that others took in the worst launch, `stolen` what
+    the hypervisor took. `processes` are those seen to take CPU time; only the host that ran the campaign
+    looks for them.
     """
 
     host: str
@@ -35,7 +35,7 @@ class HostSeen(Struct, frozen=True, kw_only=True):
 
 
 def hosts_seen(measured: Measured) -> tuple[HostSeen, ...]:
-    """Each host, in the order in which ranks were on it; none where there is only one."""
+    """Describe each host, in the order in which ranks were on it; none if there is only one."""
     places: dict[str, list[list[Place]]] = {}
     machines: dict[str, str] = {}
     others: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""What tells rows apart: rows of one key are the same test case, measured again or elsewhere."""
+"""Keys of rows: rows with one key are the same test case, measured again or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RowKey = tuple[object, ...]
 
 
 def later_params(sets: Iterable[Sequence[Row]]) -> dict[str, frozenset[str]]:
-    """Op -> those of its parameters that it does not have in all sets of rows: an engine got them later."""
+    """Map op -> parameters that some sets of rows lack, because an engine got them later."""
     names: dict[str, list[frozenset[str]]] = {}
     for rows in sets:
         known: dict[str, set[str]] = {}
@@ -29,9 +29,9 @@ def later_params(sets: Iterable[Sequence[Row]]) -> dict[str, frozenset[str]]:
 def key_of(
     row: Row, without: Collection[str] = (), later: Mapping[str, frozenset[str]] | None = None
 ) -> RowKey:
-    """What makes two rows the same test case; `without` names what may differ: `mpi`, `param.NAME`, ...
+    """Make the key of a test case; `without` names what may differ: `mpi`, `param.NAME`, ...
 
-    later: see `later_params`; where the plan asks for none of them, the op does what it did without them.
+    `later`: see `later_params`; if the plan asks for none of them, the op does the same as without them.
     """
     if later and row.op in later:
         without = {*without, *(f"param.{name}" for name in later[row.op].difference(row.asked))}

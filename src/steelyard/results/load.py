@@ -1,4 +1,4 @@
-"""From records to values: what each point took in each launch, in ns per operation."""
+"""From records to values: the time of each point in each launch, in ns per operation."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ IntArray = NDArray[np.int64]
 
 
 class Look(Struct, frozen=True):
-    """What the machine was like when a chunk had been taken, whose median was `value` ns per operation.
+    """The state of the machine after a chunk whose median was `value` ns per operation.
 
-    `canary` is what a cache line took between two ranks without MPI, in ns (None: no two could tell), `noise`
-    the share of time that the rank lost to others that lost most.
+    `canary` is the time of a cache line between two ranks without MPI, in ns (None: no pair could measure
+    it). `noise` is the largest share of time that a rank lost to others.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Look(Struct, frozen=True):
 
 
 class Spun(Struct, frozen=True):
-    """What waits saw of the cores of `ranks`, shape (any,): ns spent reading the clock, lost, longest gap."""
+    """The waits of `ranks` on their cores, shape (any,): ns spent reading the clock, ns lost, longest gap."""
 
     ranks: IntArray
     ns: IntArray
@@ -46,9 +46,9 @@ class Spun(Struct, frozen=True):
 
 
 class OpSamples(Struct, frozen=True):
-    """For an op of the family noise: when each sample began, what it took, what was counted in it.
+    """For a noise op: the begin of each sample, its duration, and its counts.
 
-    Shapes (ranks, count); in ns on each rank's own clock, less the cost of the clock.
+    Shapes (ranks, count), in ns on each rank's own clock, less the cost of the clock.
     """
 
     start: FloatArray
@@ -57,21 +57,24 @@ class OpSamples(Struct, frozen=True):
 
 
 class Values(Struct, frozen=True):
-    """What the timestamps of one point in one launch say, in ns per operation, less the cost of the clock.
+    """The timestamps of one point in one launch as values, in ns per operation, less the cost of the clock.
 
-    `values` are in the order taken, shape (count,), `overhead` ns of clock per value subtracted; `tick`
-    is the clock's tick per value. `low` is what the operation took at least, where the method can tell,
-    shape (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,); `rank_medians`
-    and `mean_extent` are of several ranks' own durations: medians, shape (ranks,), (0,) of messages, or of
-    the ranks `kept` alone; the least, the mean and the greatest of all ranks' means. `rank_quantiles` are
-    `reduced.QUANTILES` of all ranks' medians. For a synchronised method, `skews` are the spreads of
-    starts in ns, shape (count,), `skew` and `imbalance` the medians of those of starts and stops, and
-    `finishes` the medians of when each rank stopped since the first start, shape (ranks,), where every
-    rank's timestamps are kept. `windows` are the widths of its windows, chunk by chunk. Where pairs of
-    ranks exchange messages at once, each sample is one value of each of `pairs`, side by side. `yields`
-    counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine, in the
-    order taken, and `cpus` those that each rank was then seen on; `spun` is what waits for windows saw.
-    `counted` are the sums of what the op counted, over ranks and samples, by name.
+    `values` are in the order of measurement, shape (count,); `overhead` ns of clock per value were
+    subtracted; `tick` is the clock's tick per value. `low` is a lower bound, if the method has one, shape
+    (any,). `slowest[r]` counts the samples in which rank r was last, shape (ranks,). `rank_medians` and
+    `mean_extent` are of several ranks' own durations: medians, shape (ranks,), (0,) for messages, or of the
+    ranks `kept` only; the least, the mean and the greatest of all ranks' means. `rank_quantiles` are
+    `reduced.QUANTILES` of all ranks' medians.
+
+    For a synchronised method, `skews` are the spreads of starts in ns, shape (count,), `skew` and `imbalance`
+    the medians of the spreads of starts and stops. `finishes` are the medians of each rank's stops after the
+    first start, shape (ranks,), if every rank's timestamps are kept. `windows` are the widths of its windows,
+    chunk by chunk. If pairs of ranks exchange messages at once, each sample is one value of each of `pairs`,
+    side by side.
+
+    `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
+    in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
+    windows. `counted` are the sums of the op's counts, over ranks and samples, by name.
     """
 
     ranks: int
@@ -106,9 +109,9 @@ class Values(Struct, frozen=True):
 class PointLaunch(Struct, frozen=True):
     """One point in one launch. `status` is ok, failed, skipped or unfinished (no `end` record).
 
-    `clock_error` is what the clocks of a synchronised method state that a stop of one rank less a start of
-    another may be off by, in ns, and `clock_bound` the guaranteed bound of that; `by_closure`: several clocks
-    were synchronised, and the closure found the error that they state.
+    `clock_error` is the stated error, in ns, of a stop of one rank less a start of another, by the clocks of
+    a synchronised method, and `clock_bound` its guaranteed bound. `by_closure`: several clocks were
+    synchronised, and the closure gave the stated error.
     """
 
     launch: int
@@ -124,16 +127,16 @@ class PointLaunch(Struct, frozen=True):
     clock_error: float | None
     clock_bound: float | None
     by_closure: bool
-    phases: tuple[Phases, ...] = ()  # where the time went inside, chunk by chunk
+    phases: tuple[Phases, ...] = ()  # the time of each phase, chunk by chunk
     lanes: Lanes | None = None  # each thread's own times
-    answer: KernelAnswer | None = None  # of a kernel that tells what it is
+    answer: KernelAnswer | None = None  # of a kernel that records its answer
     hint: Hint | None = None  # what was promised to the library
-    window_model: str | None = None  # what it says of a window's memory
-    transport: Transport | None = None  # what carried the messages, of an op that leaves it to a library
+    window_model: str | None = None  # the library's name for a window's memory model
+    transport: Transport | None = None  # what carried the messages, if a library chose it
 
     @property
     def values(self) -> FloatArray:
-        """What its samples took, in ns per operation, shape (count,)."""
+        """The times of its samples, in ns per operation, shape (count,)."""
         return self.taken.values
 
 
@@ -145,7 +148,7 @@ class PointLaunches(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """A results folder, read: what was planned, the files, and every point with its values."""
+    """A results folder: what was planned, the files, and every point with its values."""
 
     folder: Path
     campaign: CampaignFile
@@ -154,10 +157,10 @@ class Measured(Struct, frozen=True):
 
 
 def load(folder: Path, mapped: Mapper = serially) -> Measured:
-    """Reads campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
+    """Read campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
 
-    Of several measurements of a point in a launch (a job that was resumed) the last one that has ended
-    counts. `mapped` may read files side by side. Raises InputError.
+    If a point was measured several times in a launch (a job was resumed), the last one that has ended counts.
+    `mapped` may read files in parallel. Raises InputError.
     """
     campaign = read_campaign(folder)
     plans = {plan.point: plan for plan in campaign.points}
@@ -177,7 +180,7 @@ def load(folder: Path, mapped: Mapper = serially) -> Measured:
 
 
 class _Found(Struct, frozen=True):
-    """A point of one file; those of a later `rank` count: that it has ended, and the part of its job."""
+    """A point of one file; the highest `rank` counts: whether the point has ended, the part of its job."""
 
     point: int
     rank: tuple[bool, int]
@@ -189,7 +192,7 @@ def _found(file: JobFile, run: PointRun) -> _Found:
 
 
 def _plan_of(found: _Found) -> PlannedPoint:
-    """The axes of a point that no campaign.json names, from its records."""
+    """Take the axes of a point from its records, if there is no campaign.json."""
     job, p = found.cell.job, found.cell.point
     mpi = job.mpi.name if job.mpi else None
     place = _placement_of(job)
@@ -212,7 +215,9 @@ def _plan_of(found: _Found) -> PlannedPoint:
 
 
 def _placement_of(job: Job) -> Placement | None:
-    """What a job was asked for, without the interrupts, which its record does not have."""
+    """Rebuild the placement that a job was asked for, without the interrupts, which its record
+    does not have.
+    """
     kind, _, words = (job.placement or "").partition(" ")
     if not kind:
         return None
@@ -220,7 +225,7 @@ def _placement_of(job: Job) -> Placement | None:
 
 
 def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
-    """One point of one file as values. Raises InputError when its records contradict themselves."""
+    """Convert one point of one file to values. Raises InputError for contradictory records."""
     end = run.end
     status = end.status if end else "unfinished"
     why = end.why if end else None
@@ -252,12 +257,14 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
 
 
 def _between_ranks(errors: tuple[float, ...]) -> float:
-    """By how much a stop of one rank less a start of another may be off: both may, in opposite ways."""
+    """Find the largest error of a stop of one rank less a start of another: both may err, in opposite
+    directions.
+    """
     return sum(sorted(errors)[-2:])
 
 
 def _taken(file: JobFile, run: PointRun) -> Values:
-    """The timestamps of a point as ns per operation."""
+    """Convert the timestamps of a point to ns per operation."""
     if run.point is None or not run.chunks:
         return Values(ranks=file.job.ranks)
     if run.reduced:
@@ -268,10 +275,12 @@ def _taken(file: JobFile, run: PointRun) -> Values:
     found = durations(stamps)
     scale = run.point.reps * run.point.parts
     ranks = stamps.start.shape[0]
-    has_own = ranks > 1 and run.point.report != "message"  # of which a rank has an instant, and no duration
+    has_own = (
+        ranks > 1 and run.point.report != "message"
+    )  # of a message, a rank has an instant and no duration
     own = stamps.local / scale if has_own else np.empty((0, 1))
     medians = row_middles(own)
-    many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of pairs at once
+    many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of simultaneous pairs
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
     return Values(
         ranks=ranks,
@@ -303,7 +312,7 @@ def _extent(means: FloatArray) -> tuple[float, float, float]:
 
 
 def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
-    """What was reduced over ranks, as ns per operation."""
+    """Convert chunks that were reduced over ranks to ns per operation."""
     ranks, scale, told = point.ranks, point.reps * point.parts, run.told
     windows = tuple(chunk.window_ns for chunk in run.reduced if chunk.window_ns is not None)
     samples = read_reduced(file, run, point)
@@ -363,12 +372,12 @@ def _series(run: PointRun, stamps: Stamps) -> OpSamples:
 
 
 def _most_lost(chunk: Obs | Reduced) -> float | None:
-    """The share of time that the rank lost that lost most; None where nobody looked."""
+    """Find the share of time lost by the rank that lost most; None if it was not recorded."""
     return chunk.noise if isinstance(chunk, Reduced) else max(chunk.noise, default=None)
 
 
 def _looks(run: PointRun, counts: tuple[int, ...], values: FloatArray) -> tuple[Look, ...]:
-    """The looks after chunks of which something is left."""
+    """List the looks after chunks that have samples left."""
     return tuple(
         Look(middle(values[end - count : end]), chunk.canary_ns, lost)
         for chunk, count, end in zip(run.chunks, counts, accumulate(counts), strict=True)

@@ -1,8 +1,8 @@
-"""Which layer a point's modes come from: what looks at the machine say when it was fast and when it was slow.
+"""The layer that causes a point's modes: looks at the machine in fast and in slow samples.
 
-A look (`load.Look`) tells what a cache line took from rank to rank without MPI, and what share of time a
-rank lost. Where these split with the modes, the modes are below MPI or come from outside. The MPI library is
-blamed only where the machine was seen to be the same in both modes, not where nothing was seen.
+A look (`load.Look`) measures a cache line from rank to rank without MPI, and the share of time that a rank
+lost. If these split with the modes, the cause is below MPI, or outside. The MPI library is blamed only if the
+machine was seen to be the same in both modes, not if nothing was seen.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from steelyard.stats.few import mean, middle
 from steelyard.stats.interval import Estimate
 
 BELOW, NOISE, ABOVE = "below", "noise", "above"
-MOVED = 1.5  # ratio of the canary, or that of the modes where it is less: it moved with them
+MOVED = 1.5  # ratio of the canary, or that of the modes if it is less: the canary moved with them
 STILL = 1.2  # the whole interval is nearer to 1 than that, or than the root of the modes' ratio: it did not
 LOST_MORE = 0.1  # of the time, from the fastest mode to the slowest
-LEAST_LOOKS = 8  # in the slowest mode: who loses a third of its time is missed by all of them in 4 %
+LEAST_LOOKS = 8  # in the slowest mode: all of them miss a loss of a third of the time in 4 %
 SHORTEST_NS = 0.1  # of a canary: a clock that stood still has no logarithm
 LEVEL = 0.90  # of intervals: 5 % beyond either end, and three spells of either mode are enough
 
 
 @dataclass(frozen=True, slots=True)
 class LooksSaw:
-    """What the looks in one mode saw; None without any. `canary` in ns, `noise` a share of the time."""
+    """The looks in one mode; None without any. `canary` in ns, `noise` a share of the time."""
 
     canary: float | None
     noise: float | None
@@ -37,13 +37,12 @@ class LooksSaw:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What the looks say of the modes, the fastest first.
+    """What the looks say about the modes, the fastest first.
 
     `layer`: `below` MPI (the canary splits with the modes), `noise` (lost time does), `above` (the machine
-    was seen to be the same in both, so it is the MPI library or its processes); None where there is one mode,
-    or where the looks are too few or say nothing clear. `canary_ratio`: how many times as long the canary
-    took in the slowest mode as in the fastest, with 5 % beyond either end; None with fewer than three spells
-    of either.
+    was seen to be the same in both, so it is the MPI library or its processes); None if there is one mode, or
+    if looks are too few or unclear. `canary_ratio`: the canary's time in the slowest mode over that in the
+    fastest, with 5 % beyond either end; None with fewer than three spells of either.
     """
 
     seen: tuple[LooksSaw, ...]
@@ -52,12 +51,12 @@ class Blame:
 
 
 def blame(modes: Sequence[Mode], launches: Sequence[Sequence[Look]], disturbed: bool = False) -> Blame:
-    """Judges the looks of all launches of a point together; each launch's in the order taken.
+    """Judge the looks of all launches of a point together; each launch's are in the order of measurement.
 
-    Looks that follow each other in one launch and one mode are a spell and count once, for what makes a mode
-    lasts. The slowest mode is compared with the fastest by `shift_interval` over spells: the canary by its
-    ratio, lost time by its difference. `disturbed`: others were seen where the ranks ran (see
-    `states.is_disturbed`); then `above` is never said, for a look is short and may have missed them.
+    Consecutive looks in one launch and one mode are a spell and count once, because causes of modes last. The
+    slowest mode is compared with the fastest by `shift_interval` over spells: the canary by its ratio, lost
+    time by its difference. `disturbed`: others were seen on the ranks' CPUs (see `states.is_disturbed`). Then
+    the layer is never `above`, because looks are short and may have missed them.
     """
     edges = [math.sqrt(low.value * high.value) for low, high in pairwise(modes)]  # as `find_modes` cuts
     spells: list[list[list[Look]]] = [[] for _ in modes]
@@ -74,14 +73,14 @@ def blame(modes: Sequence[Mode], launches: Sequence[Sequence[Look]], disturbed: 
 
 
 def see(looks: Sequence[Look]) -> LooksSaw:
-    """What looks that belong together saw."""
+    """Summarise the looks of one mode."""
     return LooksSaw(_canary(looks), lost([look.noise for look in looks]))
 
 
 def _layer(
     canary: Estimate | None, apart: float, fast: list[list[Look]], slow: list[list[Look]], disturbed: bool
 ) -> str | None:
-    """The verdict on the spells of the fastest mode and of the slowest.
+    """Judge the spells of the fastest mode and of the slowest.
 
     `canary` is the logarithm of its ratio, `apart` that of the modes' own.
     """
@@ -100,7 +99,7 @@ def _layer(
 
 
 def _log_canaries(spells: list[list[Look]]) -> list[float]:
-    """For each spell that has a canary."""
+    """Compute the logarithm for each spell that has a canary."""
     values = [one for spell in spells if (one := _canary(spell)) is not None]
     return [math.log(max(value, SHORTEST_NS)) for value in values]
 
@@ -115,10 +114,10 @@ def _canary(looks: Sequence[Look]) -> float | None:
 
 
 def lost(shares: Sequence[float]) -> float | None:
-    """The share of time lost over several looks, each of which did the same work; None without any.
+    """Compute the share of time lost over several looks, each of which did the same work; None without any.
 
-    With work W a look that lost the share s took W / (1 - s), so that the shares cannot just be averaged: one
-    look that was cut short by 4 ms tells more than eighty that were not.
+    With work W, a look that lost the share s took W / (1 - s). So shares are not simply averaged: one look
+    that lost 4 ms weighs more than eighty that lost nothing.
     """
     if not shares:
         return None

@@ -1,14 +1,14 @@
-"""Overhead: what an op takes beyond its reference, which is the same without what is measured.
+"""Overhead: the time of an op beyond its reference, which is the same op without what is measured.
 
-Construct and reference are points of their own, measured in the same launches in random order, so what a
-launch does to both (where memory lies, how fast the cores run) goes out of their difference:
+Construct and reference are points of their own, measured in the same launches in random order. So effects of
+a launch on both (where memory lies, how fast the cores run) cancel in their difference:
 
     overhead = value of the construct - value of the reference
 
-The data are the differences of the launches' medians, one for each launch that measured both. Their median
-is the overhead, for any number of launches, and its interval is made as that of the row's own median. So the
-overhead is never more than the raw value, and one launch in a mode of its own moves neither. With one launch
-the interval is made of the two intervals inside it, and holds for that launch alone.
+The data are the differences of the launches' medians, one for each launch that measured both. The overhead is
+their median, for any number of launches, and its interval is made as that of the row's own median. So the
+overhead never exceeds the raw value, and one launch in a mode of its own moves neither. With one launch the
+interval is made of the two intervals inside it, and holds for that launch alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from steelyard.stats.interval import Estimate
 
 
 def with_overheads(rows: Sequence[Row], level: float = 0.95) -> tuple[Row, ...]:
-    """The rows, those that have a reference with what they take beyond it."""
+    """Add the overhead to rows that have a reference."""
     by_point: dict[int | None, Row] = {row.point: row for row in rows}
     return tuple(
         row
@@ -53,7 +53,7 @@ def _with_overhead(row: Row, reference: Row, level: float) -> Row:
 
 
 def overhead(row: Row, reference: Row, level: float = 0.95) -> Estimate | None:
-    """What a row takes beyond its reference, in ns; None where no launch measured both."""
+    """Compute the overhead of a row beyond its reference, in ns; None if no launch measured both."""
     pairs = _pairs(row, reference)
     if not pairs:
         return None
@@ -64,7 +64,7 @@ def overhead(row: Row, reference: Row, level: float = 0.95) -> Estimate | None:
 
 
 def _pairs(row: Row, reference: Row) -> list[tuple[RowLaunch, RowLaunch]]:
-    """What a launch says of both."""
+    """Pair the values of both in each launch."""
     others = {one.launch: one for one in reference.launches if one.median is not None}
     return [
         (one, others[one.launch]) for one in row.launches if one.median is not None and one.launch in others
@@ -72,10 +72,10 @@ def _pairs(row: Row, reference: Row) -> list[tuple[RowLaunch, RowLaunch]]:
 
 
 def _of_one_launch(one: RowLaunch, two: RowLaunch, level: float) -> Estimate:
-    """The difference of two estimates that are independent, from their intervals.
+    """Compute the difference of two independent estimates, from their intervals.
 
     Each side is the root of the sum of squares of the sides that lead there (the method of variance estimates
-    recovery: Zou and Donner, Statistics in Medicine 27, 2008). Infinite where one has no interval.
+    recovery: Zou and Donner, Statistics in Medicine 27, 2008). Infinite if one has no interval.
     """
     value = (one.median or 0.0) - (two.median or 0.0)
     ends = (one.ci_low, one.ci_high, two.ci_low, two.ci_high)

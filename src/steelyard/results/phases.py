@@ -1,9 +1,9 @@
-"""Phases: where the time goes inside an op that names its parts, over ranks and over samples.
+"""Phases: the time of each named part of an op, over ranks and over samples.
 
-All times are per repetition. The share of communication of a rank is what its communicating phases took of
-all its phases, waiting included. The load imbalance is that of the others: the longest over ranks relative to
-the mean, less 1; so 0.25 means that one rank computes 25 % longer than the ranks do on average. Where records
-have chosen ranks only, `ranks` are those.
+All times are per repetition. The share of communication of a rank is the time in its communicating phases
+over that in all its phases, waiting included. The load imbalance is that of the other phases: the longest
+over ranks relative to the mean, less 1. So 0.25 means that one rank computes 25 % longer than the mean. If
+records have chosen ranks only, `ranks` are those.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from steelyard.records.schema import Phases
 class RowPhase(Struct, frozen=True):
     """A phase: the median over chunks of its mean over ranks, in ns per repetition, and its spread.
 
-    `low` and `high` are the 5th and the 95th percentile over chunks, `slowest` the longest mean of a rank;
+    `low` and `high` are the 5th and the 95th percentile over chunks, `slowest` the longest mean of a rank.
     `share` is of all phases of all ranks, `calls` how often a rank enters it in a repetition, `work_share`
-    what of the op's counted work is done in it; None where nobody counts. `moved` are bytes that all ranks
-    read and write in it per repetition, each array once, as STREAM counts; None where nobody counts.
+    its share of the op's counted work; None if it is not counted. `moved` are the bytes that all ranks read
+    and write in it per repetition, each array once, as STREAM counts; None if they are not counted.
     """
 
     name: str
@@ -39,11 +39,11 @@ class RowPhase(Struct, frozen=True):
 
 
 class RowPhases(Struct, frozen=True, kw_only=True):
-    """The phases of a point and what its ranks sent: means over ranks and per repetition, but for memory.
+    """The phases of a point and what its ranks sent: means over ranks and per repetition, except for memory.
 
-    `communication` is the share of communication over all ranks, `rank_communication` each rank's.
-    `messages` and `bytes` go from point to point, `collectives` are calls, to which `collective_bytes` were
-    given. `memory` bytes the op allocated on the rank that has most, `resident` what that process has.
+    `communication` is the share of communication over all ranks, `rank_communication` each rank's. `messages`
+    and `bytes` go from point to point, `collectives` are calls, to which `collective_bytes` were given.
+    `memory` is the bytes that the op allocated on the rank with most, `resident` those of its process.
     """
 
     phases: tuple[RowPhase, ...]
@@ -59,10 +59,10 @@ class RowPhases(Struct, frozen=True, kw_only=True):
 
 
 def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
-    """What the chunks of a point say, of all its launches; `reps` repetitions make a sample.
+    """Summarise the chunks of all launches of a point; `reps` repetitions make a sample.
 
-    Chunks of launches with other ranks or phases than the first cannot be; those of which other ranks were
-    kept are left out. None without chunks.
+    Chunks with other ranks or phases than the first cannot occur; those of other kept ranks are left out.
+    None without chunks.
     """
     if not chunks or not chunks[0].phases:
         return None
@@ -105,10 +105,10 @@ def summarise(chunks: Sequence[Phases], reps: int) -> RowPhases | None:
 
 
 def communication_share(chunks: Sequence[Phases]) -> float | None:
-    """The share of communicating phases in all phases of all ranks of a launch, waiting included.
+    """Compute the share of communicating phases in all phases of all ranks of a launch, waiting included.
 
-    The median over chunks, so that one that was disturbed does not count for all. None where nothing was
-    told.
+    It is the median over chunks, so that one disturbed chunk does not count for all. None if it was not
+    recorded.
     """
     if not chunks or not chunks[0].phases:
         return None
@@ -119,23 +119,25 @@ def communication_share(chunks: Sequence[Phases]) -> float | None:
 
 
 def _moved(chunks: Sequence[Phases], phase: int, count: float) -> float | None:
-    """Bytes of a phase over all ranks, per repetition; those that were not kept are taken for like others."""
+    """Sum the bytes of a phase over all ranks, per repetition; ranks that were not kept count as
+    the others.
+    """
     bytes_of = [sum(chunk.phases[phase].moved) * _ranks_for_each(chunk) for chunk in chunks]
     return sum(bytes_of) / count if any(bytes_of) else None
 
 
 def _ranks_for_each(chunk: Phases) -> float:
-    """How many ranks one that was kept stands for; 1 where all were."""
+    """Count the ranks that each kept rank stands for; 1 if all were kept."""
     return chunk.ranks / len(chunk.kept) if chunk.kept else 1.0
 
 
 def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:
-    """`ns` or `calls`, shape (chunks, phases, ranks)."""
+    """Read `ns` or `calls`, shape (chunks, phases, ranks)."""
     return np.array([[getattr(phase, what) for phase in chunk.phases] for chunk in chunks], dtype=np.float64)
 
 
 def _each(chunks: Sequence[Phases], what: str, counts: NDArray[np.float64]) -> float:
-    """A counter, of the mean rank in a repetition."""
+    """Read a counter, of the mean rank in a repetition."""
     values = [getattr(chunk, what) for chunk in chunks]
     return float(sum(np.mean(value) for value in values if value) / counts.sum())
 

@@ -1,6 +1,6 @@
-"""From chunks that the engine reduced over ranks to values, as `load` makes them of timestamps.
+"""From chunks that the engine reduced over ranks to values, as `load` makes them from timestamps.
 
-What ranks say of themselves is of all their samples; medians are those of chosen ranks.
+Means of ranks are of all their samples; medians are those of chosen ranks.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ QUANTILES = (0.05, 0.5, 0.95)  # of the ranks' own medians
 
 @dataclass(frozen=True, slots=True)
 class ReducedSamples:
-    """The samples of a point that count, each over all ranks: `found` as of timestamps.
+    """The valid samples of a point, each over all ranks: `found` as for timestamps.
 
-    `tick` is the largest tick of a clock, `counts` how many samples are left of each chunk.
+    `tick` is the largest tick of a clock, `counts` the remaining samples of each chunk.
     """
 
     found: Durations
@@ -32,7 +32,7 @@ class ReducedSamples:
 
 
 def read_reduced(file: JobFile, run: PointRun, point: Point) -> ReducedSamples | None:
-    """What stands for the operation in each sample; None where none counts. Raises InputError."""
+    """Read the duration of each sample; None if none is valid. Raises InputError."""
     cost, tick = clocks(file, file.job.ranks)
     counting = [_counting(chunk) for chunk in run.reduced]
     if not any(one.any() for one in counting):
@@ -55,14 +55,18 @@ def read_reduced(file: JobFile, run: PointRun, point: Point) -> ReducedSamples |
 
 
 def quantiles_among(medians: FloatArray) -> tuple[float, ...]:
-    """`QUANTILES` of the ranks' own medians: the least one that so many of the ranks do not exceed."""
+    """Compute `QUANTILES` of the ranks' own medians: the least one that so many of the ranks do
+    not exceed.
+    """
     ordered = np.sort(medians)
     at = (max(0, math.ceil(medians.size * share - 1)) for share in QUANTILES)
     return tuple(float(ordered[index]) for index in at)
 
 
 def quantiles_of(told: RanksTold) -> tuple[float, ...]:
-    """`QUANTILES` of the ranks' own medians in ns, from their sketch: each right to half a bucket."""
+    """Compute `QUANTILES` of the ranks' own medians in ns, from their sketch; each is right to
+    half a bucket.
+    """
     buckets = np.array([bucket for bucket, _ in told.sketch])
     up_to = np.cumsum([ranks for _, ranks in told.sketch])
     at = [buckets[np.searchsorted(up_to, share * up_to[-1])] for share in QUANTILES]
@@ -76,12 +80,12 @@ def _marked(count: int, indices: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def _counting(chunk: Reduced) -> NDArray[np.bool_]:
-    """Which samples of a chunk are neither late nor of a lower bound."""
+    """Select the samples of a chunk that are neither late nor of a lower bound."""
     return ~_marked(chunk.count, chunk.late) & ~_marked(chunk.count, chunk.low)
 
 
 def _joined(run: PointRun, which: list[NDArray[np.bool_]], name: str) -> FloatArray:
-    """A column of those samples of all chunks."""
+    """Join a column of those samples of all chunks."""
     parts = [
         np.asarray(getattr(chunk, name), dtype=np.float64)[mask]
         for chunk, mask in zip(run.reduced, which, strict=True)

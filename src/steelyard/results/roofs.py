@@ -1,16 +1,16 @@
-"""Roofs: what each row would take at least, by what else was measured in the same folder.
+"""Roofs: the least time of each row, by what else was measured in the same folder.
 
-A roof is a time that something takes which the row cannot do without:
+A roof is the time of a part that the row cannot do without:
 
     a message          the fastest layer below MPI with the same bytes, there and back or in as many at once
-    a one-sided call   copies of as many bytes on a core, where two ranks of a host call one way
+    a one-sided call   copies of as many bytes on a core, if two ranks of a host call one way
     a collective       one message of its block through the fastest layer; and, on one host, the bytes of the
                        root's larger buffer through memory, each read and written
     a kernel           the bytes that its phases move, through memory
 
-Memory is STREAM on as many cores: its copy where a byte is read and written, its triad for a kernel. If there
-are several working sets, the one nearest to what the row needs counts. The share of the roof is the roof's
-time over the row's; of several roofs the one that takes longest counts. It is not clipped.
+Memory is STREAM on as many cores: its copy if each byte is read and written, its triad for a kernel. If there
+are several working sets, the one nearest to the row's counts. The share of the roof is the roof's time over
+the row's; of several roofs the longest counts. It is not clipped.
 
 Sources: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009; J. McCalpin, STREAM, 1995; E.
 Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, Collective communication: theory, practice, and
@@ -40,12 +40,12 @@ from steelyard.results.row import Row
 from steelyard.results.transport import TCP
 
 TRIAD, STREAM_COPY = "mem.stream.triad", "mem.stream.copy"
-_EPOCHS = ("sync", "complete")  # parameters that one-sided calls have, and nothing else
+_EPOCHS = ("sync", "complete")  # parameters of one-sided calls, and of no others
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a row takes at least: `times` of another row's time, for it has that much more to do."""
+    """A lower bound of a row: `times` times another row's time, because it has that much more to do."""
 
     by: Row
     times: float = 1.0
@@ -56,7 +56,7 @@ class _Bound:
 
 
 def with_roofs(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows, those that have a roof with their share of it."""
+    """Add the share of the roof to rows that have a roof."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
     below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
     streams = [row for row in good if row.op in (TRIAD, STREAM_COPY) and row.get(Rate).bandwidth]
@@ -91,7 +91,7 @@ def _with_roof(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Row:
 
 
 def _of_message(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
-    """The fastest layer that could have stood in for MPI."""
+    """Find the fastest layer that could have replaced MPI."""
     if row.layer == MPI:
         fitting = [one for one in layers_beside(row, below) if one.layer == stand_in(row)]
         if fitting:
@@ -99,7 +99,7 @@ def _of_message(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_B
 
 
 def _of_call(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
-    """Copies, one after the other: the calls of one rank that go to another of the same host."""
+    """Bound calls of one rank to another of the same host by copies, one after the other."""
     calls = float(row.params.get("calls", 1))
     is_one_way = math.isclose(moved_bytes(row), calls * row.bytes, rel_tol=1e-3)
     if not (set(_EPOCHS) <= set(row.params) and is_one_way and row.ranks == 2 and on_one_host(row)):
@@ -110,7 +110,7 @@ def _of_call(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Boun
 
 
 def _of_collective(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Iterator[_Bound]:
-    """A message, and the bytes in memory."""
+    """Bound a collective by a message, and by the bytes in memory."""
     if row.role != COLLECTIVE or row.ranks < 2 or row.layer is not None:
         return
     hops = [one for one in below if one.role == LATENCY and one.layer == stand_in(row)]
@@ -130,7 +130,7 @@ def _of_kernel(row: Row, _: Sequence[Row], streams: Sequence[Row]) -> Iterator[_
         yield from _in_memory(row, streams, TRIAD, moved, inside.memory * row.ranks)
 
 
-_FLAG = 8  # bytes at most, of a message that only tells that it has come
+_FLAG = 8  # bytes at most, of a message that only signals its arrival
 _ROOFS: tuple[Callable[[Row, Sequence[Row], Sequence[Row]], Iterator[_Bound]], ...] = (
     _of_message,
     _of_call,
@@ -142,14 +142,16 @@ _ROOFS: tuple[Callable[[Row, Sequence[Row], Sequence[Row]], Iterator[_Bound]], .
 def _in_memory(
     row: Row, streams: Sequence[Row], op: str, moved: float, working_set: float
 ) -> Iterator[_Bound]:
-    """Bytes at the rate of a stream on as many cores, of the working set that is nearest."""
+    """Compute the time of bytes at the rate of a stream on as many cores, of the nearest working set."""
     stream = nearest_stream(row, streams, op, working_set)
     if stream is not None:
         yield _Bound(stream, moved / moved_bytes(stream))
 
 
 def nearest_stream(row: Row, rows: Sequence[Row], op: str, working_set: float) -> Row | None:
-    """The row of a stream on as many cores as a row has, its size nearest to a working set; None without."""
+    """Find the row of a stream on as many cores as a row has, its size nearest to a working set; None
+    without.
+    """
     beside = [
         one
         for one in rows
@@ -161,7 +163,7 @@ def nearest_stream(row: Row, rows: Sequence[Row], op: str, working_set: float) -
 
 
 def moved_bytes(row: Row) -> float:
-    """Bytes that a row moves in the time that heads it; 0 where it moves none."""
+    """Count the bytes that a row moves in its time; 0 if it moves none."""
     return (row.get(Rate).bandwidth or 0.0) * (row.time or 0.0) * 1e-9
 
 
@@ -169,7 +171,7 @@ def moved_bytes(row: Row) -> float:
 
 
 def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
-    """The least and the greatest ratio of times in their intervals; None where one has none."""
+    """Find the least and the greatest ratio of times in their intervals; None if one has none."""
     ends = (layer.time_low, layer.time_high, mpi.time_low, mpi.time_high)
     if any(end is None or end <= 0 for end in ends):
         return None
@@ -178,7 +180,7 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
 
 
 def layers_beside(mpi: Row, below: Sequence[Row]) -> Sequence[Row]:
-    """The rows of layers with the same bytes under the same method, on the same CPUs where there are any."""
+    """List the rows of layers with the same bytes by the same method, on the same CPUs if there are any."""
     fitting = [row for row in below if _is_alike(row, mpi)]
     if all(row.layer == COPY or row.placement != mpi.placement for row in fitting):
         return fitting
@@ -186,15 +188,15 @@ def layers_beside(mpi: Row, below: Sequence[Row]) -> Sequence[Row]:
 
 
 def _is_alike(layer: Row, mpi: Row) -> bool:
-    """The same bytes under the same method, there and back or in streams, and as many of them in flight."""
+    """Are these the same bytes by the same method, there and back or in streams with as many in flight?"""
     if (layer.bytes, layer.method, layer.role) != (mpi.bytes, mpi.method, mpi.role):
         return False
     return all(mpi.params[name] == layer.params[name] for name in mpi.params.keys() & layer.params.keys())
 
 
 def stand_in(mpi: Row) -> str:
-    """The layer that could have brought this message: shared memory only within one host, and there unless
-    MPI is told to go over TCP all the same.
+    """Choose the layer that could have brought this message: shared memory only within one host, and there
+    unless MPI was made to use TCP.
     """
     return SHARED_MEMORY if on_one_host(mpi) and mpi.transport != TCP else NETWORK
 

@@ -1,4 +1,4 @@
-"""A row of results: one point over all its launches, as tables, pictures and machines take it."""
+"""A row of results: one point over all its launches, for tables, pictures and machines."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NOT_YET = "not measured yet; run the same command again to resume"  # why a row 
 class Facet(Struct, frozen=True, kw_only=True):
     """Columns of a row that belong together: a kind of row has them, others do not.
 
-    Each field is a key of results.json and a column of results.csv, and has a default: what a row without the
-    facet says there. Which facets there are stands in `facets.FACETS`.
+    Each field is a key of results.json and a column of results.csv. Its default is the value of a row without
+    the facet. `facets.FACETS` lists all facets.
     """
 
 
@@ -26,12 +26,12 @@ F = TypeVar("F", bound=Facet)
 
 
 class RowLaunch(Struct, frozen=True, kw_only=True):
-    """What one launch says of a point; times in ns, None where it has no number.
+    """One launch of a point; times in ns, None if it has no value.
 
-    `time` is what it took while in the mode that the row is headed by, None where it never was in that.
-    `communication_ns` is the part of `median` that the phases that communicate have in all phases.
-    `began_unix_ns` is when the launch began, ns since 1970, None where records do not say. `finishes`: when
-    each rank had done, since the first began, of a synchronised method.
+    `time` is its time in the mode that heads the row, None if it never was in that mode. `communication_ns`
+    is the share of communicating phases in all phases, of `median`. `began_unix_ns` is the begin of the
+    launch, ns since 1970, None if records do not have it. `finishes`: the end of each rank after the first
+    start, for a synchronised method.
     """
 
     launch: int
@@ -58,41 +58,42 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
 
 
 def has_time(one: RowLaunch) -> bool:
-    """Has a launch a median that a ratio can be made of?"""
+    """Does a launch have a median from which a ratio can be made?"""
     return one.median is not None and one.median > 0
 
 
 def has_no_time(one: RowLaunch) -> bool:
-    """Has a launch a median of 0, or less when the timer's cost is off: no time that its timer can tell?"""
+    """Does a launch have a median of 0, or less after the timer's cost: a time below what its timer can
+    measure?
+    """
     return one.median is not None and one.median <= 0
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """A point over all launches. Times in ns per operation; None for no number.
+    """A point over all launches. Times in ns per operation; None for no value.
 
-    `time` is what a row is headed by: the value of its typical mode where there are several, else the median.
-    `median` is over all launches in any case. The interval `ci_low`..`ci_high` has the probability `ci_level`
-    for the median over launches (`ci_of` launches) or, with one launch, of that launch alone (`ci_of`
-    blocks); it holds for launches that are made then. `alike_p` is the p of the hypothesis that launches are
-    in random order, against neighbours that are alike, and `widened` by how much the interval is for it.
-    `thread_level` is what the plan asks of MPI. `flags` holds all that apply, `flag` the one that
-    weighs most. `method_params` and `rule_params` are those that the plan sets; `asked` names those of
-    `params` that it sets, and `method` and `rule` where it does. `headline` is what a table is about: `time`,
-    `bandwidth`, `operations` or `messages` (in a second).
+    `time` heads the row: the value of its typical mode if there are several, else the median. `median` is
+    always over all launches. The interval `ci_low`..`ci_high` has the probability `ci_level` for the median
+    over launches (`ci_of` launches) or, with one launch, for that launch alone (`ci_of` blocks); it describes
+    the time of the measurement. `alike_p` is the p of the hypothesis that launches are in random order,
+    against similar neighbours; `widened` is the factor by which the interval is wider because of it.
+    `thread_level` is the level that the plan asks of MPI. `flags` holds all that apply, `flag` the gravest.
+    `method_params` and `rule_params` are those that the plan sets; `asked` names those of `params` that it
+    sets, and `method` and `rule` if it does. `headline` is the subject of a table: `time`, `bandwidth`,
+    `operations` or `messages` (per second).
 
-    Of a synchronised method `median` is from the first start to the last stop; of bounds, what the operation
-    takes at most. `transport` is `tcp` where the environment leaves an MPI nothing else,
-    and what carried the messages of an op that gives them to another library, in that one's words.
+    For a synchronised method `median` is from the first start to the last stop; for bounds, the upper bound.
+    `transport` is `tcp` if the environment leaves an MPI no other, or what carried the messages of an op over
+    another library, in that library's words.
 
-    `placed` is where ranks and threads were asked to be, None for the default; `placement` is its text, and
-    of the default the CPUs that ranks were bound to. `omp` are the settings of OpenMP and `env` the
-    variables of the environment that the plan sets.
-    `hosts` is the number that the plan asks for, None where it does not.
-    `reference_point` is the row of the same without what is measured.
+    `placed` is the placement that was asked for, None for the default; `placement` is its text, and for the
+    default the CPUs that ranks were bound to. `omp` are the settings of OpenMP and `env` the variables of the
+    environment that the plan sets. `hosts` is the number that the plan asks for, None if it does not.
+    `reference_point` is the row of the same op without what is measured.
 
-    `sized` tells an op without a size from 0 bytes. `base`, `form`, `role` and `layer` say what kind of op it
-    is, `nature` why the number is not simply what the operation takes, `bound` whether it is a `lower` or an
-    `upper` one: see `records.schema.Point`. All else stands in facets: `row.get(Samples).p99`.
+    `sized` distinguishes an op without a size from 0 bytes. `base`, `form`, `role` and `layer` give the kind
+    of op, `nature` says why the value is not simply the operation's time, `bound` whether it is a `lower` or
+    an `upper` one: see `records.schema.Point`. All else is in facets: `row.get(Samples).p99`.
     """
 
     point: int
@@ -147,14 +148,14 @@ class Row(Struct, frozen=True, kw_only=True):
     launches: tuple[RowLaunch, ...] = ()
 
     def __post_init__(self) -> None:
-        """A row that is given no time of its own is headed by its median."""
+        """Head the row by its median if it was given no time."""
         if self.time is None and self.median is not None:
             own = (self.median, self.ci_low, self.ci_high, self.ci_level)
             for name, value in zip(("time", "time_low", "time_high", "time_level"), own, strict=True):
                 force_setattr(self, name, value)
 
     def get(self, kind: type[F]) -> F:
-        """The facet of that kind; one of defaults where the row has none."""
+        """Get the facet of that kind; one of defaults if the row has none."""
         for facet in self.facets:
             if isinstance(facet, kind):
                 return facet

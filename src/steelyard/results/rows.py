@@ -1,4 +1,4 @@
-"""Results: a row per point over all launches, for people and machines."""
+"""Rows of results: one for each point over all launches, for people and machines."""
 
 from __future__ import annotations
 
@@ -27,25 +27,27 @@ from steelyard.results.transport import transport_of
 from steelyard.stats import drifts
 from steelyard.stats.interval import Blocks, alike_p
 
-# The role of an op -> what a table of it is about, where that is not its time.
+# The role of an op -> the subject of its table, if that is not its time.
 HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
-_CELL_SECONDS = 3e-4  # about what a point of a launch takes: reckoned, not measured
+_CELL_SECONDS = 3e-4  # the time to process one point of one launch, an estimate
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
 
 def results(folder: Path) -> tuple[Row, ...]:
-    """The rows of a results folder, in the order of the plan. Raises InputError."""
+    """Make the rows of a results folder, in the order of the plan. Raises InputError."""
     return rows_of(load(folder))
 
 
 def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) -> tuple[Row, ...]:
-    """A row for each point, in the order of the plan; `level` is what intervals are asked to have.
+    """Make a row for each point, in the order of the plan; `level` is the probability asked of intervals.
 
-    `mapped` may make rows side by side.
+    `mapped` may make rows in parallel.
     """
     named, ops = _named(measured), measured.campaign.ops
     sized = {name for name, op in ops.items() if op.sized}
-    sized |= {point.plan.op for point in measured.points if point.plan.bytes}  # older folders say no more
+    sized |= {
+        point.plan.op for point in measured.points if point.plan.bytes
+    }  # older folders have nothing else
     seen: dict[str, list[Interference]] = {}
     for file in measured.files:
         seen.setdefault(file.job.job, []).append(interference_in(file))
@@ -61,7 +63,7 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
 
 
 def _named(measured: Measured) -> frozenset[str]:
-    """Which of `method`, `rule` and `params` the plan names; none of a folder without one."""
+    """Find which of `method`, `rule` and `params` the plan names; none for a folder without a plan."""
     said = measured.campaign.plan.get("measure")
     measures = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
     axes = {axis for axis in ("method", "rule") if any(one.get(axis) for one in measures)}
@@ -69,7 +71,7 @@ def _named(measured: Measured) -> frozenset[str]:
 
 
 def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedOp, disturbed: bool) -> Row:
-    """One point: what its launches have in common, and the numbers of those that went well."""
+    """Make the row of a point: what its launches share, and the numbers of the successful ones."""
     plan, cells = point.plan, point.cells
     status, why = _status(cells)
     good = [cell for cell in cells if cell.status == "ok"]
@@ -121,13 +123,13 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
 
 
 def _headline(seen: Point) -> str:
-    """What its table is about; its time where nothing is counted that a rate could be made of."""
+    """Choose the subject of its table; its time if nothing is counted for a rate."""
     is_counted = seen.moved_bytes > 0 if seen.role == BANDWIDTH else seen.work > 0
     return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
 def _numbers(one: Combined, drift: list[bool]) -> dict[str, Any]:
-    """The columns that need samples; `drift`: did each launch become slower or faster on the way?"""
+    """Compute the columns that need samples; `drift`: whether each launch became slower or faster."""
     facets = tuple(facet for kind in FACETS if (facet := kind.of(one)) is not None)
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
     flags = _flags(one.launches, len(one.modes), slow, drift)
@@ -152,7 +154,7 @@ def _numbers(one: Combined, drift: list[bool]) -> dict[str, Any]:
 
 
 def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[bool]) -> tuple[RowLaunch, ...]:
-    """What each launch says, those without numbers too."""
+    """Make the lines of all launches, also of those without numbers."""
     tails = one.tails or (None,) * len(one.launches)
     times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
     told = {id(cell): said for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)}
@@ -166,9 +168,9 @@ def _launch(
     time: float | None = None,
     tail: Blocks | None = None,
 ) -> RowLaunch:
-    """What one launch says; `blocks` is its interval, None where it has no number; `tail` its quantile's.
+    """Make the line of one launch; `blocks` is its interval, None without a value; `tail` its quantile's.
 
-    `time` is its level in the mode that the row is headed by.
+    `time` is its level in the mode that heads the row.
     """
     estimate = blocks.estimate if blocks else None
     share = communication_share(cell.phases)
@@ -198,7 +200,9 @@ def _launch(
 
 
 def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
-    """Failed when any launch failed; skipped when none was measured; the reasons, each with its launches."""
+    """Find the status: failed if any launch failed; skipped if none was measured; the reasons with their
+    launches.
+    """
     failed = [cell for cell in cells if cell.status == "failed"]
     skipped = [cell for cell in cells if cell.status == "skipped"]
     done = any(cell.status == "ok" for cell in cells)
@@ -210,7 +214,7 @@ def _status(cells: tuple[PointLaunch, ...]) -> tuple[str, str | None]:
 
 
 def _reasons(cells: list[PointLaunch], total: int) -> str:
-    """`hang: ... (launch 2 of 5)`, reasons that are alike together; all launches are not named."""
+    """Write `hang: ... (launch 2 of 5)`, equal reasons together; launches are not named if all are meant."""
     launches: dict[str, list[int]] = {}
     for cell in cells:
         launches.setdefault(cell.why or "no reason given", []).append(cell.launch)
@@ -225,11 +229,11 @@ def _reasons(cells: list[PointLaunch], total: int) -> str:
 def _flags(
     good: Sequence[PointLaunch], mode_count: int, slow: float | None, drift: list[bool]
 ) -> tuple[str, ...]:
-    """All flags that apply, the weightiest first.
+    """List all flags that apply, the gravest first.
 
-    UNSETTLED or TIME when the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
-    the samples above 3 medians; DRIFT when half of the launches or more became slower or faster on the
-    way. SETTLED stands alone.
+    UNSETTLED or TIME if the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
+    the samples above 3 medians; DRIFT if half of the launches or more became slower or faster inside. SETTLED
+    stands alone.
     """
     ends = {cell.flag for cell in good}
     flags: list[str] = [flag for flag in ("UNSETTLED", "TIME") if flag in ends]
@@ -241,13 +245,15 @@ def _flags(
 
 
 def _verified(good: list[PointLaunch]) -> bool | None:
-    """False when any launch found a wrong answer, None when none could tell."""
+    """False if any launch found a wrong answer, None if none could check."""
     told = [cell.verified for cell in good if cell.verified is not None]
     return all(told) if told else None
 
 
 def _placement(cells: tuple[PointLaunch, ...]) -> str | None:
-    """The cpus that ranks 0, 1, ... were bound to, most often: `0|1`, with hosts where there are several."""
+    """Write the CPUs that ranks 0, 1, ... were most often bound to: `0|1`, with hosts if there
+    are several.
+    """
     texts: Counter[str] = Counter()
     for cell in cells:
         if cell.start is None:
@@ -259,7 +265,7 @@ def _placement(cells: tuple[PointLaunch, ...]) -> str | None:
 
 
 def _apart(cells: tuple[PointLaunch, ...]) -> Placement | None:
-    """Two ranks on two hosts, each on one CPU, are a pair too, of a class that no one host has."""
+    """Describe two ranks on two hosts, each on one CPU: a pair, too, of a class that no single host has."""
     for cell in cells:
         places = sorted(cell.start.places, key=lambda place: place.rank) if cell.start else []
         bound = [int(place.cpus) for place in places if place.cpus.isdigit()]
@@ -269,11 +275,11 @@ def _apart(cells: tuple[PointLaunch, ...]) -> Placement | None:
 
 
 def _carriers(carried: Sequence[Transport]) -> str | None:
-    """What carried the messages, and what did so in other launches."""
+    """Name what carried the messages, and what did so in other launches."""
     return " or ".join(dict.fromkeys(one.name for one in carried)) or None
 
 
 def _transport(cells: tuple[PointLaunch, ...]) -> str | None:
-    """What the environment of all launches leaves the MPI to send by."""
+    """Find the transport to which the environment of all launches limits the MPI."""
     words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
     return words.pop() if len(words) == 1 else None

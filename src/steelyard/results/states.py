@@ -1,4 +1,4 @@
-"""What was true while launches ran: who else used their CPUs, and what the system took away."""
+"""The state of the system while launches ran: who else used their CPUs, and what the system took away."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from steelyard.base.plural import plural
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Busy, Place
 
-BUSY = 0.05  # of a CPU, over a launch: less is what every system does
+BUSY = 0.05  # of a CPU, over a launch: every system uses less
 BUSY_A_WHILE = 0.25  # ... between two looks
-TICKS = 5  # of 10 ms, as the kernel counts CPU time: less says nothing
+TICKS = 5  # of 10 ms, as the kernel counts CPU time: fewer mean nothing
 TICK_NS = 10_000_000
 STOLEN = 0.01  # of the time of a rank's CPUs
 
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """Between two states of one rank: ns that passed on each of `cpus`, and what they went to on all."""
+    """The change between two states of one rank: ns that passed on each of `cpus`, and how all of them were
+    used.
+    """
 
     file: JobFile
     rank: int
     cpus: frozenset[int]
     passed_ns: int
-    busy_ns: int  # to anything, the rank among it
+    busy_ns: int  # by anything, including the rank
     own_ns: int
     steal_ns: int
     voluntary: int  # context switches of the rank
@@ -40,7 +42,7 @@ class StateChange:
 
 
 def changes_of(file: JobFile) -> Iterator[StateChange]:
-    """From the first to the last state with the same binding, of each rank."""
+    """Compute the change from the first to the last state with the same binding, for each rank."""
     for at in range(len(file.states[0].cpus) if file.states else 0):
         same = [state for state in file.states if state.cpus[at] == file.states[0].cpus[at]]
         first, last = same[0], same[-1]
@@ -60,7 +62,7 @@ def changes_of(file: JobFile) -> Iterator[StateChange]:
 
 
 def grown(first: Sequence[int], last: Sequence[int], at: int) -> int:
-    """How much a count has grown in the item at that index; 0 where the system does not tell."""
+    """Compute the growth of a count in the item at that index; 0 if the system does not have it."""
     told = at < len(first) and at < len(last) and min(first[at], last[at]) >= 0
     return last[at] - first[at] if told else 0
 
@@ -77,9 +79,9 @@ class Shared:
 
 
 def shared_by(file: JobFile) -> Iterator[Shared]:
-    """The ranks by their CPUs; left out are those whose CPUs overlap with others' only in part.
+    """Group the ranks by their CPUs; without those whose CPUs overlap only in part.
 
-    So are those that ranks may use which do not tell, where states are of chosen ranks.
+    If states are of chosen ranks, CPUs that other ranks may use are left out, too.
     """
     groups: dict[tuple[str, frozenset[int]], list[StateChange]] = {}
     all_tell = not any(state.ranks for state in file.states)
@@ -96,7 +98,7 @@ def shared_by(file: JobFile) -> Iterator[Shared]:
 
 
 def neighbours(file: JobFile) -> Iterator[tuple[Busy, tuple[int, ...]]]:
-    """Processes that were none of the launch's and took CPU time where its ranks may run, and these ranks."""
+    """List processes outside the launch that took CPU time on its ranks' CPUs, with these ranks."""
     places = file.launch.places if file.launch else ()
     for watch in file.watches:
         ranks = [(place.rank, cpu_set(place.cpus)) for place in places if place.host == watch.host]
@@ -107,7 +109,7 @@ def neighbours(file: JobFile) -> Iterator[tuple[Busy, tuple[int, ...]]]:
 
 
 def beside(file: JobFile) -> Iterator[Busy]:
-    """Processes that were none of the launch's and took CPU time of its host, but not that of its ranks."""
+    """List processes outside the launch that took CPU time of its host, but not on its ranks' CPUs."""
     near = {one.pid for one, _ in neighbours(file)}
     hosts = {place.host for place in (file.launch.places if file.launch else ())}
     for watch in (watch for watch in file.watches if watch.host in hosts):
@@ -120,7 +122,7 @@ def _is_busy(one: Busy) -> bool:
 
 
 def unnamed(file: JobFile) -> Iterator[Shared]:
-    """CPUs that others used though nobody was seen there: on another host, or between two looks."""
+    """List CPUs that others used although no process was seen: on another host, or between two looks."""
     for group in shared_by(file):
         named = any(
             watch.host == group.host
@@ -135,7 +137,7 @@ def unnamed(file: JobFile) -> Iterator[Shared]:
 class Interference:
     """What was seen to take CPU time from the ranks of a launch, in ns; `whole_ns` is the time of their CPUs.
 
-    `was_seen`: this launch alone shows it, by name or by what is missing, or the ranks were stopped.
+    `was_seen`: this launch alone shows it, by a process or by missing time, or the ranks were stopped.
     """
 
     was_seen: bool
@@ -145,7 +147,7 @@ class Interference:
 
 
 def interference_in(file: JobFile) -> Interference:
-    """What a launch shows. Without states and watches nothing was seen."""
+    """Find what disturbed a launch; nothing without states and watches."""
     groups = list(shared_by(file))
     return Interference(
         was_seen=any(neighbours(file)) or any(unnamed(file)) or _was_stopped(file),
@@ -156,9 +158,9 @@ def interference_in(file: JobFile) -> Interference:
 
 
 def is_disturbed(launches: Iterable[Interference]) -> bool:
-    """Whether others used the ranks' CPUs, or stopped them, in any of the launches or in all together.
+    """Did others use the ranks' CPUs, or stop them, in any of the launches or in all together?
 
-    The kernel counts CPU time in steps of 10 ms, so that one launch may be too short to show it.
+    The kernel counts CPU time in steps of 10 ms, so one launch may be too short to show it.
     """
     seen = list(launches)
     whole = sum(one.whole_ns for one in seen)
@@ -170,7 +172,7 @@ def is_disturbed(launches: Iterable[Interference]) -> bool:
 
 
 def _was_stopped(file: JobFile) -> bool:
-    """By its control group, which had used up its CPU time, or by the heat of a core."""
+    """Was a rank stopped by its control group, which had used up its CPU time, or by the heat of a core?"""
     if not file.states:
         return False
     first, last = file.states[0], file.states[-1]
@@ -182,7 +184,7 @@ def _was_stopped(file: JobFile) -> bool:
 
 
 def who(file: JobFile, rank: int) -> str:
-    """`rank 1 (pid 812 on node7) of launch 3`."""
+    """Name a rank: `rank 1 (pid 812 on node7) of launch 3`."""
     place = _place(file, rank)
     where = f" (pid {place.pid} on {place.host})" if place else ""
     return f"rank {rank}{where} of launch {file.job.launch}"
@@ -194,5 +196,5 @@ def _place(file: JobFile, rank: int) -> Place | None:
 
 
 def cpus_words(cpus: frozenset[int]) -> str:
-    """`CPU 3`, `CPUs 0-1,4`."""
+    """Name CPUs: `CPU 3`, `CPUs 0-1,4`."""
     return f"{plural('CPU', len(cpus))} {cpu_words(cpus)}"

@@ -1,7 +1,7 @@
-"""Where the threads of ranks were when each point had ended, beside where they were meant to be.
+"""Where the threads of ranks were at the end of each point, and where they should have been.
 
-A pool of ours and a team of OpenMP say it alike: each thread asks the kernel where it may run, and knows the
-CPU that it was bound to, if it was.
+Pools of pthreads and teams of OpenMP are recorded alike: each thread asks the kernel where it may run, and
+knows the CPU that it was bound to, if any.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from steelyard.records.job_file import JobFile
 
 
 class Lane(NamedTuple):
-    """A thread of a rank at the end of a point; `meant` is empty where nobody bound it."""
+    """A thread of a rank at the end of a point; `meant` is empty if it was not bound."""
 
     point: int
     rank: int
@@ -24,7 +24,7 @@ class Lane(NamedTuple):
 
 
 def lanes_of(file: JobFile) -> Iterator[Lane]:
-    """For all points of a launch whose ranks had several threads."""
+    """List the threads at all points of a launch whose ranks had several threads."""
     for state in file.states:
         for at, (seen, meant) in enumerate(zip(state.lanes, state.lanes_meant, strict=True)):
             for thread, (cpus, wanted) in enumerate(zip(seen, meant, strict=True)):
@@ -32,13 +32,13 @@ def lanes_of(file: JobFile) -> Iterator[Lane]:
 
 
 def seen_lanes(file: JobFile, rank: int) -> list[tuple[str, ...]]:
-    """Where the threads of a rank were, of each team that was elsewhere than those before it."""
+    """Find where the threads of a rank were, for each team that was elsewhere than those before it."""
     teams = (lanes for state in file.states for at, lanes in enumerate(state.lanes) if state.rank(at) == rank)
     return list(dict.fromkeys(lanes for lanes in teams if lanes))
 
 
 def stray_lanes(file: JobFile) -> Iterator[str]:
-    """Threads that a placement gave a CPU, bound to another or free to leave those of their rank."""
+    """Find threads with a CPU by placement that were bound to another one, or free on those of their rank."""
     job = file.job
     for lane in lanes_of(file):
         asked = job.cpus[lane.rank * job.threads : (lane.rank + 1) * job.threads]
@@ -52,7 +52,7 @@ def stray_lanes(file: JobFile) -> Iterator[str]:
 
 
 def moved_lanes(file: JobFile, names: Mapping[int, str]) -> Iterator[str]:
-    """Threads that were bound and, at the end of a point of `names`, were elsewhere."""
+    """Find threads that were bound and, at the end of a point of `names`, were elsewhere."""
     for lane in lanes_of(file):
         if lane.meant and lane.seen and lane.seen != lane.meant:
             told = f"was bound to {lane.meant} and moved to {lane.seen}"
@@ -61,7 +61,7 @@ def moved_lanes(file: JobFile, names: Mapping[int, str]) -> Iterator[str]:
 
 
 def sharing_lanes(file: JobFile, names: Mapping[int, str]) -> Iterator[str]:
-    """Threads of one rank that were bound to one CPU."""
+    """Find threads of one rank that were bound to one CPU."""
     owner: dict[tuple[int, int, str], int] = {}
     for lane in lanes_of(file):
         if len(cpu_set(lane.seen)) == 1:

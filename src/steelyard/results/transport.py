@@ -1,14 +1,14 @@
-"""By what an MPI library sends, as far as its environment says it."""
+"""The transport of an MPI library, as far as its environment shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-TCP = "tcp"  # a row's transport, where it is known
+TCP = "tcp"  # a row's transport, if it is known
 
 
 def transport_of(environment: Mapping[str, str]) -> str | None:
-    """`tcp` where variables leave an MPI nothing else, within a host too; None where they say nothing."""
+    """Return `tcp` if variables leave an MPI no other, also within a host; None if they do not decide."""
 
     def only(name: str, allowed: set[str]) -> bool:
         words = set(environment.get(name, "").lower().split(","))

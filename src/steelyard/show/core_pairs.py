@@ -96,8 +96,11 @@ def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
     """Make a table for each point whose pairs were measured; if it has many sizes, for the least and the
     largest.
     """
+    timed = [row for row in rows if row.time is not None]
+    if not any(map(_pair, timed)):
+        return ()
     tables: list[PairTable] = []
-    for title, members in _points([row for row in rows if row.time is not None]):
+    for title, members in _points(timed):
         sizes = {row.bytes for row in members if _pair(row)}
         for size in sorted({min(sizes), max(sizes)}) if sizes else ():
             same = [row for row in members if row.bytes == size]
@@ -128,6 +131,8 @@ def pictured(rows: Sequence[Row]) -> frozenset[int]:
     """Choose the points that pictures of lines show: with more than `MOST_LINES` pairs, the first of each
     class.
     """
+    if sum(_pair(row) is not None for row in rows) <= MOST_LINES:
+        return frozenset(row.point for row in rows)
     chosen: set[int] = set()
     for _, alike in _points(rows):
         for size in {row.bytes for row in alike}:

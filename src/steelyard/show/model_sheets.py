@@ -45,8 +45,8 @@ from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.ranking_sheets import choice_sheets, ranking_sheets, setting_sheets
 from steelyard.show.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.show.thread_sheets import thread_sheets
-from steelyard.show.tree_sheets import tree_sheets, untold_sheets
-from steelyard.show.untold_sheets import untold_growth_sheets, untold_rate_sheets
+from steelyard.show.tree_sheets import tree_sheets, unseen_tree_sheets
+from steelyard.show.unmodelled_sheets import unmodelled_growth_sheets, unmodelled_rate_sheets
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -169,11 +169,11 @@ MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
     "macro": lambda made: macro_sheets(made(MACRO)),
     "messages": lambda made: message_sheets(made(MESSAGES), made(MACRO)),
     "overheads": lambda made: overhead_sheets(made(OVERHEADS)),
-    "rates": lambda made: (*max_rate_sheets(made(RATES)), *untold_rate_sheets(made.rows)),
+    "rates": lambda made: (*max_rate_sheets(made(RATES)), *unmodelled_rate_sheets(made.rows)),
     "scaling": lambda made: scaling_sheets(made(SCALING)),
-    "trees": lambda made: (*tree_sheets(made(TREES)), *untold_sheets(made.rows)),
+    "trees": lambda made: (*tree_sheets(made(TREES)), *unseen_tree_sheets(made.rows)),
     "collectives": lambda made: collective_sheets(made(COLLECTIVES)),
-    "growth": lambda made: (*growth_sheets(made(GROWTH)), *untold_growth_sheets(made.rows)),
+    "growth": lambda made: (*growth_sheets(made(GROWTH)), *unmodelled_growth_sheets(made.rows)),
     "exchanges": lambda made: exchange_sheets(made(EXCHANGES)),
     "functionality": lambda made: functionality_sheets(made(FUNCTIONALITY)),
     "rankings": lambda made: ranking_sheets(made(RANKINGS)),

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.models.algorithms import SeenAlgorithms, SeenTree, untold_fan_outs
+from steelyard.models.algorithms import SeenAlgorithms, SeenTree, unseen_fan_outs
 from steelyard.results.row import Row
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 
 MOST_BRANCHES = 4  # branches of a tree in its line
-_UNTOLD = (
+_UNSEEN = (
     "the end of each rank was not recorded; this needs --method epoch and a core for each rank, and on more "
     "than 64 ranks --keep ranks"
 )
@@ -43,15 +43,15 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
     )
 
 
-def untold_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
     """List the broadcasts beside ping-pong whose tree cannot be determined; none if there are none."""
     lines = [
         (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
-        for row in untold_fan_outs(rows)
+        for row in unseen_fan_outs(rows)
     ]
     if not lines:
         return ()
-    return (Sheet("no tree can be determined", _UNTOLD, (words("of"), words("method")), plain_lines(lines)),)
+    return (Sheet("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
 
 
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Statistics of samples. numpy, and scipy for distributions; knows nothing of records."""
+"""Statistics of samples, by numpy, and scipy for distributions. It does not know records."""
 
 from steelyard.stats.interval import (
     Blocks,

@@ -1,13 +1,13 @@
 """Change points in series of nights: when a level changed, in many series at once, and by how much.
 
 For one series the statistic is that of the likelihood ratio of a shift in the mean: the largest |t| over all
-places where the series may be cut (Hawkins, JASA 72, 1977), and for a level that came and went over the
+places where the series may be cut (Hawkins, JASA 72, 1977). For a level that came and went it is that of the
 stretch between the highest and the lowest cumulated sum (Levin and Kline, Statistics in Medicine 4, 1985).
-Nights are put into random orders, the same ones in all series, and the largest statistic over all series
-makes the p of each hold for the whole family (Westfall and Young, Resampling-Based Multiple Testing, 1993).
-What was cut is cut again, as Matteson and James do (JASA 109, 2014). Nights that follow each other are alike,
-which such orders would take for a change: so what the night before tells of a night is taken off first
-(Robbins, Gallagher, Lund and Aue, Journal of Time Series Analysis 32, 2011).
+Nights are put into random orders, the same ones in all series. The largest statistic over all series makes
+the p of each hold for the whole family (Westfall and Young, Resampling-Based Multiple Testing, 1993). Pieces
+are cut again, as Matteson and James do (JASA 109, 2014). Consecutive nights are alike, which would look like
+a change in random orders. So the part of a night that the night before predicts is subtracted first (Robbins,
+Gallagher, Lund and Aue, Journal of Time Series Analysis 32, 2011).
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ LEAST_SIDE = 3  # nights on each side of a change: one or two odd nights are no 
 ORDERS = 1999  # random ones; with the one seen 2000
 LEAST_SCATTER = 0.002  # of nights, as a fraction: a timer's ticks make some agree to the last digit
 _ROUNDS = 3  # of cutting, each at half the false alarms of the one before: 7 changes in a series at most
-_FAR = 4.0  # scales from the middle, beyond which a night counts as if it were there
+_FAR = 4.0  # scales from the middle; a night beyond counts as if it were there
 _MOST_ALIKE = 0.9  # of the correlation of a night with the one before
-_DATE = -math.log1p(-math.sqrt(0.95))  # log likelihood below its best in which the date lies with 95 %
-_AT_ONCE = 1 << 15  # numbers of random orders at a time: they stay in the cache of a core
+_DATE = -math.log1p(
+    -math.sqrt(0.95)
+)  # below the best log likelihood: the range that holds the date with 95 %
+_AT_ONCE = 1 << 15  # numbers of random orders at a time: they fit a core's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Change:
     """A change of one series: `at` is the first night after it.
 
     With 95 % it is one of `earliest`..`latest` (Siegmund, International Statistical Review 56, 1988).
-    `estimate`, `low`, `high`: by how much the level rose; `p` is adjusted for the family.
+    `estimate`, `low`, `high`: the rise of the level; `p` is adjusted for the family.
     """
 
     column: int
@@ -52,7 +54,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Nights of a series between two changes: numbers, values, and what the one before does not tell."""
+    """Nights of a series between two changes: numbers, values, and the parts that the night before does not
+    predict.
+    """
 
     column: int
     nights: NDArray[np.int64]
@@ -60,7 +64,7 @@ class _Piece:
     fresh: FloatArray
 
     def sides(self, cut: int) -> tuple[_Piece, _Piece]:
-        """The nights before night `cut`, and from then on."""
+        """Split the nights: those before night `cut`, and from then on."""
         first = self.nights < cut
         fresh = first[self.nights.size - self.fresh.size :]
         return (
@@ -70,10 +74,11 @@ class _Piece:
 
 
 def scale_of(values: FloatArray) -> FloatArray:
-    """The scale Qn of the last axis, without its factor: a quarter of all pairs are as near (n,) or nearer.
+    """Compute the scale Qn of the last axis, without its factor: a quarter of all pairs are as near (n,) or
+    nearer.
 
-    It stands half of wild values and has 82 % of the standard deviation's efficiency (Rousseeuw and Croux,
-    JASA 88, 1993). values: (..., n), n from 2 on.
+    It withstands half of wild values, and has 82 % of the standard deviation's efficiency (Rousseeuw and
+    Croux, JASA 88, 1993). values: (..., n), n from 2 on.
     """
     n = values.shape[-1]
     half = n // 2 + 1
@@ -85,15 +90,15 @@ def scale_of(values: FloatArray) -> FloatArray:
 
 @functools.lru_cache(maxsize=8)
 def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Both members of all pairs of n things."""
+    """List both members of all pairs of n things."""
     return np.triu_indices(n, 1)
 
 
 def find_changes(values: FloatArray, *, false_alarm: float = 0.01, seed: int = 0) -> tuple[Change, ...]:
-    """The changes of P series over n nights, in the order of the series and of the nights.
+    """Find the changes of P series over n nights, in the order of the series and of the nights.
 
-    values: (n, P), logarithms, nan where a night lacks a series. Where nothing changed, any change is found
-    with probability `false_alarm` in all series together.
+    values: (n, P), logarithms, nan where a night lacks a series. If nothing changed, any change is found with
+    probability `false_alarm` in all series together.
     """
     pieces = [_piece(column, series) for column, series in enumerate(values.T)]
     alike = _likeness(pieces)
@@ -124,12 +129,12 @@ def _piece(column: int, series: FloatArray) -> _Piece:
 
 
 def _fresh(values: FloatArray, alike: float) -> FloatArray:
-    """What a night has that the one before does not tell: one fewer, or all where nights are not alike."""
+    """Subtract what the night before predicts: one night fewer, or all if nights are not alike."""
     return values if alike == 0 or values.size < 2 else values[1:] - alike * values[:-1]
 
 
 def _clipped(values: FloatArray) -> FloatArray:
-    """Values no further from their middle than `_FAR` scales."""
+    """Limit values to `_FAR` scales from their middle."""
     if values.size < 2:
         return values
     middle, far = np.median(values), _FAR * max(2.2219 * float(scale_of(values)), LEAST_SCATTER)
@@ -137,9 +142,10 @@ def _clipped(values: FloatArray) -> FloatArray:
 
 
 def _likeness(pieces: list[_Piece]) -> float:
-    """The correlation of a night with the one before, the median over series, where each may have one change.
+    """Estimate the correlation of a night with the one before, the median over series, each with at most one
+    change.
 
-    Means that are taken off make it too small, by (1 + 3 r) / n for each (Kendall, Biometrika 41, 1954).
+    Subtracted means make it too small, by (1 + 3 r) / n for each (Kendall, Biometrika 41, 1954).
     """
     each = []
     for piece in pieces:
@@ -155,7 +161,9 @@ def _likeness(pieces: list[_Piece]) -> float:
 
 
 def _between(values: FloatArray) -> FloatArray:
-    """What each cut explains of the squares around the mean: (..., n) to (..., n - 2 LEAST_SIDE + 1)."""
+    """Compute the part of the squares around the mean that each cut explains: (..., n) to (..., n - 2
+    LEAST_SIDE + 1).
+    """
     n = values.shape[-1]
     sums = np.cumsum(values - values.mean(axis=-1, keepdims=True), axis=-1)
     k = np.arange(LEAST_SIDE, n - LEAST_SIDE + 1)
@@ -163,7 +171,9 @@ def _between(values: FloatArray) -> FloatArray:
 
 
 def _best_cut(values: FloatArray) -> tuple[int, FloatArray]:
-    """The number of values before the best cut, and the log likelihood of each cut from `LEAST_SIDE` on."""
+    """Find the number of values before the best cut, and the log likelihood of each cut from
+    `LEAST_SIDE` on.
+    """
     whole = float(((values - values.mean()) ** 2).sum())
     left = np.maximum(whole - _between(values), values.size * LEAST_SCATTER**2)
     likelihood = -values.size / 2 * np.log(left)
@@ -171,9 +181,9 @@ def _best_cut(values: FloatArray) -> tuple[int, FloatArray]:
 
 
 def _statistic(left: FloatArray, whole: FloatArray) -> FloatArray:
-    """The largest t² over all cuts and the stretch of the widest sum, (..., n) to (...).
+    """Find the largest t² over all cuts and the stretch of the widest sum, (..., n) to (...).
 
-    left: values less their mean; whole: their squares' sum, the same in any order of them.
+    left: values less their mean; whole: the sum of their squares, which no order changes.
     """
     n = left.shape[-1]
     sums = np.cumsum(left, axis=-1)
@@ -190,7 +200,7 @@ def _statistic(left: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _adjusted(pieces: list[_Piece], nights: int, rng: np.random.Generator) -> FloatArray:
-    """The p of each piece for all of them together: in how many orders any is as large."""
+    """Compute the p of each piece for all of them together: the share of orders in which any is as large."""
     if not pieces:
         return np.empty(0)
     keys = rng.random((ORDERS, nights))
@@ -215,7 +225,7 @@ def _adjusted(pieces: list[_Piece], nights: int, rng: np.random.Generator) -> Fl
 
 
 def _change(piece: _Piece, cut: int, p: float, cuts: list[tuple[int, int]], alike: float) -> Change:
-    """The change between the levels on both of its sides, as far as the next changes."""
+    """Estimate the change between the levels on both of its sides, up to the next changes."""
     own = [at for column, at in cuts if column == piece.column]
     for other in own:
         if other != cut:
@@ -231,7 +241,7 @@ def _change(piece: _Piece, cut: int, p: float, cuts: list[tuple[int, int]], alik
 
 
 def _rise(before: FloatArray, after: FloatArray, alike: float) -> tuple[float, float, float]:
-    """By how much the level rose and its interval of 99 %: Student's t, wider where nights are alike."""
+    """Estimate the rise of the level and its interval of 99 %: Student's t, wider if nights are alike."""
     n, m = before.size, after.size
     squares = ((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum()
     scatter = max(math.sqrt(squares / (n + m - 2)), LEAST_SCATTER)

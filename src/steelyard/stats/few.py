@@ -1,7 +1,7 @@
-"""Mean, median and deviation of few values, to the bit as numpy has them.
+"""Mean, median and deviation of few values, equal to numpy's to the bit.
 
-A report has a thousand test cases, and a launch a thousand values of each: what numpy's functions do beside
-the arithmetic takes longer than that.
+A report has a thousand test cases, and a launch a thousand values of each. The overhead of numpy's functions
+would take longer than the arithmetic.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-_FEW = 4096  # values, up to which sorting them is quicker than to look for their middle
+_FEW = 4096  # values, up to which sorting is faster than searching the middle
 
 
 def mean(values: FloatArray | Sequence[float]) -> float:
-    """The mean of at least one value."""
+    """Compute the mean of at least one value."""
     data = np.asarray(values, dtype=np.float64)
     return float(np.add.reduce(data)) / data.size
 
 
 def variance(values: FloatArray) -> float:
-    """The variance of what at least two values are a sample of."""
+    """Compute the sample variance of at least two values."""
     away = values - mean(values)
     return float(np.add.reduce(away * away)) / (values.size - 1)
 
 
 def deviation(values: FloatArray) -> float:
-    """The root of `variance`."""
+    """Compute the root of `variance`."""
     return math.sqrt(variance(values))
 
 
 def middle(values: FloatArray | Sequence[float]) -> float:
-    """The plain median of at least one value."""
+    """Compute the plain median of at least one value."""
     data = np.asarray(values, dtype=np.float64)
     if data.size > _FEW:
         return float(np.median(data))
@@ -44,7 +44,7 @@ def middle(values: FloatArray | Sequence[float]) -> float:
 
 
 def row_middles(rows: FloatArray) -> FloatArray:
-    """The plain median of each row of a matrix with at least one column, shape (rows,)."""
+    """Compute the plain median of each row of a matrix with at least one column, shape (rows,)."""
     if rows.size > _FEW:
         return np.asarray(np.median(rows, axis=1), dtype=np.float64)
     ordered, half = np.sort(rows, axis=1), rows.shape[1] // 2

@@ -1,4 +1,4 @@
-"""Intervals: inside one launch from medians of blocks, over launches from the medians of launches; and so for
+"""Intervals: inside one launch from medians of blocks, over launches from the medians of launches; also for
 other quantiles.
 """
 
@@ -20,22 +20,22 @@ from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
 FINE_BLOCKS = 128
 COARSE_BLOCKS = 16  # Law and Carson 1979 use few long batches: 16 leave 15 degrees of freedom, 1.07 s wide
 LEAST_BLOCKS_VALUES = 2 * COARSE_BLOCKS
-LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there it is as good as normal
-MOST_LAG1 = 0.4  # of fine blocks, up to which coarse ones are taken as independent (Law and Carson)
+LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there it is nearly normal
+MOST_LAG1 = 0.4  # of fine blocks, up to which coarse ones count as independent (Law and Carson)
 MOST_PHI = 0.999  # of AR(1): beyond, the series is a walk that has no mean
-LEAST_COUNT = 5.0  # independent values that correlated ones must count for
-LEAST_IN_TIME = 6  # launches: five say nothing of how alike they are
+LEAST_COUNT = 5.0  # independent values that correlated ones must be worth
+LEAST_IN_TIME = 6  # launches: five do not show how alike they are
 MOST_ORDERED = 7  # launches, of which all orders are counted: 5040
 DRAWN_ORDERS = 4999
 MOST_ALIKE = (
     0.2  # p from which launches count as independent: ten of them show little, so half a hint is used
 )
-MOST_RHO = 0.8  # of launches: as alike as that they count for a ninth, and no number of them helps
+MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
 class Interval(Struct, frozen=True):
-    """A value and its interval; `low` and `high` are None when there is none."""
+    """A value and its interval; `low` and `high` are None if there is none."""
 
     value: float
     low: float | None = None
@@ -45,10 +45,10 @@ class Interval(Struct, frozen=True):
 class Estimate(Struct, frozen=True):
     """A value with its interval: never a bare number.
 
-    `level` is the probability that the interval was built for; for order statistics it is the one that the
-    chosen ranks really have. `n` counts what the interval rests on. `kind` says how it was made: `blocks`,
-    `ranks`, `t`, `t of logs`, or `none` (one value: the interval is infinite). It is `widened` by so much
-    because values that follow each other were alike.
+    `level` is the probability of the interval; for order statistics it is the exact one of the chosen ranks.
+    `n` is the number of values. `kind` says how the interval was made: `blocks`, `ranks`, `t`, `t of logs`,
+    or `none` (one value: the interval is infinite). `widened` is the factor by which it is wider because
+    consecutive values were alike.
     """
 
     value: float
@@ -63,7 +63,7 @@ class Estimate(Struct, frozen=True):
 class Blocks(Struct, frozen=True):
     """The interval of one launch; `lag1` is the autocorrelation of its fine blocks (None below 32 values).
 
-    `medians` are those of the coarse blocks, or their quantiles where another one was asked for.
+    `medians` are those of the coarse blocks, or their quantiles if another one was asked for.
     """
 
     estimate: Estimate
@@ -72,15 +72,17 @@ class Blocks(Struct, frozen=True):
 
 
 def block_medians(values: ArrayLike, count: int, tick: float = 0.0) -> FloatArray:
-    """Grouped medians of `count` successive blocks of equal size, shape (count,): see `block_quantiles`."""
+    """Compute grouped medians of `count` successive blocks of equal size, shape (count,): see
+    `block_quantiles`.
+    """
     return block_quantiles(values, count, 0.5, tick)
 
 
 def block_quantiles(values: ArrayLike, count: int, p: float, tick: float = 0.0) -> FloatArray:
-    """Grouped quantiles of `count` successive blocks of equal size, shape (count,).
+    """Compute grouped quantiles of `count` successive blocks of equal size, shape (count,).
 
-    What does not fill the blocks is left out at the start, where it may be warm-up. Raises ValueError for
-    fewer values than blocks.
+    Values that do not fill the blocks are left out at the start, where they may be warm-up. Raises ValueError
+    for fewer values than blocks.
     """
     data = np.asarray(values, dtype=np.float64)
     size = data.size // count
@@ -90,17 +92,17 @@ def block_quantiles(values: ArrayLike, count: int, p: float, tick: float = 0.0) 
 
 
 def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p: float = 0.5) -> Blocks:
-    """The median of one launch, or its `p`-quantile, with an interval that allows for correlation in time.
+    """Compute the median of one launch, or its `p`-quantile, with an interval that allows for correlation in
+    time.
 
-    `values` in the order in which they were taken, in any unit; `tick` in the same one. Batch means after Law
-    and Carson (Operations Research 27, 1979), with medians: the series is cut into 128 fine blocks, 8 of
-    which make one of 16 coarse ones; half-width t(15) s / 4 of the coarse medians. `lag1` of the fine medians
-    says whether blocks are long enough to be taken as independent (below 0.4); where they are not, the
-    interval is widened to that of a mean of correlated values (`correlated_half`). Fewer than 128 values make
-    16 blocks directly, fewer than 32 ranks of the values themselves, fewer than 6 Student's t, and one value
-    has no interval. Another quantile has none either (it is infinite) where coarse blocks hold fewer than 10
-    values beyond it. A clock that shows the same number each time leaves half a tick of doubt either way.
-    Raises ValueError without values.
+    `values` in the order of measurement, in any unit; `tick` in the same one. Batch means after Law and
+    Carson (Operations Research 27, 1979), with medians: the series is cut into 128 fine blocks, and 8 of them
+    make one of 16 coarse ones; half-width t(15) s / 4 of the coarse medians. `lag1` of the fine medians shows
+    whether blocks are long enough to be independent (below 0.4). If not, the interval is widened to that of a
+    mean of correlated values (`correlated_half`). Fewer than 128 values make 16 blocks directly, fewer than
+    32 use ranks of the values themselves, fewer than 6 Student's t, and one value has no interval. Another
+    quantile has an infinite interval if coarse blocks hold fewer than 10 values beyond it. If a clock shows
+    the same number each time, half a tick of doubt is left either way. Raises ValueError without values.
     """
     data = np.asarray(values, dtype=np.float64)
     centre = quantile(data, (p,), tick)[0]
@@ -125,18 +127,18 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
 
 
 def mean_half(data: FloatArray, level: float) -> float:
-    """The half-width of Student's t for the mean of two independent values or more."""
+    """Compute the half-width of Student's t for the mean of two independent values or more."""
     return t_quantile(level, data.size - 1) * deviation(data) / math.sqrt(data.size)
 
 
 def correlated_half(series: ArrayLike, level: float) -> float:
-    """The half-width of an interval for the mean of values that are correlated in time, as AR(1).
+    """Compute the half-width of an interval for the mean of values that are correlated in time, as AR(1).
 
     phi is the lag-1 autocorrelation r of n values less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41,
     1954). The mean has the variance v sigma^2, v = ((1 + phi) / (1 - phi) - 2 phi (1 - phi^n) / (n (1 -
-    phi)^2)) / n (Bayley and Hammersley, JRSS Suppl. 8, 1946), the sample variance falls short by a factor of
-    1 - v, and the values count for 1 / v independent ones: Student's t on 1 / v - 1 degrees of freedom. 0
-    where r is below 0.4; infinite where the values count for fewer than `LEAST_COUNT`.
+    phi)^2)) / n (Bayley and Hammersley, JRSS Suppl. 8, 1946). The sample variance is too small by a factor of
+    1 - v, and the values count for 1 / v independent ones: Student's t on 1 / v - 1 degrees of freedom. 0 if
+    r is below 0.4; infinite if the values count for fewer than `LEAST_COUNT`.
     """
     data = np.asarray(series, dtype=np.float64)
     n, r = data.size, lag1(series)
@@ -151,7 +153,7 @@ def correlated_half(series: ArrayLike, level: float) -> float:
 
 
 def lag1(series: ArrayLike) -> float:
-    """Lag-1 autocorrelation of a series, 0 when all values are equal."""
+    """Compute the lag-1 autocorrelation of a series, 0 if all values are equal."""
     data = np.asarray(series, dtype=np.float64)
     away = data - mean(data)
     total = float(away @ away)
@@ -159,18 +161,18 @@ def lag1(series: ArrayLike) -> float:
 
 
 def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool = True) -> Estimate:
-    """The median of launch medians, in the order of the launches, with an interval for launches made then.
+    """Compute the median of launch medians, in the order of the launches, with an interval for launches made
+    then.
 
-    Two to five launches: Student's t on the logarithms, or on the values when one is not positive, or without
-    `logs`, as what is no time or ratio of times, such as a fraction that may be near 0. Six or more:
-    the narrowest symmetric pair of order statistics with at least `level` coverage under the binomial
+    Two to five launches: Student's t on the logarithms; on the values if one is not positive, or without
+    `logs`, for values that are no times or ratios of times, such as a fraction near 0. Six or more: the
+    narrowest symmetric pair of order statistics with at least `level` coverage under the binomial
     distribution (David and Nagaraja, Order Statistics, 2003, section 7.1), with no assumption on the
-    distribution; `level` is then what that pair has. Falls back to Student's t where no pair reaches `level`.
+    distribution; `level` is then that of the pair. Student's t if no pair reaches `level`.
 
-    Where launches that follow each other are alike (`alike_p` below `MOST_ALIKE`), so many launches tell no
-    more than fewer independent ones, and the interval is wider by `alike_width`. What another hour adds to
-    all of them is in none of them.
-    Raises ValueError for fewer than two launches, which say nothing of the next one: use `block_interval`.
+    If consecutive launches are alike (`alike_p` below `MOST_ALIKE`), they count for fewer independent ones,
+    and the interval is wider by `alike_width`. The effect of another hour on all launches is not included.
+    Raises ValueError for fewer than two launches, which say nothing about the next one: use `block_interval`.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size < 2:
@@ -180,7 +182,7 @@ def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool
 
 
 def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
-    """The interval of launches that have nothing to do with each other."""
+    """Compute the interval of independent launches."""
     ranked = _ranked(data, level) if data.size >= LEAST_RANKED else None
     if ranked is not None:
         return ranked
@@ -193,7 +195,7 @@ def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
 
 
 def _widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
-    """An interval so many times as wide to both sides of its value, of logarithms where `in_logs`."""
+    """Widen an interval by a factor to both sides of its value, in logarithms if `in_logs`."""
     if width == 1.0:
         return estimate
     value, low, high = estimate.value, estimate.low, estimate.high
@@ -206,7 +208,7 @@ def _widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
 
 
 def alike_width(values: ArrayLike) -> float:
-    """By how much an interval of so many values in time is to be widened, 1 where they seem independent.
+    """Compute the factor by which an interval of values in time must be wider, 1 if they seem independent.
 
     sqrt((1 + rho) / (1 - rho)), the deviation of a mean of AR(1) over that of independent values. rho is the
     lag-1 autocorrelation r of the ranks less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41, 1954), at
@@ -221,11 +223,11 @@ def alike_width(values: ArrayLike) -> float:
 
 
 def alike_p(values: ArrayLike) -> float:
-    """The p of the hypothesis that values in time are in random order, if neighbours were to be alike.
+    """Compute the p of the hypothesis that values in time are in random order, against similar neighbours.
 
     One-sided permutation test of the lag-1 autocorrelation of ranks (Wald and Wolfowitz, Annals of
     Mathematical Statistics 14, 1943), over all orders up to 7 values, else over 4999 drawn ones. 1 for fewer
-    than `LEAST_IN_TIME`, which cannot tell, and where all are equal.
+    than `LEAST_IN_TIME`, which show nothing, and if all are equal.
     """
     data = np.asarray(values, dtype=np.float64)
     if data.size < LEAST_IN_TIME or float(np.ptp(data)) == 0.0:
@@ -236,7 +238,7 @@ def alike_p(values: ArrayLike) -> float:
 
 
 def ranks_of(values: FloatArray) -> FloatArray:
-    """The rank of each value, equal ones their mean rank; shape as `values`."""
+    """Rank each value, equal ones by their mean rank; shape as `values`."""
     ordered = np.sort(values)
     below, up_to = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
     return np.asarray((below + up_to - 1) / 2, dtype=np.float64)
@@ -244,7 +246,7 @@ def ranks_of(values: FloatArray) -> FloatArray:
 
 @functools.lru_cache
 def _orders(count: int) -> FloatArray:
-    """The lag-1 autocorrelations of `count` ranks in all orders but one, or in drawn ones."""
+    """Compute the lag-1 autocorrelations of `count` ranks in all orders but one, or in drawn ones."""
     ranks = np.arange(count, dtype=np.float64)
     if count <= MOST_ORDERED:
         orders = np.array(list(itertools.permutations(ranks)))[1:]
@@ -256,16 +258,15 @@ def _orders(count: int) -> FloatArray:
 
 
 def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
-    """The centre of paired differences, such as of two points over launches, with its interval.
+    """Estimate the centre of paired differences, such as of two points over launches, with its interval.
 
     Two to five: Student's t around the mean. Six or more: the median of the Walsh averages (Hodges and
     Lehmann 1963) with the narrowest symmetric pair of them that covers `level` under the exact distribution
     of the signed-rank statistic (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014,
-    section 3.3). It assumes that differences are symmetric about their centre, which those of two points that
-    are the same are in any case; with order statistics, which assume nothing, ten launches could only give
-    97.9 % for 95. In the order of the launches: where neighbours are alike it is widened, as in
-    `launch_interval`.
-    Raises ValueError for fewer than two.
+    section 3.3). It assumes that differences are symmetric about their centre, which holds if the two points
+    are the same. Order statistics assume nothing, but with ten launches they give 97.9 % instead of 95.
+    Differences are in the order of the launches: if neighbours are alike, the interval is widened, as in
+    `launch_interval`. Raises ValueError for fewer than two.
     """
     data = np.asarray(differences, dtype=np.float64)
     if data.size < 2:
@@ -278,7 +279,7 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
 
 
 def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
-    """The Hodges-Lehmann estimate with its interval, or None where no pair of averages covers `level`."""
+    """Compute the Hodges-Lehmann estimate with its interval; None if no pair of averages covers `level`."""
     first, second = np.triu_indices(data.size)
     walsh = np.sort((data[first] + data[second]) / 2)
     found = _signed_rank_pair(int(data.size), level)
@@ -291,8 +292,8 @@ def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
 
 @functools.lru_cache
 def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
-    """How many averages to leave out at either end, and what is then covered: the most for that level."""
-    ways = np.ones(1)  # in which each sum of ranks comes about
+    """Find how many averages to leave out at either end, the most for that level, and the coverage."""
+    ways = np.ones(1)  # in which each sum of ranks arises
     for rank in range(1, count + 1):
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
     covered = 1.0 - 2.0 * np.cumsum(ways) / 2.0**count  # 1 - 2 P(W <= k)
@@ -301,7 +302,7 @@ def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:
-    """The median with the narrowest symmetric pair of order statistics that covers `level`, or None."""
+    """Find the median with the narrowest symmetric pair of order statistics that covers `level`, or None."""
     found = _rank_pair(int(data.size), level)
     if found is None:
         return None
@@ -312,7 +313,7 @@ def _ranked(data: FloatArray, level: float) -> Estimate | None:
 
 @functools.lru_cache
 def _rank_pair(count: int, level: float) -> tuple[int, float] | None:
-    """How many values to leave out at either end, and what is then covered: the most for that level."""
+    """Find how many values to leave out at either end, the most for that level, and the coverage."""
     from scipy.special import bdtr
 
     below = np.arange((count + 1) // 2)
@@ -322,7 +323,7 @@ def _rank_pair(count: int, level: float) -> tuple[int, float] | None:
 
 
 def _student(data: FloatArray, level: float, kind: str) -> Estimate:
-    """Student's t around the mean, reported with the median; one value has an infinite interval."""
+    """Compute Student's t around the mean, reported with the median; one value has an infinite interval."""
     centre = middle(data)
     if data.size == 1:
         return Estimate(centre, -math.inf, math.inf, level, 1, "none")
@@ -333,14 +334,14 @@ def _student(data: FloatArray, level: float, kind: str) -> Estimate:
 
 @functools.lru_cache
 def t_quantile(level: float, degrees: float) -> float:
-    """The two-sided quantile of Student's t."""
+    """Compute the two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.5 + level / 2))
 
 
 def with_tick(estimate: Estimate, data: FloatArray, tick: float) -> Estimate:
-    """Widens the interval to half a tick either way where all values fall into one tick: nothing dithers."""
+    """Widen the interval to half a tick either way if all values fall into one tick: nothing dithers."""
     if tick <= 0.0 or float(np.ptp(data)) >= tick:
         return estimate
     low, high = min(estimate.low, estimate.value - tick / 2), max(estimate.high, estimate.value + tick / 2)

@@ -1,4 +1,4 @@
-"""Straight lines, and sums of a few shapes, through what was measured."""
+"""Straight lines, and sums of a few shapes, through measured values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FloatArray = NDArray[np.float64]
 LEAST_SIZES = 3  # of a piece: two make any line exact
 MOST_PIECES = 3  # eager, rendezvous, and one more for the caches
 BREAK_P = 0.01  # that noise alone makes a change of protocol
-LEAST_ERROR = 0.01  # relative: what a line misses by less is not a change of protocol
+LEAST_ERROR = 0.01  # relative: a smaller error of a line is no change of protocol
 
 
 def relative_fit(shapes: FloatArray, times: Sequence[float]) -> FloatArray:
-    """The sum of `shapes` (count, terms) nearest to `times`, all positive, in relative least squares.
+    """Fit the sum of `shapes` (count, terms) to `times`, all positive, in relative least squares.
 
-    Returns the factor of each shape, shape (terms,). Times of us and of s weigh alike, because the errors of
-    times are nearly relative.
+    Returns the factor of each shape, shape (terms,). Times of us and of s have equal weight, because the
+    errors of times are nearly relative.
     """
     values = np.asarray(times, dtype=np.float64)
     factors, *_ = np.linalg.lstsq(shapes / values[:, None], np.ones(values.size), rcond=None)
@@ -32,11 +32,12 @@ def relative_fit(shapes: FloatArray, times: Sequence[float]) -> FloatArray:
 
 
 def slope_interval(x: FloatArray, y: FloatArray, level: float = 0.95) -> Estimate | None:
-    """How much y grows with x: the median of the slopes between all pairs of points, whatever a few are off.
+    """Estimate the slope of y over x: the median of the slopes between all pairs of points, robust against
+    outliers.
 
     `x` and `y` of shape (count,); the interval is that of Kendall's rank correlation (Theil 1950, Sen 1968,
-    Journal of the American Statistical Association 63, 1379). None where no two x differ. Time and memory of
-    the square of `count`.
+    Journal of the American Statistical Association 63, 1379). None if no two x differ. Time and memory grow
+    with the square of `count`.
     """
     if x.size < 2 or np.ptp(x) == 0:
         return None
@@ -49,22 +50,22 @@ def slope_interval(x: FloatArray, y: FloatArray, level: float = 0.95) -> Estimat
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A line over sizes from `least` bytes up to where the next begins: `start` ns + `slope` ns a byte."""
+    """A line over sizes from `least` bytes up to where the next begins: `start` ns + `slope` ns per byte."""
 
     least: int
     start: float
     slope: float
 
     def at(self, size: float) -> float:
-        """Its ns at a size."""
+        """Compute its ns at a size."""
         return self.start + self.slope * size
 
 
 def fit_pieces(sizes: Sequence[int], times: Sequence[float], breaks: Sequence[int]) -> tuple[Piece, ...]:
-    """A line through each piece of ascending `sizes`; one begins at each of `breaks`, which are sizes.
+    """Fit a line through each piece of ascending `sizes`; one begins at each of `breaks`, which are sizes.
 
-    Neither factor is below 0: no message takes less than none, nor does a longer one. Raises ValueError for a
-    piece without sizes.
+    Neither factor is below 0: no message takes less than no time, and longer ones do not take less. Raises
+    ValueError for a piece without sizes.
     """
     x, y = np.asarray(sizes, dtype=np.float64), np.asarray(times, dtype=np.float64)
     edges = [int(sizes[0]), *breaks]
@@ -78,7 +79,7 @@ def fit_pieces(sizes: Sequence[int], times: Sequence[float], breaks: Sequence[in
 
 
 def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
-    """Start and slope, neither below 0."""
+    """Fit start and slope, neither below 0."""
     ones = np.ones(x.size)
     start, slope = relative_fit(np.stack((ones, x), axis=1), y.tolist()) if x.size > 1 else (y[0], 0.0)
     if slope < 0:
@@ -89,13 +90,13 @@ def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
 
 
 def find_breaks(sizes: Sequence[int], launches: Sequence[Sequence[float]]) -> tuple[int, ...]:
-    """Where times over ascending sizes change their line: pieces that explain more than the noise would.
+    """Find where times over ascending sizes change their line: pieces that explain more than the noise would.
 
     `launches[i]` are the times of launch i, one for each size. At most 3 pieces of at least 3 sizes each,
-    fitted to the medians over launches. More pieces are taken where an F test finds them to miss less (p <
-    `BREAK_P`, times the number of ways to cut), the fewest first. Its noise is that of the medians, from how
-    launches scatter about what they share (`median_noise`), and never below 1 %; with one launch it is what
-    the larger number of pieces misses.
+    fitted to the medians over launches. More pieces are taken if an F test finds a smaller error (p <
+    `BREAK_P`, times the number of ways to cut), the fewest first. Its noise is that of the medians, from the
+    scatter of launches about what they share (`median_noise`), and never below 1 %. With one launch it is the
+    error of the larger number of pieces.
     """
     x, table = np.asarray(sizes, dtype=np.float64), np.asarray(launches, dtype=np.float64)
     times = np.median(table, axis=0)
@@ -122,17 +123,18 @@ def find_breaks(sizes: Sequence[int], launches: Sequence[Sequence[float]]) -> tu
 
 
 def f_tail(more: int, freedom: int, ratio: float) -> float:
-    """The chance that an F ratio of `more` and `freedom` degrees is above one."""
+    """Compute the chance that an F ratio of `more` and `freedom` degrees is above one."""
     from scipy.special import fdtrc
 
     return float(fdtrc(more, freedom, max(ratio, 0.0)))
 
 
 def median_noise(launches: FloatArray) -> tuple[float, int]:
-    """The relative standard error of a median over launches, and its degrees of freedom; (0, 0) of one.
+    """Estimate the relative standard error of a median over launches, and its degrees of freedom; (0, 0) for
+    one.
 
-    `launches` of shape (launches, sizes). What a launch does to all its sizes, and what a size is, go out of
-    the logarithms; pi / 2 is the variance of a median over that of a mean.
+    `launches` of shape (launches, sizes). The effects of each launch on all its sizes, and of each size, are
+    subtracted from the logarithms; pi / 2 is the variance of a median over that of a mean.
     """
     rows, columns = launches.shape
     if rows < 2 or columns < 2:
@@ -144,7 +146,7 @@ def median_noise(launches: FloatArray) -> tuple[float, int]:
 
 
 def _divisions(sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Every way to cut sizes into pieces of enough of them, the one piece first."""
+    """List every way to cut sizes into pieces of enough of them, the one piece first."""
     places = range(LEAST_SIZES, len(sizes) - LEAST_SIZES + 1)
     cuts = [
         cut
@@ -156,7 +158,7 @@ def _divisions(sizes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def pieces_at(pieces: Sequence[Piece], sizes: FloatArray | float) -> FloatArray:
-    """ns at each size; shape as `sizes`. Below the first piece it is the first that counts."""
+    """Compute the ns at each size; shape as `sizes`. Below the first piece it is the first that counts."""
     x = np.asarray(sizes, dtype=np.float64)
     which = np.searchsorted([piece.least for piece in pieces], x, side="right") - 1
     which = np.maximum(which, 0)

@@ -1,4 +1,4 @@
-"""Modes and trends: levels that a launch, or launches, stay at, told from the noise inside them."""
+"""Modes and trends: levels at which a launch, or launches, stay, distinguished from the noise inside them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from steelyard.stats.interval import (
 )
 from steelyard.stats.quantile import FloatArray, median
 
-MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones are not worth two numbers
-_ROUNDED_GAP = MODE_GAP * (1 - 1e-12)  # of values, where MODE_GAP is of the logarithms that are made of them
+MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones do not deserve two numbers
+_ROUNDED_GAP = MODE_GAP * (1 - 1e-12)  # of values, where MODE_GAP is of their logarithms
 MODE_NOISE = 4.0  # standard deviations inside modes that the gap between them exceeds
-FEW_LEVEL = 0.9995  # Student's t of that level instead, where so few values know their deviation badly
-LEAST_SHARE = 0.05  # of a launch's blocks: what a mode inside it needs
-LEAST_LAUNCHES = 2  # that a mode needs: one launch alone may have met anything
+FEW_LEVEL = 0.9995  # Student's t of that level instead, if few values estimate the deviation
+LEAST_SHARE = 0.05  # of a launch's blocks that a mode inside it needs
+LEAST_LAUNCHES = 2  # that a mode needs: a single launch may be an accident
 MOST_MODES = 4
-STRAYS_OF = 16  # one value in so many may lie in no mode, as a block that saw a change does, or one launch
+STRAYS_OF = 16  # one value in so many may lie in no mode, such as a block that saw a change, or one launch
 LEAST_BLOCK = 8  # values in a block: a single slow call cannot move its median
 MOST_BLOCKS = 64
 DRIFT_T = 5.96  # Student's t with 6 degrees of freedom at p = 0.001, two-sided
@@ -38,10 +38,10 @@ IntArray = NDArray[np.int64]
 
 
 class Mode(Struct, frozen=True):
-    """A level that values stay at. `value`: the median of `levels`, those of the launches that were in it.
+    """A level at which values stay. `value`: the median of `levels`, those of the launches that were in it.
 
-    With one launch `levels` are medians of its blocks instead. `by_launch`: the level of each launch, None
-    where it never was in the mode; `shares`: the share of each launch's time in it. `share` is their mean.
+    With one launch `levels` are medians of its blocks instead. `by_launch`: the level of each launch, None if
+    it never was in the mode; `shares`: the share of each launch's time in it. `share` is their mean.
     """
 
     value: float
@@ -52,7 +52,7 @@ class Mode(Struct, frozen=True):
 
 
 class _Level(Struct, frozen=True):
-    """Where a launch was for a share of its time; `blocks`: the block medians there, in time."""
+    """The level of a launch for a share of its time; `blocks`: the block medians there, in time."""
 
     launch: int
     value: float
@@ -65,17 +65,17 @@ def find_modes(
     ticks: Sequence[float] | float = 0.0,
     medians: Sequence[float] | None = None,
 ) -> tuple[Mode, ...]:
-    """The modes in the samples of several launches, the fastest first; one where there is one.
+    """Find the modes in the samples of several launches, the fastest first; one if there is one.
 
-    `launches[i]` are the values of launch i in the order in which they were taken, positive, in any unit;
-    `ticks` the tick of each or of all, `medians` their medians where those are known.
+    `launches[i]` are the values of launch i in the order of measurement, positive, in any unit; `ticks` the
+    tick of each or of all, `medians` their medians if they are known.
 
-    Each launch is cut into up to 64 blocks of at least 8 values. Block
-    medians that fall apart make several levels of the launch, else its median is its level; levels of all
-    launches that fall apart are modes, where each has two launches at least.
+    Each launch is cut into up to 64 blocks of at least 8 values. Separated block medians make several levels
+    of the launch, else its median is its level. Separated levels of all launches are modes, if each has two
+    launches at least.
 
-    Values fall apart where the logarithms of neighbours differ by more than that of 1.1, by more than 4
-    standard deviations inside each part, and by as many, or Student's t for few values, of those pooled.
+    Values are separated if the logarithms of neighbours differ by more than that of 1.1, by more than 4
+    standard deviations inside each part, and by as many of the pooled ones, or by Student's t for few values.
     """
     tick_of = [ticks] * len(launches) if isinstance(ticks, int | float) else list(ticks)
     data = [np.asarray(one, dtype=np.float64) for one in launches]
@@ -97,7 +97,7 @@ def find_modes(
 
 
 def _levels(launch: int, values: FloatArray, tick: float, whole: float | None = None) -> list[_Level]:
-    """Where one launch was, and for what share of its time; the fastest first. `whole`: its median."""
+    """Find the levels of one launch, and their shares of its time; the fastest first. `whole`: its median."""
     if values.size == 0:
         return []
     count = min(MOST_BLOCKS, max(1, values.size // LEAST_BLOCK))
@@ -116,7 +116,7 @@ def _levels(launch: int, values: FloatArray, tick: float, whole: float | None = 
 
 
 def _mode(levels: Sequence[_Level], sizes: Sequence[int]) -> Mode:
-    """The levels of one mode together; `sizes` are 0 of launches without values."""
+    """Join the levels of one mode; `sizes` are 0 for launches without values."""
     by_launch: list[float | None] = [None] * len(sizes)
     shares = [0.0] * len(sizes)
     for one in levels:
@@ -129,9 +129,9 @@ def _mode(levels: Sequence[_Level], sizes: Sequence[int]) -> Mode:
 
 
 def _edges(values: FloatArray, owners: IntArray, least: int, tick: float) -> FloatArray:
-    """Where values fall apart, shape (parts - 1,); each part has `least` owners. Empty for one part.
+    """Find where values are separated, shape (parts - 1,); each part has `least` owners. Empty for one part.
 
-    Tried are cuts at the widest gaps between sorted logarithms; a part that is too small is a stray of the
+    It tries cuts at the widest gaps between sorted logarithms. A part that is too small is a stray of the
     part next to it, and strays are few.
     """
     nothing = np.empty(0)
@@ -167,7 +167,7 @@ def _are_apart(
 ) -> bool:
     """Are all gaps between parts wide for the noise inside these, and wider than a tick?
 
-    A stray that is left out costs a degree of freedom: with it goes some of the noise.
+    A stray that is left out costs a degree of freedom, because it takes some of the noise with it.
     """
     own = np.array([deviation(part) for part in parts])
     freedom = sum(part.size - 1 for part in parts)
@@ -178,18 +178,21 @@ def _are_apart(
 
 
 def mode_interval(mode: Mode, level: float = 0.95) -> Estimate:
-    """The value of a mode with its interval: over the launches that were in it, or over the blocks of one."""
+    """Estimate the value of a mode with its interval: over the launches that were in it, or over the blocks
+    of one.
+    """
     if len(mode.shares) == 1 or len(mode.levels) < 2:
         return block_interval(mode.levels, level=level).estimate
     return launch_interval(mode.levels, level)
 
 
 def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """The share of launches, or of their time, in which something was so; Clopper and Pearson's interval.
+    """Estimate the share of launches, or of their time, in which something was so, with Clopper and Pearson's
+    interval.
 
     `shares[i]` is that of launch i, 0 to 1, and often 0 or 1: then they are n trials (Biometrika 26, 1934),
-    with the beta distribution for sums that are not whole. Shares between vary less than trials, so that it
-    is wide for them. (0, 1) with one launch, which is one trial.
+    with the beta distribution for sums that are not whole. Shares between vary less than trials, so the
+    interval is wide for them. (0, 1) with one launch, which is one trial.
     """
     from scipy.special import betaincinv
 
@@ -203,11 +206,11 @@ def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float,
 
 
 def typical_mode(modes: Sequence[Mode], level: float = 0.95) -> int:
-    """Which mode is the one to quote: the fastest of those that may be the most frequent.
+    """Choose the mode to quote: the fastest of those that may be the most frequent.
 
-    So few launches as there are often cannot tell which of two modes is the more frequent, and would name one
-    or the other by luck. A mode may be the most frequent where the interval of its share reaches the largest
-    share that was seen; in one launch it is what was seen.
+    Few launches often do not show which of two modes is the more frequent, so chance would choose. A mode may
+    be the most frequent if the interval of its share reaches the largest share that was seen; in one launch
+    it is that share.
     """
     most = max(mode.share for mode in modes)
     if len(modes[0].shares) == 1:
@@ -216,11 +219,11 @@ def typical_mode(modes: Sequence[Mode], level: float = 0.95) -> int:
 
 
 def drifts(medians: ArrayLike, level: float = 0.95) -> bool:
-    """Whether a launch became slower or faster while it ran.
+    """Did a launch become slower or faster while it ran?
 
-    `medians` are its 16 coarse block medians, shape (16,). True when the means of the first and the last
-    quarter differ by more than the interval of their mean is wide, and by more than chance (two-sample t with
-    6 degrees of freedom, p < 0.001). False for any other number of blocks.
+    `medians` are its 16 coarse block medians, shape (16,). True if the means of the first and the last
+    quarter differ by more than the width of the interval of their mean, and by more than chance (two-sample t
+    with 6 degrees of freedom, p < 0.001). False for any other number of blocks.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size != COARSE_BLOCKS:

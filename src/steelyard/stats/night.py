@@ -1,9 +1,9 @@
-"""Tonight against the nights before: would a night like those be so far off?
+"""Tonight against the nights before: would a further night of that kind be so far off?
 
-Nights are the replicates (Kalibera and Jones, ISMM 2013): the launches of one night share what the night is.
-The middle of the nights since the last change and their robust scale predict one further night; the interval
-is Student's t, with as many degrees of freedom as that scale is worth. Where the nights before, each held
-against the others, have heavier tails than that, it has fewer.
+Nights are the replicates (Kalibera and Jones, ISMM 2013), because the launches of one night share its effect.
+The middle of the nights since the last change and their robust scale predict one further night. The interval
+is Student's t, with the degrees of freedom of that scale. It has fewer if the nights before, each compared
+with the others, have heavier tails.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from steelyard.stats.change_points import LEAST_SCATTER, scale_of
 
 FloatArray = NDArray[np.float64]
 
-LEAST_NIGHTS = 3  # before tonight, below which they say nothing of how nights differ
-_DRAWN = 4000  # nights' series of normal numbers from which a scale's properties are counted
-_FEW = 60  # nights up to which they are; beyond, Qn has its factor and efficiency for many numbers
+LEAST_NIGHTS = 3  # before tonight; fewer do not show how nights differ
+_DRAWN = 4000  # drawn series of normal numbers that give the properties of a scale
+_FEW = 60  # nights up to which they are drawn; beyond, Qn has its factor and efficiency for many numbers
 _QN_FACTOR, _QN_EFFICIENCY = 2.2219, 0.82
-_TAILS = np.geomspace(1 / 60, 1.0, 41)  # fractions of the degrees of freedom that are tried
+_TAILS = np.geomspace(1 / 60, 1.0, 41)  # fractions of the degrees of freedom to try
 _BETTER = 1.353  # by which a logarithm of the likelihood must grow: one-sided at 5 % (Wilks)
 
 
@@ -33,9 +33,9 @@ _BETTER = 1.353  # by which a logarithm of the likelihood must grow: one-sided a
 class Screened:
     """Tonight less the nights before, of P series, as logarithms.
 
-    `estimate`, `low`, `high`, `p`: (P,), the interval and p hold for all series together; nan and 1 where
-    there are too few nights. `alone`: (P,), p of a series by itself. `scatter`: (P,), of nights. `nights`:
-    (P,), how many there were. `farthest`: (P,), the largest |deviation| that a night before had.
+    `estimate`, `low`, `high`, `p`: (P,), the interval and p hold for all series together; nan and 1 if there
+    are too few nights. `alone`: (P,), p of a series by itself. `scatter`: (P,), of nights. `nights`: (P,),
+    how many there were. `farthest`: (P,), the largest |deviation| of a night before.
     """
 
     estimate: FloatArray
@@ -50,7 +50,7 @@ class Screened:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """What is to be known of nights in segments, of standard deviation 1: of their Qn, of the last middle."""
+    """Properties of nights in segments, of standard deviation 1: of their Qn, and of the last middle."""
 
     factor: float  # makes Qn the standard deviation
     freedom: float
@@ -60,7 +60,7 @@ class _Scale:
 def screen_tonight(
     values: FloatArray, starts: Sequence[Sequence[int]], *, false_alarm: float = 0.01
 ) -> Screened:
-    """Hold the last night against those before.
+    """Compare the last night with those before.
 
     values: (n, P), logarithms, the last night is tonight; nan where a night lacks a series. starts: of each
     series the first nights of its levels, ascending from 0, tonight is at the last level. The p is adjusted
@@ -86,7 +86,7 @@ def screen_tonight(
 
 
 def nights_needed(scatter: float, margin: float, share: float, most: int = 200) -> int | None:
-    """How many nights before tonight make the interval as narrow as `margin`; None where no number does.
+    """Find how many nights before tonight make the interval as narrow as `margin`; None if no number does.
 
     `scatter` is that of nights, `margin` half the interval, as logarithms, `share` of false alarms.
     """
@@ -99,17 +99,17 @@ def nights_needed(scatter: float, margin: float, share: float, most: int = 200) 
 
 
 def _past(series: FloatArray, starts: Sequence[int]) -> list[FloatArray]:
-    """The nights of each level that have the series."""
+    """List the nights of each level that have the series."""
     levels = np.split(series, list(starts)[1:])
     return [one[np.isfinite(one)] for one in levels]
 
 
 def _tail(columns: Sequence[tuple[FloatArray, NDArray[np.int64], float]]) -> float:
-    """The fraction of the degrees of freedom that the nights before leave, of all series together.
+    """Estimate the fraction of the degrees of freedom that the nights before leave, of all series together.
 
-    columns: what `_against_others` says of each series. The fraction is the likeliest one, without the night
-    that says most against 1: one wild night is no tail. It is 1 unless another one is likelier beyond chance,
-    so that nights of normal numbers keep all in 95 %.
+    columns: the results of `_against_others` for each series. The fraction is the likeliest one, without the
+    night that speaks most against 1, because one wild night is no tail. It is 1 unless another one is
+    likelier beyond chance, so nights of normal numbers keep all degrees in 95 %.
     """
     if not sum(z.size for z, _, _ in columns):
         return 1.0
@@ -128,16 +128,17 @@ def _tail(columns: Sequence[tuple[FloatArray, NDArray[np.int64], float]]) -> flo
 
 
 def _log_density(values: FloatArray, freedoms: FloatArray) -> FloatArray:
-    """The logarithms of the density of Student's t."""
+    """Compute the logarithms of the density of Student's t."""
     half = (freedoms + 1) / 2
     constants = gammaln(half) - gammaln(freedoms / 2) - np.log(np.pi * freedoms) / 2
     return np.asarray(constants - half * np.log1p(values**2 / freedoms))
 
 
 def _against_others(series: FloatArray, starts: Sequence[int]) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """Each night before against all others at its level, in errors of a prediction; which nights; freedom.
+    """Compare each night before with all others at its level, in errors of a prediction; which nights;
+    freedom.
 
-    Beyond `_FEW` nights one more or less makes no difference: they are held against all.
+    Beyond `_FEW` nights one more or less makes no difference, so they are compared with all.
     """
     numbers = np.split(np.arange(series.size), list(starts)[1:])
     known = [own[np.isfinite(series[own])] for own in numbers]
@@ -181,7 +182,7 @@ def _screen(
 
 @functools.lru_cache(maxsize=512)
 def _scale_of(sizes: tuple[int, ...]) -> _Scale:
-    """From normal numbers in segments of these sizes: Satterthwaite's degrees of freedom of Qn²."""
+    """Draw normal numbers in segments of these sizes: Satterthwaite's degrees of freedom of Qn²."""
     if sum(sizes) > _FEW:
         return _scale_of_many(sizes)
     drawn = np.random.default_rng(sum(sizes)).standard_normal((_DRAWN, sum(sizes)))
@@ -193,6 +194,6 @@ def _scale_of(sizes: tuple[int, ...]) -> _Scale:
 
 
 def _scale_of_many(sizes: tuple[int, ...]) -> _Scale:
-    """The same for many nights: the median has the variance pi / 2 n."""
+    """Do the same for many nights: the median has the variance pi / 2 n."""
     freedom = max(1.0, _QN_EFFICIENCY * (sum(sizes) - len(sizes)))
     return _Scale(_QN_FACTOR, freedom, math.pi / 2 / sizes[-1])

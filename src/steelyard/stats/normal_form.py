@@ -1,5 +1,5 @@
-"""Growth with a number of ranks: sums of terms c p^i log2(p)^j, chosen by cross-validation, and what they say
-of numbers that were not measured.
+"""Growth with a number of ranks: sums of terms c p^i log2(p)^j, chosen by cross-validation, and their
+predictions for other numbers.
 
 Source: A. Calotoiu, T. Hoefler, M. Poke, F. Wolf, Using automated performance modeling to find scalability
 bugs in complex codes, SC'13 (the performance model normal form of Extra-P); the set of exponents is that of
@@ -26,7 +26,7 @@ _LOGS = (0, 1, 2)
 LEAST_COUNTS = 4  # numbers of ranks: a constant and a term leave two that check them
 LEAST_FOR_CLASSIC = 5  # the same for the two terms of _CLASSIC
 LEAST_FOR_TWO = 6  # the same for any two terms
-_LEAST_ERROR = 0.01  # relative: a model that misses by less in cross-validation is as good as any other
+_LEAST_ERROR = 0.01  # relative: models with a smaller error in cross-validation are equally good
 _LEVEL = 0.95
 
 
@@ -38,13 +38,13 @@ class Shape:
     logs: int
 
     def at(self, p: FloatArray | float) -> FloatArray:
-        """Its value at numbers of ranks; same shape."""
+        """Compute its value at numbers of ranks; same shape."""
         x = np.asarray(p, dtype=np.float64)
         return np.asarray(x ** float(self.power) * np.log2(x) ** self.logs)
 
     @property
     def words(self) -> str:
-        """`p^1/2 log2(p)`; nothing of a constant."""
+        """`p^1/2 log2(p)`; empty for a constant."""
         power = "" if self.power == 0 else "p" if self.power == 1 else f"p^{self.power}"
         logs = "" if self.logs == 0 else "log2(p)" if self.logs == 1 else f"log2(p)^{self.logs}"
         return " ".join(word for word in (power, logs) if word)
@@ -54,8 +54,8 @@ class Shape:
 class NormalForm:
     """`constant` + the sum of each factor times its shape, fitted at `counts`.
 
-    `error` is the relative root mean square of what it misses of counts that it was not fitted to, each left
-    out once. `rivals` are models that are not told from it by that, for what they say elsewhere.
+    `error` is the relative root mean square error at counts that were left out of the fit, each once.
+    `rivals` are models that this error does not distinguish, for their predictions.
     """
 
     counts: tuple[int, ...]
@@ -66,7 +66,7 @@ class NormalForm:
     rivals: tuple[NormalForm, ...] = ()
 
     def at(self, p: FloatArray | float) -> FloatArray:
-        """What it says at numbers of ranks; same shape."""
+        """Compute its times at numbers of ranks; same shape."""
         told = [factor * shape.at(p) for factor, shape in zip(self.factors, self.shapes, strict=True)]
         return np.asarray(self.constant + sum(told, np.zeros_like(np.asarray(p, dtype=np.float64))))
 
@@ -83,12 +83,12 @@ _CLASSIC = (Shape(Fraction(0), 1), Shape(Fraction(1), 0))
 
 
 def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm | None:
-    """The model that misses least of what it was not fitted to, and its rivals; None of too few counts.
+    """Fit the model with the least error at counts that were left out, and its rivals; None for too few
+    counts.
 
     `counts` are two or more, `times` positive. A constant alone is a model, then each with one shape, and
-    with two where there are counts for it. More terms are taken only where they miss half as much. The model
-    of steps and bytes is tried whatever else fits. No factor is below 0: no collective is faster because
-    there are more ranks.
+    with two if there are enough counts. More terms are taken only if they halve the error. The model of steps
+    and bytes is always tried. No factor is below 0: no collective is faster because there are more ranks.
     """
     p, y = np.asarray(counts, dtype=np.float64), np.asarray(times, dtype=np.float64)
     if p.size < LEAST_COUNTS:
@@ -102,7 +102,7 @@ def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm
         if best is None or max(nearest.error, _LEAST_ERROR) < max(best.error, _LEAST_ERROR) / 2:
             best = nearest
         if best.error <= 2 * _LEAST_ERROR:
-            break  # nothing misses half as much
+            break  # nothing halves the error
     assert best is not None
     if p.size >= LEAST_FOR_CLASSIC and all(one.shapes != _CLASSIC for one in all_found):
         all_found.append(_fitted(p, y, _CLASSIC))
@@ -116,7 +116,7 @@ def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm
 
 
 def _sets(counts: int) -> Iterable[Sequence[tuple[Shape, ...]]]:
-    """The models that so many counts can tell apart, those of fewer terms first."""
+    """List the models that so many counts can distinguish, those of fewer terms first."""
     yield [()]
     yield [(shape,) for shape in SHAPES]
     if counts >= LEAST_FOR_TWO:
@@ -137,7 +137,7 @@ def _fitted(p: FloatArray, y: FloatArray, shapes: tuple[Shape, ...]) -> NormalFo
 
 
 def _factors(design: FloatArray, y: FloatArray) -> FloatArray:
-    """In relative least squares, none below 0."""
+    """Fit in relative least squares, no factor below 0."""
     from scipy.optimize import nnls  # here: it takes long to import
 
     scaled = design / y[:, None]
@@ -147,7 +147,7 @@ def _factors(design: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def predict(model: NormalForm, count: float) -> Interval:
-    """What a model and its rivals say of a number of ranks; where one more measurement would lie with 95 %.
+    """Predict a number of ranks by a model and its rivals: the range of one more measurement with 95 %.
 
     Each model's own interval is Student's t with its error of cross-validation, and wider the further away
     (`_reach`); the whole is from the least end to the greatest.
@@ -164,7 +164,9 @@ def _ends(model: NormalForm, count: float) -> tuple[float, float]:
 
 
 def _reach(model: NormalForm, count: float) -> float:
-    """By how much a relative error grows from the counts to another: of the prediction of a regression."""
+    """Compute the factor of a relative error from the counts to another: of the prediction of a
+    regression.
+    """
     p = np.asarray(model.counts, dtype=np.float64)
     y = model.at(p)
     columns = [np.ones(p.size), *(shape.at(p) for shape in model.shapes)]

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
-_FEW = 4096  # values, up to which all that numpy's quantile does beside takes longer than sorting them
+_FEW = 4096  # values, up to which sorting is faster than the overhead of numpy's quantile
 
 
 def median(values: ArrayLike, tick: float = 0.0) -> float:
-    """The grouped median of `values` (any unit) that are multiples of `tick` (same unit), plus any constant.
+    """Compute the grouped median of `values` (any unit) that are multiples of `tick` (same unit), plus any
+    constant.
 
     With tick 0 the plain median. See `quantile`. Raises ValueError without values.
     """
@@ -22,7 +23,8 @@ def median(values: ArrayLike, tick: float = 0.0) -> float:
 
 
 def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.0) -> tuple[float, ...]:
-    """Quantiles of `values`, interpolated inside the tick that holds them, in the order of `probabilities`.
+    """Compute quantiles of `values`, interpolated inside the tick that holds them, in the order of
+    `probabilities`.
 
     A duration between two readings of a clock with tick q is a multiple of q, although the true one is not:
     one of k + f ticks reads k in a share 1 - f of cases and k + 1 in a share f. The grouped-data quantile L +
@@ -46,9 +48,9 @@ def quantile(values: ArrayLike, probabilities: Sequence[float], tick: float = 0.
 def pooled_quantile(
     series: Sequence[ArrayLike], probabilities: Sequence[float], tick: float = 0.0
 ) -> tuple[float, ...]:
-    """Quantiles of several series together in which each weighs alike, however many values it has.
+    """Compute quantiles of several series together with equal weights, however many values each has.
 
-    That of the least value up to which the series hold a share p between them, each value of a series of n
+    It is the least value up to which the series hold a share p between them, each value of a series of n
     counting 1 / n. With tick 0 as it is; else interpolated inside the tick that holds it, as `quantile` does.
     Raises ValueError without values, or for a probability outside 0..1.
     """
@@ -60,7 +62,7 @@ def pooled_quantile(
         return quantile(np.concatenate(parts), probabilities, tick)
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
-    parts = [np.sort(one) for one in parts]  # to merge sorted ones takes less than to sort all
+    parts = [np.sort(one) for one in parts]  # merging sorted ones takes less than sorting all
     data = np.concatenate(parts)
     weight = np.concatenate([np.full(one.size, 1.0 / one.size / len(parts)) for one in parts])
     order = np.argsort(data, kind="stable")
@@ -69,7 +71,7 @@ def pooled_quantile(
 
 
 def _weighted(data: FloatArray, share: FloatArray, p: float, tick: float) -> float:
-    """One quantile of sorted data whose shares are summed up."""
+    """Compute one quantile of sorted data with cumulated shares."""
     at = min(int(np.searchsorted(share, p * (1 - 1e-12), side="left")), data.size - 1)
     middle = float(data[at])
     if tick <= 0.0:
@@ -82,13 +84,13 @@ def _weighted(data: FloatArray, share: FloatArray, p: float, tick: float) -> flo
 
 
 def _cell(p: float, size: int) -> tuple[float, int, int]:
-    """How many of `size` sorted values lie below a quantile, and the two whose middle it is."""
+    """Count how many of `size` sorted values lie below a quantile, and find the two whose middle it is."""
     target = round(p * size, 9)
     return target, min(max(math.ceil(target) - 1, 0), size - 1), min(math.floor(target), size - 1)
 
 
 def _in_tick(ordered: FloatArray, p: float, tick: float) -> float:
-    """The grouped quantile of sorted values, the sample quantile where its cell is empty."""
+    """Compute the grouped quantile of sorted values, or the sample quantile if its cell is empty."""
     target, lower, upper = _cell(p, ordered.size)
     middle = (float(ordered[lower]) + float(ordered[upper])) / 2
     below = int(np.searchsorted(ordered, middle - tick / 2, side="left"))
@@ -100,17 +102,17 @@ def _in_tick(ordered: FloatArray, p: float, tick: float) -> float:
 
 
 def row_quantiles(rows: FloatArray, probabilities: Sequence[float], tick: float = 0.0) -> FloatArray:
-    """`quantile` of each row of a matrix of shape (count, size), as shape (probabilities, count)."""
+    """Compute `quantile` of each row of a matrix of shape (count, size), as shape (probabilities, count)."""
     if tick <= 0.0 and rows.size > _FEW:
         return np.asarray(np.quantile(rows, probabilities, axis=1), dtype=np.float64)
-    ordered = np.sort(rows, axis=1)  # takes less than a partition at a few places, for several of them
+    ordered = np.sort(rows, axis=1)  # faster than a partition at several places
     if tick <= 0.0:
         return np.array([_between(ordered, p) for p in probabilities])
     return np.array([_grouped(ordered, p, tick) for p in probabilities])
 
 
 def _between(ordered: FloatArray, p: float) -> FloatArray:
-    """Sample quantiles of sorted rows, linear between two values, to the bit as numpy has them."""
+    """Compute sample quantiles of sorted rows, linear between two values, equal to numpy's to the bit."""
     at = (ordered.shape[1] - 1) * p
     first = math.floor(at)
     share = at - first
@@ -120,7 +122,7 @@ def _between(ordered: FloatArray, p: float) -> FloatArray:
 
 
 def _grouped(ordered: FloatArray, p: float, tick: float) -> FloatArray:
-    """Grouped quantiles of sorted rows, the sample quantiles where their cells are empty."""
+    """Compute grouped quantiles of sorted rows, the sample quantiles if their cells are empty."""
     target, lower, upper = _cell(p, ordered.shape[1])
     middle = (ordered[:, lower] + ordered[:, upper]) / 2
     below = np.add.reduce(ordered < (middle - tick / 2)[:, None], axis=1)

@@ -20,13 +20,13 @@ MOST_ORDERS = 8  # up to so many things all orders of them are counted: 40320
 
 
 def shift_interval(one: Sequence[float], other: Sequence[float], level: float = 0.90) -> Estimate | None:
-    """By how much values of the one sample are larger than those of the other, with an interval.
+    """Estimate the shift from one sample to the other, with an interval.
 
-    The median of the differences between all values of the one and all of the other (Hodges and Lehmann
+    It is the median of the differences between all values of `one` and all of `other` (Hodges and Lehmann
     1963), with the narrowest symmetric pair of them that covers `level` under the exact distribution of the
     rank sum (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014, section 4.3). Beyond 60
-    values it is that of the normal approximation. The one-sided rank-sum test at (1 - level) / 2 finds the
-    one sample larger where `low` is above 0. None where values are so few that no pair covers `level`.
+    values it is that of the normal approximation. The one-sided rank-sum test at (1 - level) / 2 finds `one`
+    larger if `low` is above 0. None if values are so few that no pair covers `level`.
     """
     n, m = len(one), len(other)
     left_out = _rank_sum_left_out(n, m, level) if n and m else None
@@ -39,7 +39,9 @@ def shift_interval(one: Sequence[float], other: Sequence[float], level: float = 
 
 @functools.lru_cache
 def _rank_sum_left_out(n: int, m: int, level: float) -> int | None:
-    """How many differences to leave out at either end, the most for that level; None where none will do."""
+    """Find how many differences to leave out at either end, the most for that level; None if there is no such
+    number.
+    """
     tail = (1.0 - level) / 2 + 1e-12
     if n + m > MOST_EXACT:
         from scipy.special import ndtri
@@ -53,7 +55,7 @@ def _rank_sum_left_out(n: int, m: int, level: float) -> int | None:
 
 
 def _ways_to_choose(ranks: FloatArray | IntArray, n: int) -> FloatArray:
-    """In how many ways n of the ranks, whole numbers, have each sum: shape (sum of all + 1,)."""
+    """Count the ways in which n of the ranks, whole numbers, have each sum: shape (sum of all + 1,)."""
     ways = np.zeros((n + 1, int(ranks.sum()) + 1))  # [how many are chosen][their sum]
     ways[0, 0] = 1.0
     for rank in ranks:
@@ -62,7 +64,7 @@ def _ways_to_choose(ranks: FloatArray | IntArray, n: int) -> FloatArray:
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """p values of several tests, adjusted so that any false alarm has the level of one (Holm 1979)."""
+    """Adjust the p values of several tests so that any false alarm has the level of one (Holm 1979)."""
     order = sorted(range(len(ps)), key=lambda i: ps[i])
     adjusted, worst = [0.0] * len(ps), 0.0
     for place, i in enumerate(order):
@@ -72,11 +74,12 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
 
 
 def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    """Kendall's tau-b of two orders of the same things, and its two-sided p if all orders were as likely.
+    """Compute Kendall's tau-b of two orders of the same things, and its two-sided p if all orders are equally
+    likely.
 
     The p counts all orders up to 8 things, beyond it is that of the normal approximation (Kendall 1938,
-    1970). Two things can only agree or not: their p is 1. (0, 1) where all of one are equal. Raises
-    ValueError for fewer than two things.
+    1970). Two things can only agree or not: their p is 1. (0, 1) if all of one are equal. Raises ValueError
+    for fewer than two things.
     """
     n = len(one)
     if n != len(other) or n < 2:
@@ -98,6 +101,6 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
 def _signs(
     values: Sequence[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]],
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Which of each two is larger, shape (n, n)."""
+    """Compare each two: which is larger, shape (n, n)."""
     data = np.asarray(values, dtype=np.float64)
     return np.asarray(np.sign(data[:, None] - data[None, :]))

@@ -1,4 +1,4 @@
-"""The shape of several series of one thing together, each series weighing alike."""
+"""The shape of several series of one thing together, with equal weight for each series."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LEAST_TICK = 1e-3  # of the narrowest bin: a smaller tick moves nothing, and its
 
 
 def _sorted(series: Sequence[FloatArray], from_top: bool = False) -> tuple[FloatArray, FloatArray]:
-    """All values sorted, and the share of the whole that each and those below it are, or those above it."""
+    """Sort all values, and compute the share of the whole up to each, or from each on."""
     pooled = np.concatenate(series)
-    if len({values.size for values in series}) == 1:  # all weigh alike, and need not be told apart
+    if len({values.size for values in series}) == 1:  # all values have equal weight
         pooled.sort()
         counts = np.arange(1, pooled.size + 1)
         return pooled, (counts[::-1] if from_top else counts) / pooled.size
@@ -26,30 +26,30 @@ def _sorted(series: Sequence[FloatArray], from_top: bool = False) -> tuple[Float
 
 
 def cumulated(series: Sequence[FloatArray], count: int) -> FloatArray:
-    """Quantiles at `count` shares from 0 to 1 of series that each have values; shape (count,)."""
+    """Compute quantiles at `count` shares from 0 to 1 of series that each have values; shape (count,)."""
     values, shares = _sorted(series)
     where = np.searchsorted(shares, np.linspace(0.0, 1.0, count) - 1e-9)
     return np.asarray(values[np.minimum(where, values.size - 1)])
 
 
 def exceeded(series: Sequence[FloatArray], count: int) -> tuple[FloatArray, FloatArray]:
-    """The tail of series that each have values: times, and the share of values at or above each.
+    """Compute the tail of series that each have values: times, and the share of values at or above each.
 
     Shapes (any,): at most `count` shares that fall from 1 to that of the largest value alone, evenly in their
-    logarithms, so that a rare value is not lost among the common ones.
+    logarithms, so that rare values stay visible among the common ones.
     """
     values, above = _sorted(series, from_top=True)
     shares = np.geomspace(1.0, above[-1], count)
     where = values.size - 1 - np.searchsorted(above[::-1], shares * (1 - 1e-9))
-    kept = np.unique(np.searchsorted(values, values[np.maximum(where, 0)]))  # the first of those alike
+    kept = np.unique(np.searchsorted(values, values[np.maximum(where, 0)]))  # the first of equal ones
     return np.asarray(values[kept]), np.asarray(above[kept])
 
 
 def binned(series: Sequence[FloatArray], ticks: Sequence[float], edges: FloatArray) -> FloatArray:
-    """Share of the values in each bin between `edges`, ascending; shape (edges - 1,).
+    """Compute the share of the values in each bin between `edges`, ascending; shape (edges - 1,).
 
-    A value that a clock has rounded to its tick may have been anything within half a tick of it, and is
-    spread so; bins narrower than the tick would else be a comb.
+    A value that a clock has rounded to its tick is spread over a tick, because the true one was within half a
+    tick of it. Otherwise bins narrower than the tick would be a comb.
     """
     below = np.zeros(edges.size)
     for values, tick in zip(series, ticks, strict=True):
@@ -58,7 +58,7 @@ def binned(series: Sequence[FloatArray], ticks: Sequence[float], edges: FloatArr
 
 
 def _share_below(values: FloatArray, tick: float, edges: FloatArray) -> FloatArray:
-    """Share of sorted values below each edge, each spread over a tick: the steps' mean there."""
+    """Compute the share of sorted values below each edge, each spread over a tick: the steps' mean there."""
     if tick <= LEAST_TICK * float(np.diff(edges).min()):
         return np.asarray(np.searchsorted(values, edges) / values.size)
     sums = np.concatenate(([0.0], np.cumsum(values - values[0])))

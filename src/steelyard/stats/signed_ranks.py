@@ -1,9 +1,9 @@
-"""One-sided tests of paired differences by signed ranks, and the bounds that go with them.
+"""One-sided tests of paired differences by signed ranks, and their bounds.
 
-If a coin said which of two came first in each pair and they are the same, a difference is as likely to have
-either sign: W, the sum of the ranks of the positive ones, has a distribution that is known exactly, whatever
-the differences are distributed like (Wilcoxon, Biometrics Bulletin 1, 1945). Among the n (n + 1) / 2 means of
-two differences (Walsh averages) W counts those above 0 (Tukey 1949), so that bounds come from their order.
+If a coin chose the order in each pair and the two are the same, a difference has either sign with equal
+probability. W, the sum of the ranks of the positive ones, then has a known distribution, whatever that of the
+differences (Wilcoxon, Biometrics Bulletin 1, 1945). Among the n (n + 1) / 2 means of two differences (Walsh
+averages) W counts those above 0 (Tukey 1949), so bounds come from their order.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 
 from steelyard.stats.quantile import FloatArray
 
-MOST_PAIRS = 1000  # beyond, the distribution of W takes longer to make than the measurement
+MOST_PAIRS = 1000  # beyond, computing the distribution of W takes longer than the measurement
 
 
 @dataclass(frozen=True, slots=True)
 class SignedRanks:
-    """What n differences say of their centre: the Hodges-Lehmann estimate and one-sided bounds and p.
+    """The centre of n differences: the Hodges-Lehmann estimate, one-sided bounds and p.
 
-    Each bound holds with probability 1 - tail, and is infinite where n differences cannot bound it so surely.
+    Each bound holds with probability 1 - tail, and is infinite if n differences cannot bound it so surely.
     `p_above`: the p of the hypothesis that the centre is at most `at`; `p_below`: that it is at least `at`.
     """
 
@@ -36,10 +36,10 @@ class SignedRanks:
 
 
 def signed_ranks(differences: Sequence[float], at: float, tail: float) -> SignedRanks:
-    """The centre of n differences (in the order of any), held against `at`.
+    """Estimate the centre of n differences (in any order), and compare it with `at`.
 
     Averages equal to `at` count against either claim, which is exact without ties and conservative with them.
-    Only the last `MOST_PAIRS` are used. Raises ValueError for no difference.
+    Only the last `MOST_PAIRS` are used. Raises ValueError without differences.
     """
     data = np.asarray(differences, dtype=np.float64)[-MOST_PAIRS:]
     if data.size == 0:
@@ -58,13 +58,13 @@ def signed_ranks(differences: Sequence[float], at: float, tail: float) -> Signed
 
 
 def least_pairs(tail: float) -> int:
-    """The fewest differences that can have a p of `tail` or less: 2^-n is the least of n."""
+    """Find the fewest differences that can have a p of `tail` or less: 2^-n is the least of n."""
     return math.ceil(-math.log2(tail))
 
 
 @functools.lru_cache
 def _below(count: int) -> FloatArray:
-    """P(W <= k) of `count` differences, k from 0 to count (count + 1) / 2."""
+    """Compute P(W <= k) of `count` differences, k from 0 to count (count + 1) / 2."""
     chance = np.ones(1)  # of each sum of ranks
     for rank in range(1, count + 1):
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2

@@ -1,10 +1,10 @@
 """Places that do the same work, such as the cores of a node: which is slower than its sisters, in any test.
 
-In each launch every place gives a value. If places are alike, a launch does not care which of its values is
-whose: shuffling the values within each launch changes nothing. So shuffled launches say what chance makes of
-places that are alike, whatever tails, modes or drifts the values have (a randomisation test:
-Fisher, The Design of Experiments, 1935). The largest statistic over all places of all tests makes each p hold
-for the whole family (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+In each launch every place gives a value. If places are alike, shuffling the values within each launch changes
+nothing. So shuffled launches show the effect of chance on equal places, whatever tails, modes or drifts the
+values have (a randomisation test: Fisher, The Design of Experiments, 1935). The largest statistic over all
+places of all tests makes each p hold for the whole family (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 DRAWN = 1999  # shuffles; with the launches as they are 2000, so that p = 1 % is 20 of them
 LEAST_PLACES = 4  # of three, two that differ leave it open which is odd
 LEAST_LAUNCHES = 5  # by chance one of 4 places is last in all of 5 in 1 of 256 cases
-_PRIOR = 4  # how many values the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
+_PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
 _FINEST = 1e-4  # relative scatter of launches: below it a clock or the arithmetic rounds
 _BATCH = 4_000_000  # values that are shuffled at once
 
@@ -41,9 +41,9 @@ class Sisters:
 def compare_sisters(
     tables: Sequence[FloatArray], *, level: float = 0.99, seed: int = 0
 ) -> tuple[Sisters, ...]:
-    """Hold each place against its sisters, in all tests at once.
+    """Compare each place with its sisters, in all tests at once.
 
-    tables: of each test the logarithms of what each place took, shape (launches, places), without gaps.
+    tables: of each test the logarithms of the times of each place, shape (launches, places), without gaps.
     Raises ValueError for fewer than `LEAST_PLACES` or `LEAST_LAUNCHES`.
     """
     if any(one.shape[0] < LEAST_LAUNCHES or one.shape[1] < LEAST_PLACES for one in tables):
@@ -71,7 +71,9 @@ def compare_sisters(
 
 
 def _shuffled(own: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """`DRAWN` shuffles within launches, shape (some, launches, places), as many at once as memory likes."""
+    """Make `DRAWN` shuffles within launches, shape (some, launches, places), as many at once as memory
+    allows.
+    """
     left, most = DRAWN, max(1, _BATCH // own.size)
     while left > 0:
         count = min(left, most)
@@ -80,10 +82,10 @@ def _shuffled(own: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]
 
 
 def _statistic(own: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The moderated t of each place, its mean and its standard error: shapes (any, places).
+    """Compute the moderated t of each place, its mean and its standard error: shapes (any, places).
 
     own: (any, launches, places). t = mean / sqrt(v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the
-    median of s^2 over the places, lends what few launches know badly.
+    median of s^2 over the places, stabilises the estimate from few launches.
     """
     n = own.shape[1]
     mean = own.mean(axis=1)

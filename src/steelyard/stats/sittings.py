@@ -1,9 +1,9 @@
-"""Two arms that were measured at two sittings, not by turns: what can be said of their difference.
+"""Two arms that were measured at two sittings, not by turns: a test of their difference under an assumption.
 
-Launches of one sitting are alike, and another hour is another machine: what an hour adds to all its launches
-is in the difference of two sittings and in no scatter that either shows. One sitting each says nothing of it,
-so it is taken to be as large as the scatter of launches, and `LEAST_HOUR` at least (on a shared machine the
-variance between sittings was 1 to 5 times that of launches within). That is an assumption, no estimate.
+Launches of one sitting are alike, and another hour is another machine. The effect of an hour on all its
+launches is in the difference of two sittings, and in no scatter inside either. One sitting each does not show
+it, so it is assumed to be as large as the scatter of launches, and `LEAST_HOUR` at least (on a shared machine
+the variance between sittings was 1 to 5 times that of launches within). That is an assumption, no estimate.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def compare_sittings(
 
     first: (n, P), second: (m, P), logarithms of launch medians, nan where a launch has none. The interval is
     Student's t on n + m - 2 degrees of freedom with the variance s^2 (1/n + 1/m) + 2 h^2, where s^2 is that
-    of launches within a sitting and h = max(s, LEAST_HOUR) what a sitting adds; simultaneous over P by
-    Bonferroni. Raises ValueError where the columns differ in number.
+    of launches within a sitting and h = max(s, LEAST_HOUR) the effect of a sitting; simultaneous over P by
+    Bonferroni. Raises ValueError if the columns differ in number.
     """
     if first.shape[1] != second.shape[1]:
         raise ValueError("both sittings need the same columns")

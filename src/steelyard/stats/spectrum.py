@@ -1,4 +1,4 @@
-"""What comes with a period in a series that is sampled at nearly even distances, with gaps."""
+"""Periodic parts of a series that is sampled at nearly even distances, with gaps."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-LEAST = 64  # samples: fewer have no spectrum worth the name
+LEAST = 64  # samples: fewer have no useful spectrum
 CHANCE = 1e-3  # that white noise shows a peak anywhere
 MOST_PEAKS = 6
-_WIDTH = 3  # bins that a line is wide behind a Hann window: what is nearer is the same line
+_WIDTH = 3  # width of a line in bins behind a Hann window: anything nearer is the same line
 _LOUD = (
     6.0  # robust standard deviations: rare long detours are clipped there, else they drown what is regular
 )
 
 
 def spectrum(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Frequencies in Hz and amplitudes (of a sine, in units of `values`); shapes (count,); empty for too few.
+    """Compute frequencies in Hz and amplitudes (of a sine, in units of `values`); shapes (count,); empty for
+    too few.
 
-    Samples go to the places of an even grid that are nearest to them, as far apart as the median distance;
-    empty places get the mean, which has no period (Welch 1967, one segment, Hann window). Values far above
-    the rest are clipped before.
+    Samples go to the nearest places of an even grid, as far apart as the median distance; empty places get
+    the mean, which has no period (Welch 1967, one segment, Hann window). Values far above the rest are
+    clipped before.
     """
     none = np.empty(0)
     if values.size < LEAST:
@@ -30,7 +31,7 @@ def spectrum(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, Float
     if not step > 0:
         return none, none
     at = np.round((seconds - seconds[0]) / step).astype(np.int64)
-    if at[-1] > 8 * values.size:  # mostly gaps: launches that were stopped on the way
+    if at[-1] > 8 * values.size:  # mostly gaps: launches that were interrupted
         return none, none
     middle = float(np.median(values))
     spread = 1.4826 * float(np.median(np.abs(values - middle)))
@@ -44,11 +45,12 @@ def spectrum(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, Float
 
 
 def spectrum_peaks(seconds: FloatArray, values: FloatArray) -> tuple[tuple[float, float], ...]:
-    """Frequencies in Hz and amplitudes of the lines that white noise would not show, the strongest first.
+    """Find frequencies in Hz and amplitudes of the lines that white noise would not show, the strongest
+    first.
 
-    The power of white noise is exponential, so that the largest of M bins is above mean * ln(M / chance) with
-    that chance (Fisher 1929, for many bins); the mean is told from the median of neighbouring bins, for real
-    noise is louder at low frequencies.
+    The power of white noise is exponential, so the largest of M bins is above mean * ln(M / chance) with that
+    chance (Fisher 1929, for many bins). The median of neighbouring bins gives the mean, because real noise is
+    louder at low frequencies.
     """
     hz, amplitude = spectrum(seconds, values)
     if hz.size == 0:
@@ -70,7 +72,7 @@ def spectrum_peaks(seconds: FloatArray, values: FloatArray) -> tuple[tuple[float
 
 
 def _running_median(power: FloatArray) -> FloatArray:
-    """The median of the 200 bins around each, in steps of 50."""
+    """Compute the median of the 200 bins around each, in steps of 50."""
     half, step = 100, 50
     centres = np.arange(0, power.size, step)
     medians = [float(np.median(power[max(0, c - half) : c + half + 1])) for c in centres]
@@ -78,7 +80,7 @@ def _running_median(power: FloatArray) -> FloatArray:
 
 
 def _refine(hz: FloatArray, amplitude: FloatArray, i: int) -> float:
-    """The frequency of a line between bins, by a parabola through logarithms of three of them."""
+    """Find the frequency of a line between bins, by a parabola through logarithms of three of them."""
     low, mid, high = np.log(np.maximum(amplitude[i - 1 : i + 2], 1e-300))
     bend = low - 2 * mid + high
     shift = 0.5 * (low - high) / bend if bend < 0 else 0.0

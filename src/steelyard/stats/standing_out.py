@@ -1,21 +1,22 @@
-"""Who stands out among things that should be alike, such as the hosts of a machine."""
+"""Things that stand out among those that should be alike, such as the hosts of a machine."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_ALIKE = 4  # fewer do not say which of them is the odd one
-LEAST_APART = 0.1  # of a time: less is no reason to look at anything
+LEAST_ALIKE = 4  # fewer do not show which of them is the odd one
+LEAST_APART = 0.1  # of a time: a smaller difference does not matter
 _SIGMAS = 4.0  # robust standard deviations: one of 16,000 things that are alike
 _MAD_SIGMA = 1.4826  # standard deviations in a median absolute deviation, of normal scatter
 
 
 def standing_out(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of n things that should be alike stand out; shape (n,), of positive values, nan for unknown ones.
+    """Find which of n things that should be alike stand out; shape (n,), of positive values, nan for unknown
+    ones.
 
-    One does whose logarithm is further from the median of all than four standard deviations, estimated by the
-    median absolute deviation (Hampel 1974), and than 10 %. None does among fewer than `LEAST_ALIKE`.
+    One stands out if its logarithm is further from the median of all than four standard deviations, estimated
+    by the median absolute deviation (Hampel 1974), and than 10 %. None does among fewer than `LEAST_ALIKE`.
     """
     known = np.isfinite(values)
     if np.count_nonzero(known) < LEAST_ALIKE:

@@ -1,11 +1,11 @@
 """Two arms that were measured as neighbours, compared over all test cases at once by swapping them.
 
-Pair i holds a launch of arm A and one of arm B that followed each other; a coin said which came first. If the
-arms are the same, the value of each slot does not depend on who ran in it, so that swapping A and B of whole
-pairs changes nothing but the signs of the differences: a randomisation test (Fisher, The Design of
-Experiments, 1935), exact whatever modes, drifts, tails or correlations between test cases there are. The
-largest statistic over all test cases makes the p of each hold for the whole family (Westfall and Young,
-Resampling-Based Multiple Testing, 1993; Romano and Wolf, JASA 100, 2005).
+Pair i holds a launch of arm A and one of arm B that followed each other, in an order chosen by a coin. If the
+arms are the same, the value of each slot does not depend on the arm. Swapping A and B of whole pairs then
+changes only the signs of the differences: a randomisation test (Fisher, The Design of Experiments, 1935),
+exact with any modes, drifts, tails or correlations between test cases. The largest statistic over all test
+cases makes the p of each hold for the whole family (Westfall and Young, Resampling-Based Multiple Testing,
+1993; Romano and Wolf, JASA 100, 2005).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
-MOST_EXACT = 10  # pairs up to which all swaps are counted: 2^(n-1), for a swap of all pairs changes no |t|
+MOST_EXACT = 10  # pairs up to which all swaps are counted: 2^(n-1), because swapping all pairs changes no |t|
 LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn beyond: 2000 for 1 %
 _BLOCK = 2000  # swaps at a time, for memory
-LEAST_IN_MODE = 2  # values of each arm, from which a mode is one of both
-_PRIOR = 4  # how many values the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
+LEAST_IN_MODE = 2  # values of each arm, from which both arms share a mode
+_PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
 
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """What swapping makes of n pairs and P columns (test cases, or means of several).
+    """The result of swaps of n pairs in P columns (test cases, or means of several).
 
     `p`: (P,), adjusted for the family. `estimate`, `low`, `high`: (P,), the mean difference B - A and its
-    simultaneous interval, nan where a column has no pairs. `pairs`: (P,), the pairs that a column has.
+    simultaneous interval, nan if a column has no pairs. `pairs`: (P,), the pairs that a column has.
     """
 
     estimate: FloatArray
@@ -44,10 +44,10 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """The values of P test cases, each column sorted, and the run that each is in: (n, P) all.
+    """The values of P test cases, each column sorted, and the run of each: (n, P) all.
 
-    Runs are what gaps above log(gap) part: the modes. `order` is where a value stood, `first` and `last` are
-    the places of the run's ends. What is not finite is at the end, and each of it a run.
+    Runs are separated by gaps above log(gap): they are the modes. `order` is where a value stood, `first` and
+    `last` are the places of the run's ends. Values that are not finite are at the end, each a run.
     """
 
     values: FloatArray
@@ -62,7 +62,7 @@ class _Sorted:
 
 
 def _sorted(values: FloatArray, gap: float) -> _Sorted:
-    """values: (n, P), logarithms, of both arms together, so that who ran where plays no part."""
+    """Sort values: (n, P), logarithms, of both arms together, so that the arm plays no part."""
     values = np.where(np.isfinite(values), values, np.nan)
     order = np.argsort(values, axis=0, kind="stable")
     values = np.take_along_axis(values, order, axis=0)
@@ -76,7 +76,7 @@ def _sorted(values: FloatArray, gap: float) -> _Sorted:
 
 
 def level_modes(values: FloatArray, gap: float) -> FloatArray:
-    """The values of each test case less the median of the mode that each is in.
+    """Subtract from the values of each test case the median of their modes.
 
     values: (n, P), logarithms, of both arms together; what is not finite stays.
     """
@@ -92,12 +92,12 @@ def level_modes(values: FloatArray, gap: float) -> FloatArray:
 
 
 def modes_of(values: FloatArray, gap: float) -> int:
-    """How many modes of `LEAST_IN_MODE` values or more both arms together have."""
+    """Count the modes of `LEAST_IN_MODE` values or more in both arms together."""
     return sum(part.size >= LEAST_IN_MODE for part in mode_parts(values, gap))
 
 
 def mode_parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
-    """The places of the values of each mode: modes are what gaps above log(gap) in the sorted values part."""
+    """Find the places of the values of each mode; gaps above log(gap) in the sorted values separate modes."""
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(values[known], kind="stable")]
     cuts = np.flatnonzero(np.diff(values[order]) > np.log(gap)) + 1
@@ -105,7 +105,7 @@ def mode_parts(values: FloatArray, gap: float) -> list[NDArray[np.int64]]:
 
 
 def _are_shared(both: FloatArray, gap: float) -> NDArray[np.bool_]:
-    """Is each mode one of both arms? Else the gap may be the very difference that is looked for; (P,).
+    """Is each mode in both arms? Otherwise the gap may be the very difference to be found; (P,).
 
     both: (2, n, P), the arms.
     """
@@ -124,11 +124,11 @@ def compare_arms(first: FloatArray, second: FloatArray, *, level: float = 0.99, 
     """Compare arm B with arm A over P columns and n pairs.
 
     first, second: (n, P), logarithms of the launch medians of A and B, nan where a launch has none. The
-    interval is simultaneous: all P hold together with probability `level`. Raises ValueError for other
-    shapes or fewer than two pairs.
+    interval is simultaneous: all P hold together with probability `level`. Raises ValueError for other shapes
+    or fewer than two pairs.
 
-    Where the test finds a column to differ, estimate and interval are those of the way of taking modes off
-    that shows it best; elsewhere of the narrowest in which each mode is one of both arms.
+    If the test finds that a column differs, estimate and interval are those of the way of subtracting modes
+    that shows it best; else of the narrowest in which both arms share each mode.
     """
     if first.shape != second.shape or first.ndim != 2 or first.shape[0] < 2:
         raise ValueError("two arms of the same pairs and columns are needed, and two pairs at least")
@@ -147,7 +147,7 @@ def _leveled(both: FloatArray, gap: float) -> FloatArray:
 
 
 def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, seed: int) -> Swapped:
-    """For differences B - A, (G, n, P): G ways to take modes off; `shared`: may estimate."""
+    """Compare differences B - A, (G, n, P): G ways to subtract modes; `shared`: may estimate."""
     known = np.isfinite(differences).all(axis=0)  # (n, P)
     pairs = known.sum(axis=0)
     tested = np.where(known, differences, 0.0)
@@ -171,18 +171,18 @@ def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, s
 
 
 def least_pairs(false_alarm: float) -> int:
-    """How many pairs there must be for a p of `false_alarm`: the least p is one of 2^(n-1) swaps."""
+    """Find how many pairs a p of `false_alarm` needs: the least p is one of 2^(n-1) swaps."""
     return 1 + math.ceil(math.log2(1 / false_alarm) - 1e-9)
 
 
 def _largest(t: FloatArray) -> FloatArray:
-    """The largest |t| of each swap over (G, S, P), shape (S,); what is infinite tells nothing."""
+    """Find the largest |t| of each swap over (G, S, P), shape (S,); infinite ones are ignored."""
     size = np.abs(t).max(axis=0)
     return np.asarray(np.where(np.isfinite(size), size, 0.0).max(axis=1))
 
 
 def _signs(n: int, level: float, seed: int) -> FloatArray:
-    """All 2^(n-1) swaps that are different, or some of them drawn and the one seen."""
+    """Make all 2^(n-1) different swaps, or some drawn ones and the one seen."""
     if n <= MOST_EXACT:
         rest = np.array(list(itertools.product((1.0, -1.0), repeat=n - 1))).reshape(-1, n - 1)
         return np.hstack((np.ones((rest.shape[0], 1)), rest))
@@ -194,7 +194,7 @@ def _signs(n: int, level: float, seed: int) -> FloatArray:
 def _statistics(
     differences: FloatArray, pairs: NDArray[np.int64], signs: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`_statistic` of each of the G ways: (G, S, P) both."""
+    """Compute `_statistic` of each of the G ways: (G, S, P) both."""
     found = [_statistic(one, pairs, signs) for one in differences]
     return np.stack([t for t, _ in found]), np.stack([error for _, error in found])
 
@@ -202,10 +202,10 @@ def _statistics(
 def _statistic(
     differences: FloatArray, pairs: NDArray[np.int64], signs: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The moderated t of each column under each swap, and its standard error: (S, P) both.
+    """Compute the moderated t of each column under each swap, and its standard error: (S, P) both.
 
     t = mean / sqrt(v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the median over columns of the mean
-    square, lends what ten pairs alone know badly (Smyth 2004).
+    square, stabilises the estimate from few pairs (Smyth 2004).
     """
     n = np.maximum(pairs, 1)
     squares = (differences**2).sum(axis=0)  # no swap changes it

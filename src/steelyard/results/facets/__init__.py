@@ -1,4 +1,4 @@
-"""What a row may say beside its median: a class for each, made from the launches that went well.
+"""Facets of a row beside its median: a class for each, made from the successful launches.
 
 A new facet is a class with `of`, and a word in `FACETS`; its fields are then in results.json and results.csv.
 """

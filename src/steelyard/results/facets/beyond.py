@@ -1,4 +1,4 @@
-"""What an op takes beyond its reference."""
+"""The time of an op beyond its reference."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from steelyard.results.row import Facet
 
 
 class Beyond(Facet, frozen=True, kw_only=True):
-    """What an op takes beyond its `reference`, which is the same without what is measured.
+    """The time of an op beyond its `reference`, which is the same op without what is measured.
 
-    `corrected` is that difference in ns, `corrected_low`..`corrected_high` its interval, of the probability
+    `corrected` is that difference in ns, `corrected_low`..`corrected_high` its interval with probability
     `corrected_level`, over launches or, with one launch, of that one (`corrected_of`).
     """
 
@@ -22,11 +22,11 @@ class Beyond(Facet, frozen=True, kw_only=True):
 
     @property
     def above(self) -> float | None:
-        """`corrected`; None where it or its interval is not above 0: then nothing was found to be beyond."""
+        """`corrected`; None if it or its interval is not above 0, because then no overhead was found."""
         ends = (self.corrected, self.corrected_low)
         return None if any(end is not None and end <= 0 for end in ends) else self.corrected
 
     @classmethod
     def of(cls, one: Combined) -> Beyond | None:  # noqa: ARG003
-        """None: it takes two rows to make one, see `overhead.with_overheads`."""
+        """None: it needs two rows, see `overhead.with_overheads`."""
         return None

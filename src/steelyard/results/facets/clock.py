@@ -1,4 +1,4 @@
-"""What the timer costs and resolves, and what synchronised clocks may be off."""
+"""The cost and the tick of the timer, and the error of synchronised clocks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from steelyard.stats.few import mean
 class Timer(Facet, frozen=True, kw_only=True):
     """`overhead` ns per operation were subtracted as the cost of the clock; `clock_tick` is its tick in ns.
 
-    `tsc_hz` is how fast the counter runs that timestamps are taken from (None: another clock), `core_hz` the
-    core when launches began, as `core_by` tells.
+    `tsc_hz` is the rate of the counter that gives timestamps (None: another clock), `core_hz` that of the
+    core when launches began, measured as `core_by` says.
     """
 
     overhead: float | None = None
@@ -38,11 +38,11 @@ class Timer(Facet, frozen=True, kw_only=True):
 
 
 class ClockError(Facet, frozen=True, kw_only=True):
-    """What the clocks of a synchronised method may be off, in ns.
+    """The error of the clocks of a synchronised method, in ns.
 
     `clock_error_ns` is the stated error of two ranks together, `clock_bound_ns` the certain bound. `error_ns`
-    is how far the latency may be from the truth: the larger side of its interval, and the clocks' error,
-    which is the same in all samples and so adds to it.
+    is the largest error of the latency: the larger side of its interval plus the clocks' error, which is the
+    same in all samples.
     """
 
     clock_error_ns: float | None = None
@@ -51,7 +51,7 @@ class ClockError(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> ClockError | None:
-        """None where no clocks were synchronised."""
+        """None if no clocks were synchronised."""
         errors = [launch.clock_error for launch in one.launches if launch.clock_error is not None]
         bounds = [launch.clock_bound for launch in one.launches if launch.clock_bound is not None]
         if not errors and not bounds:

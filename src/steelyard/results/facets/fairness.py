@@ -1,4 +1,4 @@
-"""How alike the threads of a rank are served, of ops whose threads note when they begin and are done."""
+"""How equally the threads of a rank are served, for ops whose threads note their begin and end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PHASES = ("first thread", "middle thread", "last thread")
 
 
 class Fairness(Facet, frozen=True, kw_only=True):
-    """`fairness`: when the first thread of a rank was done over when the last one was, with its interval.
+    """`fairness`: the end of the first thread of a rank over that of the last one, with its interval.
 
-    1 where all threads are served alike, 1/T where they are served one after the other. `half_done`: when
-    half of the threads were done, over the same. Both are those of the rank whose threads are least alike.
+    It is 1 if all threads are served alike, 1/T if they are served one after the other. `half_done`: the time
+    until half of the threads were done, over the same. Both are those of the rank whose threads differ most.
     """
 
     fairness: float | None = None
@@ -32,7 +32,7 @@ class Fairness(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Fairness | None:
-        """None of one thread, and where nobody has noted when threads were done."""
+        """None for one thread, and if threads did not note their end."""
         point = one.launches[0].point
         if point is None or point.threads < 2:
             return None
@@ -53,7 +53,7 @@ class Fairness(Facet, frozen=True, kw_only=True):
 
 
 def _shares(chunks: Sequence[Phases]) -> tuple[float, float] | None:
-    """When the first thread, and half of them, were done over when the last was, in a launch; None untold."""
+    """Divide the ends of the first thread, and of half of them, by that of the last; None without data."""
     if not chunks or tuple(phase.name for phase in chunks[0].phases) != _PHASES:
         return None
     ns = np.array([[phase.ns for phase in chunk.phases] for chunk in chunks], dtype=np.float64).sum(axis=0)
@@ -66,11 +66,12 @@ def _shares(chunks: Sequence[Phases]) -> tuple[float, float] | None:
 
 
 class ThreadTimes(Facet, frozen=True, kw_only=True):
-    """`thread_times`: what each thread of a rank took for its own calls, ns per operation, in their order.
+    """`thread_times`: the time of each thread of a rank for its own calls, ns per operation, in their order.
 
-    From its first call to its last, so that one that began later is not slower; the median over launches.
-    Of a launch `thread_ratio` is the longest over the shortest, `thread_scatter` the standard deviation of
-    all over their mean, both with intervals over launches. All are of the rank whose threads scatter most.
+    They are from its first call to its last, so a thread that began later is not slower; medians over
+    launches. For each launch, `thread_ratio` is the longest over the shortest, `thread_scatter` the standard
+    deviation of all over their mean, both with intervals over launches. All are of the rank whose threads
+    scatter most.
     """
 
     thread_times: tuple[float, ...] | None = None
@@ -83,7 +84,7 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> ThreadTimes | None:
-        """None of one thread, and where threads have noted nothing."""
+        """None for one thread, and if threads noted nothing."""
         point = one.launches[0].point
         if point is None or point.threads < 2:
             return None
@@ -112,7 +113,9 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
 
 
 def _own_times(lanes: Lanes) -> NDArray[np.float64]:
-    """What each thread took for a repetition, in ns, shape (ranks, threads); 0 where it did nothing."""
+    """Compute the time of each thread for a repetition, in ns, shape (ranks, threads); 0 if it
+    did nothing.
+    """
     started, stopped = (np.array(one, dtype=np.float64) for one in (lanes.start_ns, lanes.stop_ns))
     return (stopped - started) / lanes.reps
 

@@ -1,4 +1,4 @@
-"""What an op says of its inside: phases of a kernel, the noise of each core."""
+"""The inside of an op: phases of a kernel, its answer, the noise of each core."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from steelyard.results.row import Facet
 
 
 class Inside(Facet, frozen=True, kw_only=True):
-    """Where the time goes inside an op that names phases."""
+    """The phases of an op that names them."""
 
     phases: RowPhases | None = None
 
     @classmethod
     def of(cls, one: Combined) -> Inside | None:
-        """None of an op without phases."""
+        """None for an op without phases."""
         point = one.launches[0].point
         found = summarise(
             [chunk for launch in one.launches for chunk in launch.phases], point.reps if point else 1
@@ -25,14 +25,14 @@ class Inside(Facet, frozen=True, kw_only=True):
 
 
 class Answered(Facet, frozen=True, kw_only=True):
-    """What a kernel answered: values of the first launch, and `bits` where all launches had the same ones."""
+    """The answer of a kernel: values of the first launch, and `bits` if they are the same in all launches."""
 
     answer: dict[str, float | None] | None = None
     answer_bits: str | None = None
 
     @classmethod
     def of(cls, one: Combined) -> Answered | None:
-        """None of an op that tells no answer."""
+        """None for an op without an answer."""
         told = [launch.answer for launch in one.launches if launch.answer is not None]
         if not told:
             return None
@@ -41,9 +41,9 @@ class Answered(Facet, frozen=True, kw_only=True):
 
 
 class LibraryHints(Facet, frozen=True, kw_only=True):
-    """What the library said in the first launch: of what it was promised, of a window's memory.
+    """What the library said in the first launch about its hints, and about a window's memory.
 
-    `window_model`: `unified`, where a rank and others see the same memory, or `separate`.
+    `window_model`: `unified` if a rank and others see the same memory, or `separate`.
     """
 
     hint: Hint | None = None
@@ -51,7 +51,7 @@ class LibraryHints(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> LibraryHints | None:
-        """None where it said nothing."""
+        """None if it said nothing."""
         first = one.launches[0]
         told = first.hint is not None or first.window_model is not None
         return cls(hint=first.hint, window_model=first.window_model) if told else None
@@ -64,7 +64,7 @@ class Cores(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Cores | None:
-        """None of other families."""
+        """None for other families."""
         point = one.launches[0].point
         found = core_noise(point.op, one.launches) if point else ()
         return cls(cores=found) if found else None

@@ -1,4 +1,4 @@
-"""What an MPI library says of the sizes at which it changes its protocol."""
+"""The sizes at which an MPI library says that it changes its protocol."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 
-# How variables begin that are of messages between two ranks, by library; and words of those that are not.
+# Prefixes of variables about messages between two ranks, by library; and words in names of other variables.
 _OF_MESSAGES = (
     *("btl_", "mtl_", "pml_"),
     *("MPIR_CVAR_CH3_", "MPIR_CVAR_CH4_", "MPIR_CVAR_NEMESIS_", "MPIR_CVAR_INTEL_SHM_"),
@@ -17,13 +17,13 @@ _OF_OTHERS = ("_RMA_", "_GPU_")
 
 
 class Limits(Facet, frozen=True, kw_only=True):
-    """`limits` are control variables of messages that are numbers, as MPI_T said in the first launch."""
+    """`limits` are control variables about message sizes, as MPI_T said in the first launch."""
 
     limits: dict[str, float] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, one: Combined) -> Limits | None:
-        """None of all but ping-pong, and of libraries that say nothing."""
+        """None for all but ping-pong, and for libraries that say nothing."""
         first = one.launches[0]
         is_pingpong = first.point is not None and (first.point.layer, first.point.role) == (MPI, LATENCY)
         if not is_pingpong or first.start is None or first.start.mpi is None:

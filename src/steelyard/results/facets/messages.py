@@ -30,14 +30,14 @@ class Messages(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Messages | None:
-        """None where no message is timed by itself."""
+        """None if single messages are not timed."""
         ways, pairs = _ways(one.launches), _pairs(one.launches)
         return cls(ways=ways, pairs=pairs) if ways or pairs else None
 
 
 class Progress(Facet, frozen=True, kw_only=True):
-    """`early`: of the one-sided calls that began while their target was away from MPI, the fraction that was
-    complete before it was back, with its interval over launches: 1 where the library needs no help.
+    """`early`: of the one-sided calls that began while their target was outside MPI, the fraction that was
+    complete before it was back, with its interval over launches; 1 if the library needs no help.
     """
 
     early: float | None = None
@@ -46,7 +46,7 @@ class Progress(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Progress | None:
-        """None where no target was away, and where no call began while it was."""
+        """None if no target was outside MPI, and if no call began while it was."""
         counted = [launch.taken.counted for launch in one.launches if launch.taken.counted.get("begun")]
         if not counted or "early" not in counted[0]:
             return None

@@ -1,4 +1,4 @@
-"""The modes of a row, and what the looks at the machine say of them."""
+"""The modes of a row, and the looks at the machine in each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ class RowMode(Struct, frozen=True):
     """A mode of a point: its value in ns over the launches that were in it, and its share of the time.
 
     `low`..`high` is the interval of the value, made as that of a median, and `share_low`..`share_high` that
-    of the share over launches (Clopper and Pearson), None of a single mode or launch. `launches` counts those
-    that were in it.
-
-    `canary_ns` and `noise` are as in `Modes`, of the looks at the machine while it was in this regime.
+    of the share over launches (Clopper and Pearson), None for a single mode or launch. `launches` counts
+    those that were in it. `canary_ns` and `noise` are as in `Modes`, of the looks at the machine in this
+    mode.
     """
 
     value: float
@@ -35,12 +34,11 @@ class RowMode(Struct, frozen=True):
 class Modes(Facet, frozen=True, kw_only=True):
     """The modes, the fastest first, and the looks at the machine between chunks.
 
-    `typical_mode` is the place in `modes` of the one that the row is headed by: the fastest of those that may
-    be the most frequent.
-    `canary_ns` is the median time of a cache line from rank to rank without MPI, `noise` the share of time
-    that the rank lost to others that lost most. With several modes, `blame` says what the looks make of them:
-    `below`, `noise`, `above`, None for nothing, and `canary_ratio` how the canary differs between the slowest
-    and the fastest (see `mode_cause.Blame`).
+    `typical_mode` is the index in `modes` of the one that heads the row: the fastest of those that may be the
+    most frequent. `canary_ns` is the median time of a cache line from rank to rank without MPI, `noise` the
+    largest share of time that a rank lost to others. With several modes, `blame` is the layer that the looks
+    blame: `below`, `noise`, `above`, None for none; `canary_ratio` is the canary in the slowest mode over
+    that in the fastest (see `mode_cause.Blame`).
     """
 
     modes: tuple[RowMode, ...] = ()

@@ -1,4 +1,4 @@
-"""What each rank says for itself."""
+"""The values of single ranks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from steelyard.results.row import Facet
 class Ranks(Facet, frozen=True, kw_only=True):
     """`rank_medians` are each rank's own, in ns; `osu` and `imb` are what those two suites would print.
 
-    They print the least, the mean and the greatest of the ranks' own means. Where not every rank's timestamps
-    were kept, `rank_medians` are those of `ranks_kept`, chosen ranks, and None says that they are of all.
+    They print the least, the mean and the greatest of the ranks' own means. If not every rank's timestamps
+    were kept, `rank_medians` are those of the chosen ranks `ranks_kept`; None means all ranks.
     `rank_quantiles` are the 5, 50 and 95 % quantiles of all ranks' own medians. `slowest_rank` took longest
-    most often, in `slowest_share` of the samples (None where only rank 0 is reported). `yields_per_op` counts
+    most often, in `slowest_share` of the samples (None if only rank 0 is reported). `yields_per_op` counts
     sched_yield of all ranks per operation.
     """
 
@@ -34,7 +34,7 @@ class Ranks(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Ranks | None:
-        """None where nothing is known of single ranks."""
+        """None if single ranks are not known."""
         rank, share = _slowest(one.launches)
         own = _own(one.launches)
         least, mean, most = own.means or (0.0, 0.0, 0.0)
@@ -52,7 +52,7 @@ class Ranks(Facet, frozen=True, kw_only=True):
 
 
 class _Own(Struct, frozen=True):
-    """What ranks say of themselves over launches; nothing unless all of several ranks take part."""
+    """Values of ranks over launches; nothing unless all of several ranks take part."""
 
     medians: tuple[float, ...] = ()
     means: tuple[float, ...] = ()
@@ -61,7 +61,7 @@ class _Own(Struct, frozen=True):
 
 
 def _own(launches: Sequence[PointLaunch]) -> _Own:
-    """Medians over launches of what the ranks of each say; of chosen ranks where they are the same ones."""
+    """Compute medians over launches of the ranks' values; of chosen ranks if these are the same ones."""
     point, first = launches[0].point, launches[0].taken
     if point is None or point.report == "message" or point.parts > 1 or point.path or point.low_reps > 1:
         return _Own()
@@ -79,9 +79,9 @@ def _own(launches: Sequence[PointLaunch]) -> _Own:
 
 
 def _slowest(launches: Sequence[PointLaunch]) -> tuple[int | None, float | None]:
-    """The rank that took longest most often and its share; nothing where only rank 0 is reported.
+    """Find the rank that took longest most often and its share; nothing if only rank 0 is reported.
 
-    Launches weigh alike, however many samples they have.
+    Launches have equal weight, however many samples they have.
     """
     if any(
         launch.point is None or launch.point.report == "root" or launch.taken.slowest.size < 2

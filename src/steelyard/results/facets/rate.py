@@ -1,4 +1,4 @@
-"""What a row makes a second: bytes, operations."""
+"""The rates of a row: bytes and operations per second."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from steelyard.results.row import Facet
 
 
 class Rate(Facet, frozen=True, kw_only=True):
-    """`bandwidth` in bytes/s of what moves bytes; `mops`, millions of operations a second, of what counts.
+    """`bandwidth` in bytes/s of what moves bytes; `mops`, millions of operations per second, of what counts
+    them.
 
     Both are made from the row's `time`, `mops_low`..`mops_high` from the ends of its interval.
     """
@@ -22,7 +23,7 @@ class Rate(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Rate | None:
-        """None of what moves and counts nothing."""
+        """None if it moves and counts nothing."""
         point, estimate = one.launches[0].point, one.time
         if point is None or not (point.moved_bytes or point.work):
             return None
@@ -35,14 +36,16 @@ class Rate(Facet, frozen=True, kw_only=True):
 
 
 def _bandwidth(point: Point, value: float) -> float | None:
-    """Bytes that a repetition moves per second of a repetition (`parts` operations of `value` ns)."""
+    """Compute the bytes per second of a repetition of `parts` operations of `value` ns each."""
     if point.moved_bytes == 0 or value <= 0:
         return None
     return point.moved_bytes / (value * point.parts) * 1e9
 
 
 def _mops(point: Point, value: float) -> float | None:
-    """Millions of operations a second, of a repetition whose `parts` operations take `value` ns each."""
+    """Compute the millions of operations per second, of a repetition of `parts` operations of `value` ns
+    each.
+    """
     if point.work == 0 or value <= 0 or not math.isfinite(value):
         return None
     return point.work / (value * point.parts) * 1e3

@@ -1,4 +1,4 @@
-"""How near a row is to what the machine gives, as measured in the same folder."""
+"""The share of the machine's roof that a row reaches, as measured in the same folder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from steelyard.results.row import Facet
 
 
 class Roof(Facet, frozen=True, kw_only=True):
-    """`of_roof` is the time that a row would take at least, `roof_ns`, over the time that it takes.
+    """`of_roof` is the least time of a row, `roof_ns`, over its time.
 
-    `roof` is the op that says so, of another row. `of_roof_low`..`of_roof_high` is where the share lies if
-    both times lie in their intervals.
+    `roof` is the op of the row that gives it. `of_roof_low`..`of_roof_high` is the range of the share if both
+    times lie in their intervals.
     """
 
     roof: str | None = None
@@ -21,5 +21,5 @@ class Roof(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Roof | None:  # noqa: ARG003
-        """None: it takes two rows to make one, see `roofs.with_roofs`."""
+        """None: it needs two rows, see `roofs.with_roofs`."""
         return None

@@ -1,4 +1,4 @@
-"""The samples of all launches together, and the quantile that a stop rule was about."""
+"""The samples of all launches together, and the quantile of a stop rule."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ LEAST_FOR_P99 = 1000  # samples of a launch: ten of them are beyond its p99
 
 
 class Samples(Facet, frozen=True, kw_only=True):
-    """Quantiles of all samples of all launches together, in ns, each launch weighing alike.
+    """Quantiles of all samples of all launches together, in ns, with equal weight for each launch.
 
-    How many samples a launch has is the stop rule's business: a slow launch of ten is a tenth of what is
-    quoted here, not three tenths. `slow_share` is above 3 medians. `p99_low`..`p99_high` is the interval of
-    the launches' own p99, made as the median's and widened to hold p99; None where samples are few.
+    The stop rule decides how many samples a launch has. With equal weight, one slow launch of ten is a tenth
+    of these quantiles, however many samples it has. `slow_share` is the share above 3 medians.
+    `p99_low`..`p99_high` is the interval of the launches' own p99, made as the median's and widened to hold
+    p99; None if samples are few.
     """
 
     min: float | None = None
@@ -56,7 +57,7 @@ class Samples(Facet, frozen=True, kw_only=True):
 
 
 def _p99_interval(one: Combined, p99: float) -> tuple[float | None, float | None]:
-    """The interval of the launches' own 99 % quantiles, held to contain the one of all."""
+    """Compute the interval of the launches' own 99 % quantiles, widened to contain the one of all."""
     if any(launch.values.size < LEAST_FOR_P99 for launch in one.launches):
         return None, None
     own = [
@@ -68,9 +69,9 @@ def _p99_interval(one: Combined, p99: float) -> tuple[float | None, float | None
 
 
 class RuleQuantile(Facet, frozen=True, kw_only=True):
-    """The `quantile` (0 to 1) that the stop rule was about: its value in ns and its interval.
+    """The `quantile` (0 to 1) of the stop rule: its value in ns and its interval.
 
-    Made as the median's: from the launches' own quantiles, or inside the one launch.
+    The interval is made as the median's: from the launches' own quantiles, or inside the one launch.
     """
 
     quantile: float | None = None
@@ -80,7 +81,7 @@ class RuleQuantile(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> RuleQuantile | None:
-        """None where the rule was about no quantile."""
+        """None if the rule was about no quantile."""
         if one.probability is None:
             return None
         estimate = over_launches([tail.estimate for tail in one.tails], one.level)

@@ -1,4 +1,4 @@
-"""How launches were set up: what a comparison wants to be the same in all arms."""
+"""The set-up of launches, which should be the same in all arms of a comparison."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from steelyard.results.row import Facet
 
 
 class Setup(Facet, frozen=True, kw_only=True):
-    """`clock` is the name of the timer, `sched_yield` what became of calls of it: `real` or `none`.
+    """`clock` is the name of the timer, `sched_yield` the effect of calls of it: `real` or `none`.
 
-    Where launches differ, all that they had: `monotonic and tsc`. None where records do not say.
+    If launches differ, all that they had: `monotonic and tsc`. None if records do not say.
     """
 
     clock: str | None = None
@@ -19,7 +19,7 @@ class Setup(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Setup | None:
-        """None where no launch says anything."""
+        """None if no launch says anything."""
         starts = [launch.start for launch in one.launches if launch.start is not None]
         found = cls(
             clock=_all(start.clock.name for start in starts),

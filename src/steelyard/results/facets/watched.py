@@ -1,4 +1,4 @@
-"""What a method without a common clock watched."""
+"""The path that a method without a common clock watched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.results.row import Facet
 
 
 class RowPath(Struct, frozen=True):
-    """What a method without a common clock watched in a launch: see `WatchedPath` of the records."""
+    """The path that a method without a common clock watched in a launch: see `WatchedPath` of the records."""
 
     late: int
     observer: int
@@ -25,7 +25,7 @@ class Watched(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Watched | None:
-        """None of other methods."""
+        """None for other methods."""
         point = one.launches[0].point
         if point is None or point.path is None:
             return None

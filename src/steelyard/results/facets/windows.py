@@ -14,7 +14,7 @@ from steelyard.stats.few import middle as plain_median
 
 
 class RowSpun(Struct, frozen=True):
-    """What a rank's waits for its windows saw: the share of it lost in gaps, the longest gap in ns."""
+    """A rank's waits for its windows: the share of time lost in gaps, the longest gap in ns."""
 
     rank: int
     share: float
@@ -24,9 +24,9 @@ class RowSpun(Struct, frozen=True):
 class Windows(Facet, frozen=True, kw_only=True):
     """In ns. The operation took from `low_ns` (last start to last stop) to the row's median (first start).
 
-    Under the method bounds, `low_ns` is what the operation takes at least. `skew_ns` and `imbalance_ns` are
-    the spreads of starts and stops, `finishes_ns` the medians over launches of when each rank had done, since
-    the first start; `window_ns` the first and the widest window, `spun` what the waits of each rank saw.
+    By the method bounds, `low_ns` is the lower bound. `skew_ns` and `imbalance_ns` are the spreads of starts
+    and stops, `finishes_ns` the medians over launches of each rank's end after the first start, `window_ns`
+    the first and the widest window, `spun` the waits of each rank.
     """
 
     low_ns: float | None = None
@@ -38,7 +38,7 @@ class Windows(Facet, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Combined) -> Windows | None:
-        """None of methods that have none of these."""
+        """None for methods that have none of these."""
         taken = [launch.taken for launch in one.launches]
         widths = [width for each in taken for width in each.windows]
         found = cls(
@@ -53,13 +53,13 @@ class Windows(Facet, frozen=True, kw_only=True):
 
 
 def _finishes(taken: Sequence[Values]) -> tuple[float, ...]:
-    """When each rank had done, over all launches."""
+    """Compute the end of each rank over all launches."""
     seen = [one.finishes for one in taken if one.finishes is not None]
     return tuple(np.median(seen, axis=0).tolist()) if seen else ()
 
 
 def _spun(launches: Sequence[PointLaunch]) -> tuple[RowSpun, ...]:
-    """What the waits of each rank saw, over the launches that tell of it."""
+    """Summarise the waits of each rank, over the launches that recorded them."""
     seen = [launch.taken.spun for launch in launches if launch.taken.spun is not None]
     if not seen:
         return ()

@@ -1,4 +1,4 @@
-"""Curves over ranks of which nothing is told: those that change their method where ranks outnumber cores."""
+"""Curves over ranks without a model, because the method changes where ranks outnumber cores."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from steelyard.results.row import Row
 from steelyard.stats.normal_form import LEAST_COUNTS
 
 
-class Untold(Struct, frozen=True):
-    """A test case over ranks, by each method on other numbers of ranks, too few by any one of them."""
+class Unmodelled(Struct, frozen=True):
+    """A test case over ranks: the ranks of each method, too few by any one of them."""
 
     row: Row
     ranks: dict[str, tuple[int, ...]]
 
 
-def untold_growths(rows: Sequence[Row]) -> tuple[Untold, ...]:
-    """Collectives on enough numbers of ranks for a model of their growth, were it not for their methods."""
-    return _untold([row for row in rows if is_grown(row)], GROWTH_FREE, LEAST_COUNTS)
+def unmodelled_growths(rows: Sequence[Row]) -> tuple[Unmodelled, ...]:
+    """Find collectives on enough numbers of ranks for a model of growth, but by several methods."""
+    return _unmodelled([row for row in rows if is_grown(row)], GROWTH_FREE, LEAST_COUNTS)
 
 
-def untold_rates(rows: Sequence[Row]) -> tuple[Untold, ...]:
-    """The same of patterns of pairs and of what pairs share."""
-    return _untold([row for row in rows if is_rated(row)], RATE_FREE, LEAST_PAIRS)
+def unmodelled_rates(rows: Sequence[Row]) -> tuple[Unmodelled, ...]:
+    """Find patterns of pairs on enough numbers of ranks for a model of rates, but by several methods."""
+    return _unmodelled([row for row in rows if is_rated(row)], RATE_FREE, LEAST_PAIRS)
 
 
-def _untold(rows: Sequence[Row], free: Sequence[str], least: int) -> tuple[Untold, ...]:
+def _unmodelled(rows: Sequence[Row], free: Sequence[str], least: int) -> tuple[Unmodelled, ...]:
     curves: dict[tuple[object, ...], dict[str, list[Row]]] = {}
     for row in rows:
         key = key_of(row, (*free, "method", "method_params"))
         curves.setdefault(key, {}).setdefault(row.method, []).append(row)
     found = (
-        Untold(
+        Unmodelled(
             next(iter(methods.values()))[0],
             {method: tuple(sorted({row.ranks for row in own})) for method, own in methods.items()},
         )

@@ -311,6 +311,7 @@ def test_a_rival_that_failed_says_so_in_its_place(tmp_path: Path) -> None:
 
 def test_more_than_two_mpis_are_adjacent_with_a_ratio_to_the_first(tmp_path: Path) -> None:
     text = overview_text([made(tmp_path, pingpongs(A, B, C), ops=OPS)], PIPE)
+    assert f"# ratio: each / {A}\n" in text
     lines = lines_of(text)
     assert [fields[:2] for fields in lines] == [
         [size, mpi] for size in ("0B", "8B", "1KiB") for mpi in (A, B, C)

@@ -1,5 +1,5 @@
 /* What this process consists of: its program and the shared libraries that are loaded, each known by its
- * build id, which the linker makes from what it links. */
+ * build id, which the linker makes from what it links, or else by a hash of what it is loaded with. */
 #ifndef BASE_LIBRARIES_H
 #define BASE_LIBRARIES_H
 
@@ -8,7 +8,7 @@
 struct json;
 
 /* An array under `key`: of each, the program first, its `path` ("" of the program itself) and its `build_id`
- * in hexadecimal digits, null where it has none. */
+ * in hexadecimal digits; where that is null, `hash`, of its code and constants. */
 void libraries_json(struct json *j, const char *key);
 
 /* A number that two processes share if they consist of the same, wherever it stands. */

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/libraries.h"
+#include "base/secret.h"
 #include "base/thread_places.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,17 +220,6 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes)
     return *prefixes != NULL;
 }
 
-/* Whether the name of a variable, of so many letters, tells that its value is nobody's business. */
-static bool is_secret(const char *name, size_t length)
-{
-    static const char *const words[] = {"SECRET", "TOKEN", "PASSW", "CREDENTIAL", "COOKIE", "_KEY", NULL};
-    for (const char *const *word = words; *word; ++word)
-        for (size_t at = 0; at + strlen(*word) <= length; ++at)
-            if (strncasecmp(name + at, *word, strlen(*word)) == 0)
-                return true;
-    return false;
-}
-
 /* The variables that decide how MPI, OpenMP and the C library behave; no others, for an environment holds
  * secrets, and none of those by which a launcher tells its ranks who they are. */
 static void environment_write(struct json *j)
@@ -258,7 +247,9 @@ static void environment_write(struct json *j)
         if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
             memcpy(name, *e, length);
             name[length] = '\0';
-            json_string(j, name, is_secret(*e, length) ? "***" : *e + length + 1);
+            char *value = secret_masked(name, length, (*e)[length] ? *e + length + 1 : "");
+            json_string(j, name, value);
+            free(value);
         }
     }
     json_close(j, '}');

@@ -31,11 +31,31 @@ def test_libraries_are_known_by_the_build_ids_that_their_files_have(tmp_path: Pa
     assert not any(place.other_libraries for place in launch.places)
 
 
+def test_a_library_without_a_build_id_is_known_by_its_contents(tmp_path: Path, compiler: str) -> None:
+    found: list[str | None] = []
+    for name, answer in (("one", 42), ("one", 42), ("two", 43)):
+        folder = tmp_path / f"{name}{len(found)}"
+        folder.mkdir()
+        (folder / "x.c").write_text(f"int answer(void) {{ return {answer}; }}\n")
+        library = folder / "libx.so"
+        words = ["-shared", "-fPIC", "-O1", "-Wl,--build-id=none", "-o", str(library), str(folder / "x.c")]
+        assert run([compiler, *words], timeout=60).code == 0
+        launch = _launch(folder / "out.jsonl", LD_PRELOAD=str(library))
+        own = next(one for one in launch.libraries if one.path == str(library))
+        assert own.build_id is None
+        assert all(one.hash is None for one in launch.libraries if one.build_id)
+        found.append(own.hash)
+    assert found[0] is not None
+    assert found[0] == found[1] != found[2]
+
+
 def test_variables_are_kept_and_secrets_are_not(tmp_path: Path) -> None:
     kept = {"GLIBC_TUNABLES": "glibc.malloc.check=0", "OMP_DISPLAY_ENV": "false", "UCX_TLS": "tcp;$(rm)"}
     secret = {"FI_AUTH_KEY": "hunter2", "UCX_API_TOKEN": "hunter2", "I_MPI_MY_PASSWORD": "hunter2"}
-    launch = _launch(tmp_path / "out.jsonl", **kept, **secret, MY_OWN="hunter2")
+    inside = {"FI_PROXY": "http://u:hunter2@h:1/", "UCX_LOG_FILE": "/x?access_token=hunter2"}
+    launch = _launch(tmp_path / "out.jsonl", **kept, **secret, **inside, MY_OWN="hunter2")
     assert launch.environment.items() >= kept.items()
     assert {name: launch.environment[name] for name in secret} == dict.fromkeys(secret, "***")
+    assert [launch.environment[name] for name in inside] == ["http://***@h:1/", "/x?access_token=***"]
     assert "MY_OWN" not in launch.environment
     assert "hunter2" not in (tmp_path / "out.jsonl").read_text()

@@ -51,7 +51,8 @@ METHODS: list[Row] = [
     {"name": "epoch", "params": [], "synchronised": True},
     {"name": "ack", "params": [], "min_ranks": 2},
 ]
+_SECONDS = [param("least_seconds", 0, 86400), param("most_seconds", 0, 86400)]
 RULES = [
-    {"name": "median", "params": [param("tolerance", 1e-6, 10), param("most_seconds", 0, 86400)]},
+    {"name": "median", "params": [param("tolerance", 1e-6, 10), *_SECONDS]},
     {"name": "fixed", "params": [param("count", 1, 1e6)]},
 ]

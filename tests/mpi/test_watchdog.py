@@ -148,7 +148,7 @@ def _lone(folder: Path, text: str) -> tuple[CampaignSetup, Plan]:
         ),
         (
             "echo '=   PID 4711 RUNNING AT vm'; echo 'THE EXIT STRING: Killed (signal 9)'; exit 9",
-            "start-up: signal 9 (SIGKILL) on a rank (pid 4711)",
+            "start-up: signal 9 (SIGKILL) on a rank",
         ),
         (
             "echo waiting; sleep 60",

@@ -17,6 +17,7 @@ from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import Placement
+from steelyard.records.fields import Params
 from steelyard.system.machine import read_machine
 
 _OPS = ops_of(
@@ -30,10 +31,16 @@ _OPS = ops_of(
 
 
 def _words(
-    budget: str | None, points: int, launches: int, *, threads: int = 1, placement: Placement | None = None
+    budget: str | None,
+    points: int,
+    launches: int,
+    *,
+    threads: int = 1,
+    placement: Placement | None = None,
+    params: Params | None = None,
 ) -> tuple[str, ...]:
-    sizes = tuple(range(points))
-    plan = Plan(measure=(Measure(ops=("self.empty",), bytes=sizes),), launches=launches, time_budget=budget)
+    measure = Measure(ops=("self.empty",), bytes=tuple(range(points)), params=params or {})
+    plan = Plan(measure=(measure,), launches=launches, time_budget=budget)
     planned = resolve(plan, _OPS, (), 1)
     group = LaunchGroup(None, 1, threads, None, (), placement, planned)
     jobs = [PlannedJob(launch, f"l{launch}", group, planned) for launch in range(1, launches + 1)]
@@ -44,6 +51,15 @@ def test_what_is_to_be_done_is_said_before_it_begins() -> None:
     assert _words(None, 1, 1) == ("1 test case in 1 launch: about 1 s",)
     assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 9 s",)
     assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
+
+
+def test_the_least_time_that_is_asked_for_counts_within_a_budget_too() -> None:
+    least: Params = {"least_seconds": 3}
+    assert _words(None, 20, 10, params=least) == ("20 test cases in 10 launches: about 10 min 1 s",)
+    _, some = _words("2m", 20, 10, params=least)
+    assert some.startswith(
+        "the time budget of 2 min has room for about 1 of the 10 launches: each takes 1 min"
+    )
 
 
 def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.campaign.cause_of_death import cause_of_death, job_ends
+from steelyard.records.schema import Place
 from steelyard.system.kernel_settings import oom_kills
 
 _ORTE = """--------------------------------------------------------------------------
@@ -84,6 +85,54 @@ def test_the_cause_is_told_by_what_was_said(code: int, said: str, starved: bool,
 def test_a_node_that_is_lost_before_anything_began() -> None:
     why = cause_of_death(205, _ORTE, ["mpiexec"], began=False)
     assert why == "start-up: node: mpiexec has lost h2"
+
+
+_ABORT = """[0] ucp_context.c:1643 UCX  ERROR no usable transports/devices
+Abort(1721744){}: Fatal error in internal_Init_thread: Internal MPI error!, error stack:
+internal_Init_thread(42279): MPI_Init_thread(argc=(nil), argv=(nil)) failed
+MPID_Init(549).............:\x20
+MPIDI_UCX_init_local(240)..:  ucx function failed (No such device)
+Abort(135939472): Fatal error in internal_Init_thread: Internal MPI error!, error stack:
+=   PID 30775 RUNNING AT vm
+=   EXIT CODE: 143
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Hangup (signal 1)
+"""
+_WHAT = "Fatal error in internal_Init_thread: Internal MPI error!: ucx function failed (No such device)"
+
+
+@pytest.mark.parametrize("where", ["", " on node 0 (rank 0 in comm 0)"])
+@pytest.mark.parametrize(("began", "kind"), [(False, "start-up"), (True, "abort")])
+def test_the_exit_code_of_an_abort_is_no_signal(where: str, began: bool, kind: str) -> None:
+    """144 as MPICH 5.0.2 ended with it, the lowest byte of its error; Hydra 4 makes a signal of it, too."""
+    why = cause_of_death(144, _ABORT.format(where), ["mpiexec"], began=began)
+    assert why == f"{kind}: {_WHAT}"
+
+
+def test_an_abort_with_the_number_of_a_signal() -> None:
+    said = "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 139.\n"
+    assert cause_of_death(139, said, ["mpiexec"]).startswith("abort: the launch ended with code 139")
+
+
+def _intel(**signals: int) -> str:
+    """As Intel MPI 2021.18 said it of its ranks, `r0=9`."""
+    told = "= BAD TERMINATION\n=   RANK {} PID 7 RUNNING AT vm\n=   KILLED BY SIGNAL: {} (X)\n"
+    return "".join(told.format(rank[1:], number) for rank, number in signals.items())
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (_intel(r0=9, r1=15), "signal 15 (SIGTERM) on rank 1"),
+        (_intel(r0=11, r1=9), "signal 11 (SIGSEGV) on rank 0"),
+        (_intel(r0=9, r1=9), "signal 9 (SIGKILL) on a rank"),
+        (_intel(r0=9), "abort: the launch ended with code 255 in the middle of the test case"),  # rank 1 left
+    ],
+)
+def test_ranks_that_are_killed_for_another_are_not_blamed(said: str, why: str) -> None:
+    places = [
+        Place(rank=rank, host="vm", cpus="0", cpu=0, clock_cost_ns=1, clock_tick_ns=1) for rank in (0, 1)
+    ]
+    assert cause_of_death(255, said, ["mpiexec"], places) == why
 
 
 _UNREACHED = """ssh: Could not resolve hostname h9

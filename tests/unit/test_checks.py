@@ -277,8 +277,17 @@ def test_no_mpi_is_blamed_for_what_ran_without_one(tmp_path: Path) -> None:
 def test_many_points_are_counted_and_a_few_are_named(tmp_path: Path) -> None:
     points = [FakePoint("mpi.scan", steady(9.0), bytes=size, ends={1: HANG}) for size in range(9)]
     evidence = found_in(tmp_path, *points, launches=1)["failed"].evidence
-    assert evidence.startswith("9 test cases failed: mpi.scan 0 B on 2 ranks")
-    assert evidence.endswith("; and 7 more.")
+    named = "mpi.scan 0 B on 2 ranks of mpich-4.0.2 and mpi.scan 1 B on 2 ranks of mpich-4.0.2 and 7 more"
+    assert evidence == f"9 test cases failed: {named} ({HANG.why})."
+
+
+def test_what_failed_otherwise_stands_apart(tmp_path: Path) -> None:
+    ends = [{1: End(point=0, status="failed", why=f"signal {i // 2}")} for i in range(6)]
+    points = [FakePoint("mpi.scan", steady(9.0), bytes=i, ends=end) for i, end in enumerate(ends)]
+    evidence = found_in(tmp_path, *points, launches=1)["failed"].evidence
+    name = "mpi.scan {} B on 2 ranks of mpich-4.0.2"
+    firsts = " and ".join(map(name.format, (0, 1))), " and ".join(map(name.format, (2, 3)))
+    assert evidence == f"6 test cases failed: {firsts[0]} (signal 0); {firsts[1]} (signal 1); and 2 more."
 
 
 @pytest.mark.parametrize(
@@ -297,7 +306,7 @@ def test_points_of_one_name_are_told_apart(tmp_path: Path, other: dict[str, Any]
     one = {"op": "mpi.scan", "values": steady(9.0), "method": "barrier", "params": {"root": 1}}
     points = [FakePoint(**{**one, "ends": {2: HANG}, **words}) for words in ({}, other)]
     evidence = found_in(tmp_path, *points)["failed"].evidence
-    told = [part.partition(" (")[0] for part in evidence.partition(": ")[2].split("; ")]
+    told = evidence.partition(": ")[2].partition(" (")[0].split(" and ")
     assert told == [name.format(" 8 B on 2 ranks of mpich-4.0.2") for name in names]
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from steelyard.campaign.jobs import plan_jobs
+from steelyard.campaign.jobs import PlannedJob, plan_jobs
 from steelyard.campaign.run import CampaignBegins, JobStarted, PointEnded
 from steelyard.cli.plan import roughly
 from steelyard.cli.progress import listening
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.fields import Params
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.schema import End, Job
+from steelyard.records.schema import End, Job, JobMpi
+
+_MPI = JobMpi(name="openmpi-4", family="openmpi", version="4", mpiexec="mpiexec")
 
 
 def test_test_cases_are_counted_over_all_jobs_of_a_launch() -> None:
@@ -28,15 +32,69 @@ def test_test_cases_are_counted_over_all_jobs_of_a_launch() -> None:
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
             for point in job.points:
-                end = End(point=point.point, status="ok", count=1)
+                end = End(point=point.point, status="ok", flag="SETTLED" if point.point else "TIME", count=1)
                 run = PointRun(point.point, None, (), end)
                 record = Job(schema=1, job=job.name, launch=job.launch, ranks=2)
                 tell(PointEnded(point, JobFile(Path("x"), record, None, (run,), False)))
                 tell.bar.refresh()  # type: ignore[attr-defined]
     said = paper.getvalue()
     for launch in (1, 2):
-        assert all(f"test case {i} of 4, launch {launch} of 2" in said for i in (2, 4))
-    assert "of 2, launch" not in said
+        assert all(f"mpi.bcast ({i} of 4), launch {launch} of 2" in said for i in (2, 4))
+    assert "of 2), launch" not in said
+    assert "4 converged" in said
+
+
+def _ended(job: PlannedJob, point: PlannedPoint, why: str | None) -> PointEnded:
+    end = End(
+        point=point.point, status="failed" if why else "ok", why=why, count=1, flag=None if why else "TIME"
+    )
+    record = Job(schema=1, job=job.name, launch=job.launch, ranks=2, mpi=_MPI)
+    return PointEnded(point, JobFile(Path("x"), record, None, (PointRun(point.point, None, (), end),), False))
+
+
+def test_a_long_name_leaves_room_for_what_is_left() -> None:
+    params: Params = {"send": "ssend", "recv": "irecv", "match": "any_source", "buffer": "apart", "align": 64}
+    points = tuple(PlannedPoint(point=i, op="mpi.pingpong", bytes=1 << 20, params=params) for i in range(3))
+    (job,) = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, force_terminal=True, width=80), 1, 60.0) as tell:
+        tell(CampaignBegins((), 3, (job,)))
+        tell(JobStarted(1, job.name, job.points, ()))
+        tell(_ended(job, job.points[0], None))
+        tell.bar.refresh()  # type: ignore[attr-defined]
+    assert re.search(
+        r"mpi.pingpong 1 MiB .*\.\.\. \(2 of 3\), launch 1 of 1, 0 converged .* min left", paper.getvalue()
+    )
+
+
+def test_what_fails_whole_launches_is_said_once() -> None:
+    points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
+    jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 2, None) as tell:
+        tell(CampaignBegins((), 8, tuple(jobs)))
+        for job in jobs:
+            tell(JobStarted(job.launch, job.name, job.points, ()))
+            for point in job.points:
+                tell(_ended(job, point, "start-up: mpiexec ended with code 1"))
+    said = paper.getvalue()
+    assert said.count("all test cases of openmpi-4 failed in launch 1: start-up: mpiexec ended") == 1
+    assert said.count("failed in") == 1
+
+
+def test_each_launch_is_a_line_in_a_pipe_with_what_converged_and_is_left() -> None:
+    points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
+    jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 2, None) as tell:
+        tell(CampaignBegins((), 8, tuple(jobs)))
+        for job in jobs:
+            tell(JobStarted(job.launch, job.name, job.points, ()))
+            for point in job.points:
+                tell(_ended(job, point, None))
+    first, second = paper.getvalue().splitlines()
+    assert first.endswith("4 test cases")
+    assert re.search(r"^launch 2 of 2: .*, 4 test cases, 0 of 4 converged so far, .* s left$", second)
 
 
 @pytest.mark.parametrize(

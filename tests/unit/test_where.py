@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
+from pathlib import Path
+
+import pytest
 
 from steelyard.campaign.where import ask_ranks, read_answers
 from steelyard.cli.progress import stuck_words
+from steelyard.engines.build import Engine
 from steelyard.records.schema import StuckRank
+from steelyard.system.functions import functions_of
 from steelyard.system.process import Child
 
 _SAID = """mpiexec: something else
@@ -16,7 +23,7 @@ steelyard: rank 2 is in point 3 (mpi.bc"""
 
 
 def test_answers_are_read_from_between_other_lines() -> None:
-    zero, one = read_answers(_SAID, {0: "a", 1: "b", 2: "b"})
+    zero, one = read_answers(_SAID, {0: "a", 1: "b", 2: "b"}, Path("/none/e"))
     assert zero == StuckRank(rank=0, host="a", op="mpi.bcast", phase="warm-up", sample=0)
     assert (one.rank, one.host, one.phase, one.sample) == (1, "b", "samples", 17)
     assert one.calls == ("poll", "fn", "PMPI_Bcast", "e+0x1a")
@@ -26,7 +33,7 @@ def test_answers_are_read_from_between_other_lines() -> None:
 
 def test_hostile_answers_are_shown_and_not_obeyed() -> None:
     said = f"steelyard: rank 0 is in point 1 (\x1b[2J), phase x, sample 1: {'a' * 9000} < \x07b\n"
-    (one,) = read_answers(said, {})
+    (one,) = read_answers(said, {}, Path("e"))
     assert "\x1b" not in one.op
     assert len(one.calls[0]) < 200
     assert one.calls[1] == "\\x07b"
@@ -34,7 +41,7 @@ def test_hostile_answers_are_shown_and_not_obeyed() -> None:
 
 def test_nobody_is_asked_before_a_launch_has_begun() -> None:
     with Child(["true"]) as child:
-        assert ask_ranks(child, None) == ()
+        assert ask_ranks(child, None, Engine("e", "solo", None)) == ()
 
 
 def test_a_signal_reaches_no_process_but_those_of_the_launch() -> None:
@@ -42,3 +49,22 @@ def test_a_signal_reaches_no_process_but_those_of_the_launch() -> None:
         assert child.signal([other.pid, child.pid, 1], signal.SIGUSR2) == [child.pid]
         assert child.wait(10) == -signal.SIGUSR2
         assert other.poll() is None
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or shutil.which("nm") is None, reason="no compiler")
+def test_functions_of_the_engine_have_the_names_of_its_symbols(tmp_path: Path) -> None:
+    source, engine = tmp_path / "e.c", tmp_path / "e"
+    source.write_text("static __attribute__((noinline)) int inner(int a) { return a * 3; }\n"
+                      "int main(int n, char **v) { return inner(n) + (v != 0); }\n")  # fmt: skip
+    subprocess.run(["gcc", "-O1", "-o", str(engine), str(source)], check=True)
+    said = subprocess.run(["nm", str(engine)], check=True, capture_output=True, text=True).stdout
+    place = next(int(line.split()[0], 16) for line in said.splitlines() if line.endswith(" inner"))
+    calls = f"e+{place + 1:#x} < libm.so+{place:#x}"
+    (one,) = read_answers(
+        f"steelyard: rank 0 is in point 1 (x), phase setup, sample 0: {calls}\n", {}, engine
+    )
+    assert one.calls == ("inner", f"libm.so+{place:#x}")
+    subprocess.run(["strip", str(engine)], check=True)
+    assert functions_of(engine).names == functions_of(source).names == ()
+    engine.write_bytes(engine.read_bytes()[:100])
+    assert functions_of(engine).names == ()

@@ -136,4 +136,5 @@ def _point_seconds(point: PlannedPoint, setup: CampaignSetup, most: float | None
     params = {row.name: row.default for row in setup.ops.rules[point.rule].params}
     usual = params.get("most_seconds", 0.0) if most is None else most
     may_take = float(point.rule_params.get("most_seconds", usual)) if "tolerance" in params else 0.0
-    return max(_USUAL_SECONDS, _USED_SHARE * may_take) + meet
+    least = float(point.rule_params.get("least_seconds", 0.0))  # a budget does not shorten it
+    return max(_USUAL_SECONDS, _USED_SHARE * may_take, least) + meet

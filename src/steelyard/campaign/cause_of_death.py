@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.base.foreign import shortened
@@ -15,11 +15,10 @@ from steelyard.system.process import process_state
 _CRASH = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
 _SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
 _OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
-# Launchers' messages about a rank that a signal ended: Open MPI names the rank, Hydra its pid, Intel both.
-_BY_RANK = (
-    re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)"),
-    re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)"),
-)
+# Launchers' messages about ranks that signals ended: Open MPI names the first one, Hydra its pid. Intel's
+# Hydra names all that did not leave by themselves, also those that it then killed.
+_BY_RANK = re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)")
+_BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
 # Launchers' messages about a lost host. Hydra's is a failed assertion in its source.
 _LOST = (
     re.compile(
@@ -52,6 +51,14 @@ _JOB_ENDS = re.compile(
 )
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
+# Libraries' messages before they end a launch: MPICH and Intel give the cause, Open MPI does not. The exit
+# code is then any number.
+_FATAL = re.compile(
+    r"^Abort\(\d+\)[^\n]*?: (?P<what>Fatal error in [^\n]+?)(?:, error stack)?:?\n"
+    r"(?P<stack>(?:(?!Abort)\S+\(\d+\)\.*:[^\n]*\n?)*)",
+    re.MULTILINE,
+)
+_ABORTED = re.compile(r"^Abort\(\d+\)|MPI_ABORT was invoked|MPI_ERRORS_ARE_FATAL", re.MULTILINE)
 _SHELL = 128  # plus its number: the exit code of a shell whose child was ended by a signal
 _QUOTED_LINES, _QUOTED_LETTERS = 3, 300
 # States of a process that cannot continue by itself; None: there is no such process.
@@ -125,6 +132,10 @@ def cause_of_death(
             f"{when}'{command[0]}' belongs to another MPI than the library that this engine found; "
             "use the mpiexec of that library"
         )
+    if fatal := _FATAL.search(said):
+        last = fatal["stack"].strip().rpartition("\n")[2].partition(":")[2].strip()
+        text = f"{fatal['what']}: {last}" if last else fatal["what"]
+        return f"{when or 'abort: '}{shortened(text, _QUOTED_LETTERS)}"
     if not began:
         ended = f"{Path(command[0]).name} ended with code {code}"
         return f"start-up: {ended} before anything was measured{_quoted(said)}"
@@ -132,20 +143,36 @@ def cause_of_death(
 
 
 def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place]) -> tuple[int, str] | None:
-    """Find the signal that ended the launch, and its first victim; None if no signal is known."""
+    """Find the signal that ended the launch, and its first victim; None if no signal is known.
+
+    Hydra takes the exit code of an abort for a signal, too.
+    """
     if died := _CRASH.search(said):
         return int(died[2]), f"rank {died[1]}"
-    for pattern in _BY_RANK:
-        if died := pattern.search(said):
-            return int(died["signal"]), f"rank {died['rank']}"
+    if died := _BY_RANK.search(said):
+        return int(died["signal"]), f"rank {died['rank']}"
+    if all_died := {int(died["rank"]): int(died["signal"]) for died in _BY_RANKS.finditer(said)}:
+        return _killed_first(all_died, {place.rank for place in places})
+    if _ABORTED.search(said):
+        return None
     if died := _BY_PID.search(said):
         rank = next((place.rank for place in places if place.pid == int(died[1])), None)
-        return int(died[2]), f"a rank (pid {died[1]})" if rank is None else f"rank {rank}"
+        return int(died[2]), "a rank" if rank is None else f"rank {rank}"
     if code < 0:
         return -code, "rank 0" if _is_lone(command) else Path(command[0]).name
     if code > _SHELL and code - _SHELL in set(signal.Signals):
         return code - _SHELL, "a rank"
     return None
+
+
+def _killed_first(died: Mapping[int, int], ranks: Collection[int]) -> tuple[int, str] | None:
+    """The signal and the rank that others were killed for by SIGKILL; None where one left by itself."""
+    for rank, number in died.items():
+        if number != signal.SIGKILL:
+            return number, f"rank {rank}"
+    if set(ranks) - died.keys():
+        return None
+    return signal.SIGKILL, f"rank {next(iter(died))}" if len(died) == 1 else "a rank"
 
 
 def _is_lone(command: Sequence[str]) -> bool:

@@ -340,7 +340,7 @@ def _watch(
                 break
             if time.monotonic() - quiet_since > patience:
                 hang = hang_words(silent, command, tail.launch)
-                where = ask_ranks(child, tail.launch)
+                where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
                 break
             hold.release_if_idle()
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)

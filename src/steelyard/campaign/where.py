@@ -6,22 +6,26 @@ import platform
 import re
 import signal
 import time
+from pathlib import Path
 
 from steelyard.base.foreign import visible
+from steelyard.engines.build import Engine
 from steelyard.records.schema import Launch, StuckRank
+from steelyard.system.functions import functions_of
 from steelyard.system.process import Child
 
 _SAID = re.compile(
     r"steelyard: rank (?P<rank>\d+) is in point -?\d+ \((?P<op>[^)\n]*)\), "
     r"phase (?P<phase>[^,\n]+), sample (?P<sample>\d+): (?P<calls>[^\n]*)\n"
 )
+_PLACE = re.compile(r"(?P<file>.+)\+(?P<at>0x[0-9a-f]+)")  # of a function without a name
 _HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have written it, and those of others
 _LOOK_SECONDS = 0.01
 _MOST_CALLS = 24
 _MOST_LETTERS = 100  # of a call
 
 
-def ask_ranks(child: Child, launch: Launch | None) -> tuple[StuckRank, ...]:
+def ask_ranks(child: Child, launch: Launch | None, engine: Engine) -> tuple[StuckRank, ...]:
     """Ask each rank what it is doing; suspended and ended ones cannot answer.
 
     Ranks of other hosts are asked through the launcher, which passes the signal on or ends because of it. So
@@ -37,7 +41,7 @@ def ask_ranks(child: Child, launch: Launch | None) -> tuple[StuckRank, ...]:
     if any(name != here for name in host.values()):
         child.signal({child.pid}, signal.SIGUSR2)
         _await(child, len(host), _THERE_SECONDS)
-    return read_answers(child.err + child.out, host)
+    return read_answers(child.err + child.out, host, Path(engine.path))
 
 
 def _await(child: Child, count: int, seconds: float) -> None:
@@ -46,8 +50,18 @@ def _await(child: Child, count: int, seconds: float) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
-def read_answers(said: str, host: dict[int, str]) -> tuple[StuckRank, ...]:
-    """Read the answers in the output of a launch, by rank; `host` has the name of each rank's host."""
+def read_answers(said: str, host: dict[int, str], engine: Path) -> tuple[StuckRank, ...]:
+    """Read the answers in the output of a launch, by rank; `host` has the name of each rank's host.
+
+    Functions of the engine, whose file the ranks know no names of, are named by its symbols.
+    """
+    functions = functions_of(engine)
+
+    def named(call: str) -> str:
+        place = _PLACE.fullmatch(call)
+        own = functions.at(int(place["at"], 16)) if place and place["file"] == engine.name else None
+        return own or visible(call)[:_MOST_LETTERS]
+
     found = {
         int(match["rank"]): StuckRank(
             rank=int(match["rank"]),
@@ -55,9 +69,7 @@ def read_answers(said: str, host: dict[int, str]) -> tuple[StuckRank, ...]:
             op=visible(match["op"]),
             phase=visible(match["phase"]),
             sample=int(match["sample"]),
-            calls=tuple(
-                visible(call)[:_MOST_LETTERS] for call in match["calls"].split(" < ")[:_MOST_CALLS] if call
-            ),
+            calls=tuple(named(call) for call in match["calls"].split(" < ")[:_MOST_CALLS] if call),
         )
         for match in _SAID.finditer(said)
     }

@@ -25,13 +25,18 @@ class Evidence:
 
 
 def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> str | None:
-    """Write `3 test cases failed: name (detail); name (detail); and 1 more.`; None without rows."""
-    chosen = list(rows)
-    if not chosen:
+    """Write `3 test cases failed: name and name (detail); name (detail); and 1 more.`; None without rows."""
+    alike: dict[str, list[Row]] = {}
+    for row in rows:
+        alike.setdefault(detail(row), []).append(row)
+    if not alike:
         return None
-    shown = chosen[:MOST_NAMED]
-    named = [f"{_name(row, shown)} ({detail(row)})" for row in shown]
-    return f"{counted(len(chosen), 'test case')}{verb}: {_examples(named, len(chosen))}"
+    shown = list(alike.items())[:MOST_NAMED]
+    among = [row for _, own in shown for row in own[:MOST_NAMED]]
+    named = [f"{_names(own, among)} ({said})" for said, own in shown]
+    count = sum(map(len, alike.values()))
+    left = count - sum(len(own) for _, own in shown)
+    return f"{counted(count, 'test case')}{verb}: {_examples(named, left)}"
 
 
 def sentences(findings: Iterable[str]) -> str | None:
@@ -39,7 +44,7 @@ def sentences(findings: Iterable[str]) -> str | None:
     any.
     """
     found = list(dict.fromkeys(findings))
-    return _capital(_examples(found[:MOST_NAMED], len(found))) if found else None
+    return _capital(_examples(found[:MOST_NAMED], len(found[MOST_NAMED:]))) if found else None
 
 
 def _capital(text: str) -> str:
@@ -47,9 +52,15 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
-def _examples(shown: Sequence[str], count: int) -> str:
-    more = f"; and {count - len(shown)} more" if count > len(shown) else ""
+def _examples(shown: Sequence[str], left: int) -> str:
+    more = f"; and {left} more" if left else ""
     return "; ".join(shown) + more + "."
+
+
+def _names(rows: Sequence[Row], among: Sequence[Row]) -> str:
+    """`name and name and 3 more`."""
+    names = [_name(row, among) for row in rows[:MOST_NAMED]]
+    return " and ".join([*names, *([f"{len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else [])])
 
 
 def _name(row: Row, among: Sequence[Row]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn
 
+from steelyard.base.foreign import shortened
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration, format_values
 from steelyard.campaign.eta import Eta
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
+_BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
 _LOOK_SECONDS, _LOOK_SHARE = (
     0.5,
@@ -36,7 +38,7 @@ _LOOK_SECONDS, _LOOK_SHARE = (
 def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
     """Make a listener that shows the progress; `budget` is the time in seconds for all."""
     left = TextColumn("{task.fields[left]}", markup=False)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(12), left)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(_BAR), left)
     bar = Progress(
         *columns,
         console=console,
@@ -78,8 +80,8 @@ class _Shower:
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch = 0
         self.cases, self.ended = Counter[int](), 0  # test cases of each launch; how many of this one ended
-        self.done, self.total = 0, 0
-        self.failed: set[tuple[int, str]] = set()
+        self.done, self.total, self.converged = 0, 0, 0
+        self.failed: set[tuple[object, str]] = set()
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -100,8 +102,10 @@ class _Shower:
                 self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
-                if end is not None and end.status == "failed":
-                    self._say_failed(event, end)
+                if end is not None:
+                    self.converged += end.flag == "SETTLED"
+                    if end.status == "failed":
+                        self._say_failed(event, end)
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
@@ -111,13 +115,16 @@ class _Shower:
         self._show()
 
     def _say_failed(self, event: PointEnded, end: End) -> None:
-        """Print each failure of a test case once, and where ranks hung; the table counts failures."""
+        """Print each failure of a test case, or of all of an MPI, once, and where ranks hung."""
         why = end.why or "no reason given"
-        if (event.plan.point, why) not in self.failed:
-            self.failed.add((event.plan.point, why))
-            mpi = event.file.job.mpi
-            of = f" of {mpi.name}" if mpi else ""
-            self._say(f"  {point_words(event.plan)}{of} failed in launch {self.launch}: {why}")
+        mpi = event.file.job.mpi.name if event.file.job.mpi else ""
+        is_of_all = why.startswith("start-up")
+        failed = (mpi if is_of_all else event.plan.point, why)
+        if failed not in self.failed:
+            self.failed.add(failed)
+            of = f" of {mpi}" if mpi else ""
+            what = "all test cases" if is_of_all else point_words(event.plan)
+            self._say(f"  {what}{of} failed in launch {self.launch}: {why}")
             for rank in end.where[:_MOST_RANKS]:
                 self._say(f"    {stuck_words(rank)}")
             if len(end.where) > _MOST_RANKS:
@@ -128,8 +135,9 @@ class _Shower:
         self.to_come = OrderedDict((point.point, point) for point in event.points)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
-            points = counted(len(event.points), "test case")
-            self._say(f"launch {event.launch} of {self.launches}: {event.name}, {points}")
+            told = [event.name, counted(len(event.points), "test case")]
+            told += [f"{self.converged} of {self.done} converged so far", self._left()] if self.done else []
+            self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")
 
@@ -146,14 +154,14 @@ class _Shower:
             self._say(words)
 
     def _show(self) -> None:
-        """Show `mpi.allreduce 64 KiB   point 12 of 48, launch 3 of 10`."""
+        """Show `mpi.allreduce 64 KiB (12 of 48), launch 3 of 10, 81 converged`; shorten a long name."""
         if self.to_come and not self.bar.disable:
-            where = f"test case {self.ended + 1} of {self.cases[self.launch]}"
-            now = next(iter(self.to_come.values()))
-            words = f"{point_words(now)}   {where}, launch {self.launch} of {self.launches}"
-            self.bar.update(
-                self.task, description=words, total=self.total, completed=self.done, left=self._left()
-            )
+            now, left = next(iter(self.to_come.values())), self._left()
+            count = f"({self.ended + 1} of {self.cases[self.launch]})"
+            where = f"{count}, launch {self.launch} of {self.launches}, {self.converged} converged"
+            room = self.bar.console.width - len(where) - _BAR - len(left) - len("   ")
+            words = f"{shortened(point_words(now), max(room, _LEAST_NAME))} {where}"
+            self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
 
     def _left(self) -> str:
         """Estimate the rest from the times of points so far, and limit it by the budget."""

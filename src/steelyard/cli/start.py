@@ -101,7 +101,8 @@ def stopped_gently() -> Iterator[Callable[[], bool]]:
         nonlocal asked
         asked = True
         signal.signal(signal.SIGINT, _stop)
-        os.write(2, b"steelyard: it stops after this test case; Ctrl-C again ends it at once\n")
+        below = b"\n" if os.isatty(2) else b""  # the bar
+        os.write(2, below + b"steelyard: it stops after this test case; Ctrl-C again ends it at once\n")
 
     ours = signal.getsignal(signal.SIGINT) is _stop
     if ours:

@@ -70,13 +70,13 @@ def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str,
 
 
 def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
-    """The build id of each library that ranks had loaded, by the name of its file."""
+    """The build id of each library that ranks had loaded, or else its hash, by the name of its file."""
     found: dict[str, dict[str, None]] = {}
     for file in files:
         for library in file.launch.libraries if file.launch else ():
-            if library.build_id:
+            if known := library.build_id or library.hash:
                 name = f"{_LIBRARY} {library.path.rpartition('/')[2]}" if library.path else _BUILD
-                found.setdefault(name, {})[library.build_id[:_ID_LETTERS]] = None
+                found.setdefault(name, {})[known[:_ID_LETTERS]] = None
     return dict(found)
 
 

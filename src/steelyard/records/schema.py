@@ -72,11 +72,12 @@ class Core(_Part, frozen=True):
 
 class Library(_Part, frozen=True):
     """A file that is loaded in a process: `path` is empty for the program, `build_id` is the
-    linker's hash.
+    linker's hash. If the linker made none, `hash` is one of its code and constants.
     """
 
     path: str
     build_id: str | None = None
+    hash: str | None = None
 
 
 class Place(_Part, frozen=True):

@@ -16,7 +16,7 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import Reduced, ReducedSync
-from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, Sync, Transport
+from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, StuckRank, Sync, Transport
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
 from steelyard.stats.few import mean, middle, row_middles
@@ -133,6 +133,7 @@ class PointLaunch(Struct, frozen=True):
     hint: Hint | None = None  # what was promised to the library
     window_model: str | None = None  # the library's name for a window's memory model
     transport: Transport | None = None  # what carried the messages, if a library chose it
+    where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
 
     @property
     def values(self) -> FloatArray:
@@ -252,6 +253,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         hint=end.hint if end else None,
         window_model=end.window_model if end else None,
         transport=end.transport if end else None,
+        where=end.where if end else (),
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )
 

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
+from steelyard.records.schema import StuckRank
 
 NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
 
@@ -31,7 +32,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     `time` is its time in the mode that heads the row, None if it never was in that mode. `communication_ns`
     is the share of communicating phases in all phases, of `median`. `began_unix_ns` is the begin of the
     launch, ns since 1970, None if records do not have it. `finishes`: the end of each rank after the first
-    start, for a synchronised method.
+    start, for a synchronised method. `where`: the places of its ranks when it hung.
     """
 
     launch: int
@@ -55,6 +56,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     communication_ns: float | None = None
     began_unix_ns: int | None = None
     finishes: tuple[float, ...] = ()
+    where: tuple[StuckRank, ...] = ()
 
 
 def has_time(one: RowLaunch) -> bool:

@@ -196,6 +196,7 @@ def _launch(
         communication_ns=None if estimate is None or share is None else share * estimate.value,
         began_unix_ns=(cell.start.start_unix_ns or None) if cell.start else None,
         finishes=() if cell.taken.finishes is None else tuple(cell.taken.finishes.tolist()),
+        where=cell.where,
     )
 
 

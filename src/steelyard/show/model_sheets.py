@@ -35,6 +35,7 @@ from steelyard.show.cores_sheets import stream_sheets
 from steelyard.show.exchange_sheets import exchange_sheets
 from steelyard.show.functionality_sheets import functionality_sheets
 from steelyard.show.growth_sheets import growth_sheets
+from steelyard.show.hang_sheets import hang_sheets
 from steelyard.show.host_sheets import host_sheets
 from steelyard.show.inside_sheets import core_sheets, phase_sheets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
@@ -160,6 +161,7 @@ def pair_sheet(pairs: PairTable) -> Sheet:
 
 # Model -> its tables, in the order of the terminal and the report.
 MODEL_TABLES: Mapping[str, Callable[[Made], Iterable[Sheet]]] = {
+    "hangs": lambda made: hang_sheets(made.rows),
     "phases": lambda made: phase_sheets(made.rows),
     "overlap": lambda made: overlap_sheets(made(OVERLAP)),
     "floor": lambda made: floor_sheets(made(FLOOR)),

@@ -68,7 +68,7 @@ def _fork(function: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterat
     out, into = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
-        # Python warns of other threads, but they are those of numpy's BLAS, which starts them again after a fork.
+        # Python warns of other threads. They are those of numpy's BLAS, which starts them again after a fork.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:

@@ -279,6 +279,16 @@ def test_folders_that_batch_systems_would_change(name: str, tmp_path: Path) -> N
         _job(tmp_path / name)
 
 
+def test_why_a_job_ended_is_quoted_from_its_log(tmp_path: Path) -> None:
+    job = _job(tmp_path)
+    assert batch.reason_of(job) == ""
+    job.file("log").parent.mkdir()
+    job.file("log").write_bytes(
+        b"steelyard: an earlier job\nsteelyard: no \x1b[31m MPI \xff\nslurmstepd: bye\n"
+    )
+    assert batch.reason_of(job) == "no \\x1b[31m MPI \ufffd"
+
+
 def test_options_of_jobs_need_a_batch_system() -> None:
     assert not is_batch(RunOptions())
     with pytest.raises(InputError, match="--time is for jobs of a batch system"):

@@ -168,6 +168,11 @@ def test_a_host_on_which_nothing_can_start(code: int, said: str, why: str) -> No
     assert cause_of_death(code, said, ["mpiexec"], began=False) == f"start-up: {why}"
 
 
+def test_a_host_that_was_reached_is_lost() -> None:
+    """Open MPI 4.1.4 says the same of a daemon whose ssh ends in the middle of a launch."""
+    assert cause_of_death(1, _UNREACHED, ["mpiexec"]) == "node: mpiexec has lost a host"
+
+
 @pytest.mark.parametrize(
     ("said", "ends"),
     [  # as Slurm 22.05 said it to srun, and in the log of a job

@@ -213,6 +213,11 @@ def test_what_is_not_measured_yet_is_counted_and_can_be_resumed(tmp_path: Path) 
     assert f"1 of 3 test cases is not measured yet: {resumes}" in text
     assert "skipped" not in text
 
+    (tmp_path / "batch").mkdir()  # beside what the jobs of --batch measured
+    (tmp_path / "batch" / f"{folder.measured.folder.name}.sh").touch()
+    text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
+    assert f"the same command with --out {folder.measured.folder.parent} resumes" in text
+
 
 def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:
     lost = dict.fromkeys(range(9), ABSENT)
@@ -306,6 +311,7 @@ def test_a_rival_that_failed_says_so_in_its_place(tmp_path: Path) -> None:
 
 def test_more_than_two_mpis_are_adjacent_with_a_ratio_to_the_first(tmp_path: Path) -> None:
     text = overview_text([made(tmp_path, pingpongs(A, B, C), ops=OPS)], PIPE)
+    assert f"# ratio: each / {A}\n" in text
     lines = lines_of(text)
     assert [fields[:2] for fields in lines] == [
         [size, mpi] for size in ("0B", "8B", "1KiB") for mpi in (A, B, C)

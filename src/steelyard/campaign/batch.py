@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
-from steelyard.base.foreign import visible
+from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import expected_seconds
@@ -44,6 +44,8 @@ _LOST_SECONDS = 120.0  # until a job that the batch system does not report is gi
 _ROUGH = 3.0  # an estimate without a time budget may be wrong by this factor
 _EXTRA_SECONDS = 300.0  # of a job besides measuring: start, engines to build, report
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "STEELYARD_CACHE", "XDG_CACHE_HOME")  # needed to find programs
+_OURS = "steelyard: "  # begins a sentence of an error
+_QUOTED_LETTERS = 300
 _PLAIN = re.compile(r"[\w./+,@=-]+")  # of paths that batch systems pass on unchanged
 
 
@@ -292,6 +294,16 @@ def _exit_code(job: BatchJob) -> int | None:
         return int(job.file("exit").read_text())
     except (OSError, ValueError):
         return None
+
+
+def reason_of(job: BatchJob) -> str:
+    """Quote the last sentence of ours in what a job said; "" if there is none."""
+    try:
+        lines = job.file("log").read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    last = next((line for line in reversed(lines) if line.startswith(_OURS)), "")
+    return shortened(last.removeprefix(_OURS), _QUOTED_LETTERS)
 
 
 def watch(

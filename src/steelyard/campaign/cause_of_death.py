@@ -115,6 +115,8 @@ def cause_of_death(
             shortened(missing.groupdict().get(key) or "a host", _QUOTED_LETTERS) for key in ("path", "host")
         )
         return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
+    if began and _UNREACHED.search(said):  # what started the daemon has ended, as ssh does with its host
+        return f"node: {Path(command[0]).name} has lost a host"
     if unreached := _UNREACHED.search(said):
         return f"{when}node: {Path(command[0]).name} cannot reach a host{_quoted(said[: unreached.start()])}"
     if library := _NO_LIBRARY.search(said):

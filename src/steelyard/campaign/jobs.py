@@ -19,6 +19,7 @@ from steelyard.engines.build import Engine, Tell, describe, given_engine, mpi_en
 from steelyard.engines.description import Description, Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.batch_systems import read_allocation
+from steelyard.launch.choose import check_launcher
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
@@ -87,8 +88,10 @@ class PlannedJob(Struct, frozen=True):
 def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> CampaignSetup:
     """Choose and build the engines that a plan needs; `tell` hears of those that are built.
 
-    Raises InputError for an unknown MPI, clock or synchronisation.
+    Raises InputError for an unknown MPI, launcher, clock or synchronisation.
     """
+    if plan.launcher is not None:
+        check_launcher(plan.launcher)
     plan = with_arms(plan)
     solo = solo_engine(tell)
     engines: dict[str | None, Engine] = {None: solo}

@@ -21,6 +21,7 @@ from steelyard.campaign.batch import (
     is_measured,
     plan_for,
     read_options,
+    reason_of,
     submit,
     watch,
 )
@@ -77,9 +78,10 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
                 "resumes it"
             )
         elif one.code != 0 and not is_measured(one.job, plan.launches):
+            reason = reason_of(one.job)
             tell(
-                f"{where} ended with code {one.code} before it had measured all: {log} says why; the same "
-                f"command with --out {out} resumes it"
+                f"{where} ended with code {one.code} before it had measured all: {log} says why"
+                f"{f' ({reason})' if reason else ''}; the same command with --out {out} resumes it"
             )
         elif one.code != 0:
             tell(f"{where} ended with code {one.code}; {log} says why")

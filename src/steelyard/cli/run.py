@@ -11,7 +11,6 @@ import typer
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.foreign import visible
-from steelyard.base.units import parse_seconds
 from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
@@ -37,7 +36,7 @@ from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
-from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds
+from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds, check_durations
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
@@ -142,8 +141,7 @@ def planned(options: RunOptions) -> Plan:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
     changes = {name: value for name, value in given.items() if value is not None}
     plan = msgspec.structs.replace(plan, **changes)
-    for duration in (plan.hang_after, plan.time_budget, plan.spread):
-        parse_seconds(duration or "0s")
+    check_durations(plan)
     return plan
 
 

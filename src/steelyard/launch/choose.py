@@ -31,9 +31,8 @@ def choose_launcher(word: str | None, mpi: Mpi, allocation: Allocation | None) -
             row for row in able if row.within is not None and row.within == inside and why_not(row) is None
         )
         return next(found, own)
+    check_launcher(word)
     named = [row for row in LAUNCHERS if word in (row.name, row.word)]
-    if not named:
-        raise InputError(f"there is no launcher '{visible(word)}'; give one of {', '.join(launcher_names())}")
     fitting = [row for row in named if row in able]
     if not fitting:
         names = ", ".join(dict.fromkeys(row.word for row in able))
@@ -42,6 +41,12 @@ def choose_launcher(word: str | None, mpi: Mpi, allocation: Allocation | None) -
     if None not in reasons:
         raise InputError(f"the launcher {word} cannot be used: {reasons[0]}; leave --launcher out")
     return fitting[reasons.index(None)]
+
+
+def check_launcher(word: str) -> None:
+    """Raise InputError for a launcher that nobody knows."""
+    if word not in launcher_names():
+        raise InputError(f"there is no launcher '{visible(word)}'; give one of {', '.join(launcher_names())}")
 
 
 def launcher_names() -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from steelyard.records.job_file import JobFile
+from steelyard.results.libraries import PROGRAM, known_libraries
 from steelyard.results.transport import transport_of
 
 KnownSettings = Mapping[str, str]  # name, as in a sentence -> value; unknown ones are left out
@@ -14,7 +15,6 @@ KnownSettings = Mapping[str, str]  # name, as in a sentence -> value; unknown on
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
 _LIBRARY, _NETWORK, _BUILD = "library", "network", "engine build"
 _KINDS = (_LIBRARY, _NETWORK, _BUILD)  # older records lack them
-_ID_LETTERS = 12  # letters of a build id in sentences
 # Settings that each job finds, and their names.
 _JOB = {
     "governor": "frequency governor",
@@ -70,13 +70,11 @@ def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str,
 
 
 def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
-    """Find the build id of each library that ranks had loaded, by the name of its file."""
-    found: dict[str, dict[str, None]] = {}
+    """Find the build id or hash of each library that ranks had loaded, by the name of its file."""
+    found: dict[str, list[object]] = {}
     for file in files:
-        for library in file.launch.libraries if file.launch else ():
-            if known := library.build_id or library.hash:
-                name = f"{_LIBRARY} {library.path.rpartition('/')[2]}" if library.path else _BUILD
-                found.setdefault(name, {})[known[:_ID_LETTERS]] = None
+        for name, known in (known_libraries(file.launch) if file.launch else {}).items():
+            found.setdefault(_BUILD if name == PROGRAM else f"{_LIBRARY} {name}", []).append(known)
     return dict(found)
 
 

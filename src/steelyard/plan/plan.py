@@ -198,6 +198,17 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
+def check_durations(plan: Plan) -> None:
+    """Raise InputError, with the key, for a time that is none."""
+    for key in ("hang_after", "time_budget", "spread"):
+        try:
+            seconds = parse_seconds(getattr(plan, key) or "0s")
+        except InputError as error:
+            raise InputError(f"{key}: {error}") from None
+        if key == "hang_after" and seconds == 0:
+            raise InputError(f"hang_after: after {plan.hang_after} every launch would hang; give 10s or more")
+
+
 def budget_seconds(plan: Plan) -> float | None:
     """Return the time budget of a plan in seconds. Raises InputError."""
     return None if plan.time_budget is None else parse_seconds(plan.time_budget)

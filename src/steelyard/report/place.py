@@ -12,6 +12,7 @@ from steelyard.checks.binding import strays
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Launch, Place
 from steelyard.report.blocks import facts, plain_sheet
+from steelyard.report.provenance import provenance_sheet
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured
@@ -59,6 +60,7 @@ class HostSetting:
     bindings: tuple[Binding, ...]
     notes: tuple[str, ...]
     settings: Sheet  # of the system, when the first launch began
+    provenance: Sheet
     states: Sheet
 
 
@@ -90,6 +92,7 @@ def settings_of(measured: Measured) -> HostSetting:
         bindings=bindings,
         notes=tuple(notes),
         settings=facts(_settings(measured)),
+        provenance=provenance_sheet(measured.files),
         states=_states(measured),
     )
 
@@ -168,7 +171,8 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
             found["sched_yield", start.yield_] = None
         if file.job.preset:
             found["preset", file.job.preset] = None
-    order = ("engine", "MPI", "clock", "sched_yield", "preset")
+    found["seed", str(measured.campaign.seed)] = None
+    order = ("engine", "MPI", "clock", "sched_yield", "preset", "seed")
     return (*sorted(found, key=lambda pair: order.index(pair[0])), *_spans(measured))
 
 

@@ -188,8 +188,14 @@ def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:
         count = sum(1 for row in folder.rows if row.why == NOT_YET)
         if count:
             verb = "is" if count == 1 else "are"
-            resumes = f"the same command with --out {folder.measured.folder} resumes"
+            resumes = f"the same command with --out {_given(folder.measured.folder)} resumes"
             yield f"{count} of {counted(len(folder.rows), 'test case')} {verb} not measured yet: {resumes}"
+
+
+def _given(folder: Path) -> Path:
+    """Find the --out of the command that measured into a folder: with --batch the one above."""
+    is_of_job = (folder.parent / "batch" / f"{folder.name}.sh").is_file()
+    return folder.parent if is_of_job else folder
 
 
 def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:

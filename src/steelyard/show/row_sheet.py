@@ -138,7 +138,7 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
             remark(),
         ),
         tuple(lines),
-        _notes(table, rivals),
+        (*([f"ratio: {_ratio_words(table, rivals)}"] if rivals else []), *_notes(table, rivals)),
         grouped=len(table.axes(keys)) + table.is_sized - (0 if rivals else 1),
     )
     return without_empty(sheet)
@@ -220,8 +220,8 @@ def _rival_heading(table: RowTable, rivals: RivalNames) -> str:
 
 
 def _ratio_words(table: RowTable, rivals: RivalNames) -> str:
-    """`mpich-5.0.2 / openmpi-4.1.4`, `unset / lib.so (LD_PRELOAD)`: the names, and the variable of values."""
-    names = f"{rivals.names[1]} / {rivals.names[0]}"
+    """Name both, and the variable of values: `mpich-5.0.2 / openmpi-4.1.4`, `each / lib.so (LD_PRELOAD)`."""
+    names = f"{rivals.names[1] if len(rivals.names) == 2 else 'each'} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
     return names if heading in ("MPI", "folder") else f"{names} ({heading})"
 

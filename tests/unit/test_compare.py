@@ -135,7 +135,7 @@ def test_folders_were_not_measured_by_turns_and_say_so() -> None:
     assert {one.launches_needed for one in found.points} == {None}
     text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80)).replace("# ", "").split())
     assert "different times" in text
-    assert "More launches would not tell" in text
+    assert "More launches would not decide" in text
     slow = [_row("a-1", row.bytes, [2 * (one.median or 0) for one in row.launches]) for row in after]
     found = compare(rivals_of({"before": before, "after": slow}), False, _ASKED)
     assert {one.verdict for one in found.points} == {SLOWER}

@@ -198,6 +198,21 @@ def test_a_slow_host_stands_out_and_the_others_do_not(tmp_path: Path) -> None:
     assert "slower than the others" in page
 
 
+@pytest.mark.parametrize(("between", "slow"), [(0.005, {"n2"}), (1.0, set())])
+def test_a_host_is_not_called_slow_for_noise(between: float, slow: set[str], tmp_path: Path) -> None:
+    """Two of its three pairs take about twice as long, by launches that are alike or far apart."""
+    names = ("n1", "n2", "n3", "n4")
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    points = []
+    for a, b in pairs:
+        is_late = "n2" in (a, b) and "n4" not in (a, b)
+        times = steady(3000.0, count=200, between=between) if is_late else steady(1000.0, between=0.005)
+        points.append(FakePoint("mpi.pingpong", times, placement=Placement("other-host", hosts=(a, b))))
+    (matrix,) = host_matrices(results(write_folder(tmp_path / "out", points, launches=3)))
+    assert {one.host for one in matrix.times if one.stands_out} == slow
+    assert max(one.ratio for one in matrix.times) > 1.1
+
+
 def test_a_few_pairs_do_not_tell_hosts_apart(tmp_path: Path) -> None:
     """They are in the table of pairs, which is one, whatever the number of hosts."""
     few = [_on("n1", "n1", 100.0), _on("n1", "n2", 900.0), _on("n1", "n3", 900.0), _on("n4", "n2", 9000.0)]

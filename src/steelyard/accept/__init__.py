@@ -1,4 +1,4 @@
-"""Is this machine well: criteria for accepting one, each a function with its row, by topic."""
+"""Criteria for accepting a machine, each a function and its row, by topic."""
 
 from steelyard.accept import answers, floors, noise, places, protocol, reference, settings
 from steelyard.accept.criterion import (
@@ -15,10 +15,10 @@ from steelyard.accept.weighed import Weighed
 
 __all__ = ["CANNOT_TELL", "CRITERIA", "NOT_WELL", "PLAN", "WELL", "Acceptance", "Topic", "Weighed", "accept"]
 
-PLAN = "acceptance"  # the shipped plan that measures what the criteria ask for
+PLAN = "acceptance"  # the shipped plan that measures for the criteria
 CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
 
 
 def accept(weighed: Weighed, reference: Weighed | None = None) -> Acceptance:
-    """What the criteria say of a results folder, held against a reference if there is one."""
+    """Judge a results folder by all criteria, with a reference if there is one."""
     return judge(CRITERIA, Candidate(weighed, reference))

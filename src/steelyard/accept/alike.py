@@ -1,4 +1,4 @@
-"""What was measured of places that should be alike: cores of a host, hosts, and links of one class."""
+"""Measurements of places that should be alike: cores of a host, hosts, and links of one class."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
 
 CORE, HOST, LINK = "core", "host", "link"
 BETWEEN = " – "  # the two ends of a link
-# Ops in which each rank works for itself, on its core and its memory.
+# Ops in which each rank works alone, on its core and its memory.
 _ALONE = ("mem.", "self.")
-# Ops in which ranks exchange messages pair by pair.
+# Ops in which ranks exchange messages in pairs.
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
-# The one in which each host meets each other, a pair of each in a round.
+# The op in which each host meets each other one, one pair of each per round.
 _ROUNDS = "mpi.pattern.round_robin"
 
-Launches = Sequence[Mapping[str, float]]  # of each launch, what each place took in ns
+Launches = Sequence[Mapping[str, float]]  # of each launch, the time of each place in ns
 
 
 @dataclass(frozen=True)
 class Alike:
-    """A test of places that should be alike: `what` it is, `kind` of place, and what each took.
+    """A test of places that should be alike: `what` it is, `kind` of place, and the times.
 
     `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
     """
@@ -48,13 +48,13 @@ class Alike:
 
     @property
     def can_tell(self) -> bool:
-        """Are there places and launches enough?"""
+        """Are there enough places and launches?"""
         launches, places = self.table.shape
         return bool(launches >= LEAST_LAUNCHES and places >= LEAST_PLACES)
 
 
 def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
-    """All tests of places in a folder, whether there are enough of them or not."""
+    """Make all tests of places in a folder, also those with too few of them."""
     by_point = {row.point: row for row in rows}
     cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
     found: list[Alike] = []
@@ -77,7 +77,7 @@ def _topology(told: Mapping[str, object] | None) -> Topology:
 
 
 def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
-    """The launches that have all places, each with a time; nothing where there is none."""
+    """Table the launches that have all places, each with a time; nothing if there is none."""
     names = tuple(dict.fromkeys(name for one in launches for name in one))
     whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
     if whole:
@@ -89,7 +89,7 @@ def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
 
 
 def _of_ranks(row: Row, point: PointLaunches) -> Iterator[Alike]:
-    """The cores of each host, each bound to one rank; and hosts, each by the median of its ranks."""
+    """Test the cores of each host, each bound to one rank; and hosts, each by the median of its ranks."""
     launches = [_by_host(cell) for cell in point.cells]
     hosts = tuple(dict.fromkeys(host for one in launches for host in one))
     several = len(hosts) > 1
@@ -104,7 +104,7 @@ def _of_ranks(row: Row, point: PointLaunches) -> Iterator[Alike]:
 
 
 def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
-    """The ranks of each host, and the median of each in ns."""
+    """Group the ranks of each host, with the median of each in ns."""
     found: dict[str, list[tuple[Place, float]]] = {}
     medians = cell.taken.rank_medians if cell.status == "ok" else np.empty(0)
     times = dict(zip(cell.taken.kept or range(medians.size), medians, strict=True))
@@ -115,7 +115,7 @@ def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
 
 
 def _cores(ranks: Sequence[tuple[Place, float]], several_hosts: bool) -> Mapping[str, float]:
-    """What each core took; nothing where ranks were not bound to a core each."""
+    """Map each core to its time; nothing if ranks were not bound to a core each."""
     found = {_core_name(place, several_hosts): time for place, time in ranks}
     return found if len(found) == len(ranks) else {}
 
@@ -132,7 +132,7 @@ def _core_name(place: Place, several_hosts: bool) -> str:
 
 
 def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
-    """Pairs of ranks at the same time, each message timed; each class of pairs for itself."""
+    """Test pairs of ranks at the same time, each message timed; each class of pairs separately."""
     launches = [_by_class(cell, cpus) for cell in point.cells]
     for kind in dict.fromkeys(kind for one in launches for kind in one):
         what = f"{row_name(row)} ({kind})" if kind else row_name(row)
@@ -140,7 +140,7 @@ def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
 
 
 def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
-    """The median of each pair in ns, by class and name."""
+    """Group the medians of pairs in ns by class and name."""
     if cell.taken.pairs < 2:
         return {}
     several = len({place.host for place in _places(cell)}) > 1
@@ -152,12 +152,12 @@ def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mappin
 
 
 def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
-    """The places of each pair that exchanges messages, and its median in ns."""
+    """List the places of each pair that exchanges messages, and its median in ns."""
     if cell.status != "ok" or cell.point is None or cell.point.partners is None:
         return
     pairs = pairs_of(cell.point)
     if len(pairs) != cell.taken.pairs:
-        return  # the method gives one value of all pairs
+        return  # the method gives one value for all pairs
     places = {place.rank: place for place in _places(cell)}
     medians = np.median(cell.values.reshape(-1, len(pairs)), axis=0)
     for (one, other), time in zip(pairs, medians, strict=True):
@@ -166,7 +166,7 @@ def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
 
 
 def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
-    """How the places of two ranks lie to each other; empty where nobody knows. Hosts are alike."""
+    """Find the class of the places of two ranks; empty if unknown. Hosts are alike."""
     if one.host != other.host:
         return "other-host"
     first, second = (cpus.get(min(told_cpus(place.cpus), default=-1)) for place in (one, other))
@@ -174,9 +174,9 @@ def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
 
 
 def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
-    """Hosts that have met all others in rounds: each by the median of its pairs.
+    """Test hosts that have met all others in rounds: each by the median of its pairs.
 
-    A host that is slow to all is slow in each of its pairs, and each other host in one of its own.
+    A slow host is slow in each of its pairs, and each other host only in one of its own.
     """
     tests: dict[RowKey, tuple[str, dict[int, dict[str, list[float]]]]] = {}
     for point in measured.points:
@@ -198,7 +198,7 @@ def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alik
 
 
 def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:
-    """Pairs of CPUs that a test case was placed on, each class for itself, launch by launch."""
+    """Test pairs of CPUs that a test case was placed on, each class separately, launch by launch."""
     launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
     for row in rows:
         placed = row.placed

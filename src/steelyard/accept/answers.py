@@ -1,4 +1,4 @@
-"""Whether all that was measured did what it should: answers of ops, of kernels and applications."""
+"""Answers of ops, kernels and applications: were all of them right?"""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _REMEDY = (
 
 @criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
 def answers(seen: Candidate) -> Finding:
-    """All that is no kernel."""
+    """Judge all that is no kernel."""
     return _found([row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
 
 
 @criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
 def kernels(seen: Candidate) -> Finding:
-    """NAS kernels and proxy applications, by their own verification."""
+    """Judge NAS kernels and proxy applications, by their own verification."""
     return _found([row for row in seen.weighed.rows if row.role == KERNEL])
 
 
 def _found(rows: Sequence[Row]) -> Finding:
-    """A test case that failed in any launch is a fault; what was skipped or not reached is none."""
+    """Count a failure in any launch as a fault; skipped or missing test cases are none."""
     bad = [
         (row, one.why or "no reason given", outcome_of(one))
         for row in rows

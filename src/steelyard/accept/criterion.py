@@ -1,7 +1,7 @@
-"""Criteria: what a machine is asked before it is accepted, and what is answered.
+"""Criteria: questions about a machine before it is accepted, and their answers.
 
-A criterion is a row of a table: a function that looks at what was measured, and the texts beside it. It says
-that the machine is well, that it is not, or that this cannot be told; each with its evidence.
+A criterion is a row of a table: a function that looks at what was measured, and its texts. It says that the
+machine is well, that it is not, or that it cannot tell; each with its evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
 
 @dataclass(frozen=True)
 class Candidate:
-    """What criteria look at: the machine that is weighed, and the reference if there is one."""
+    """The input of criteria: the machine to judge, and the reference if there is one."""
 
     weighed: Weighed
     reference: Weighed | None = None
@@ -28,7 +28,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a criterion says, in sentences without their first capital; `remedy` in place of its own."""
+    """The answer of a criterion, in sentences without their first capital; `remedy` replaces its own."""
 
     verdict: str
     evidence: str
@@ -36,7 +36,7 @@ class Finding:
 
 
 class Topic(Struct, frozen=True, kw_only=True):
-    """One criterion's answer; `remedy` is empty where the machine is well."""
+    """One criterion's answer; `remedy` is empty if the machine is well."""
 
     topic: str
     question: str
@@ -46,7 +46,7 @@ class Topic(Struct, frozen=True, kw_only=True):
 
 
 class Acceptance(Struct, frozen=True, kw_only=True):
-    """All answers, and the verdict that they come to."""
+    """All answers, and their common verdict."""
 
     verdict: str
     topics: tuple[Topic, ...]
@@ -54,7 +54,7 @@ class Acceptance(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A row of the table; `find` returns None where the question does not arise."""
+    """A row of the table; `find` returns None if the question does not apply."""
 
     topic: str
     question: str
@@ -65,19 +65,19 @@ class Criterion:
 def criterion(
     topic: str, question: str, *, remedy: str
 ) -> Callable[[Callable[[Candidate], Finding | None]], Criterion]:
-    """Makes the function below it a row."""
+    """Make the function below it a row."""
     return lambda find: Criterion(topic, question, remedy, find)
 
 
 def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
-    """All rows of some modules, in the order in which they are written."""
+    """List all rows of some modules, in the order of the source."""
     return tuple(
         value for module in modules for value in vars(module).values() if isinstance(value, Criterion)
     )
 
 
 def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
-    """What the criteria say, in their order."""
+    """Ask the criteria, in their order."""
     topics = tuple(
         Topic(
             topic=row.topic,
@@ -93,18 +93,18 @@ def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
 
 
 def _capital(text: str) -> str:
-    """A sentence as it begins, unless it begins with a name such as mpi.bcast."""
+    """Capitalise a sentence, unless it begins with a name such as mpi.bcast."""
     return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def overall(topics: Iterable[Topic]) -> str:
-    """The verdict that weighs most: all is well only where each topic is."""
+    """Find the gravest verdict: all is well only if each topic is."""
     said = {one.verdict for one in topics}
     return next(verdict for verdict in (NOT_WELL, CANNOT_TELL, WELL) if verdict in said or verdict == WELL)
 
 
 def from_checks(found: Iterable[Diagnostic], well: str) -> Finding:
-    """The finding that diagnostics come to: each is a fault, and has its remedy."""
+    """Convert diagnostics to a finding: each is a fault, and has its remedy."""
     chosen = list(found)
     if not chosen:
         return Finding(WELL, well)

@@ -1,4 +1,4 @@
-"""Whether MPI is as fast as what lies below it allows, and nothing faster than can be."""
+"""MPI against the layers below it, and results that are too good."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.results.facets import Roof
 
 MOST_TIMES = (
-    5.0  # as long as the fastest layer: matching and progress cost no more, sockets instead of memory do
+    5.0  # as long as the fastest layer: matching and progress cost less, sockets instead of memory more
 )
 _IMPOSSIBLE = ("above-roof", "not-positive", "impossible")  # checks
 
@@ -29,7 +29,9 @@ _IMPOSSIBLE = ("above-roof", "not-positive", "impossible")  # checks
     "shared memory), and whether its ranks wait by sleeping. The report draws all layers.",
 )
 def floor(seen: Candidate) -> Finding:
-    """Each message against the fastest layer that could have brought it; layers are of the default place."""
+    """Compare each message with the fastest layer that could have brought it; layers are of the default
+    placement.
+    """
     rows = [row for row in seen.weighed.rows if row.placed is None]
     known = [one for one in efficiencies(rows) if one.efficiency]
     if not known:
@@ -58,7 +60,7 @@ def floor(seen: Candidate) -> Finding:
     remedy="Run the plan: steelyard accept.",
 )
 def roofs(seen: Candidate) -> Finding:
-    """What the checks say of numbers that cannot be."""
+    """Report the checks of results that are too good."""
     rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
     found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]
     if not rows and not found:
@@ -67,7 +69,7 @@ def roofs(seen: Candidate) -> Finding:
 
 
 def _words(one: Efficiency) -> str:
-    """`mpi.pingpong of openmpi-4.1.4 takes 2.4 times as long as shm.flag at 8 B (310 ns)`."""
+    """Write `mpi.pingpong of openmpi-4.1.4 takes 2.4 times as long as shm.flag at 8 B (310 ns)`."""
     times = format_factor(1 / (one.efficiency or 1.0))
     return (
         f"{one.op} of {one.mpi} takes {times} times as long as {one.floor_words} "

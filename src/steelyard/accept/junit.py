@@ -1,4 +1,4 @@
-"""An acceptance as JUnit XML, which CI systems show: a topic is a test case there."""
+"""An acceptance as JUnit XML for CI systems: a topic is a test case there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from steelyard.base.junit import junit_xml as suites_xml
 
 
 def junit_xml(title: str, found: Acceptance, strict: bool) -> bytes:
-    """The topics as JUnit: not well fails, cannot tell is skipped, or fails where `strict`."""
+    """Write the topics as JUnit: not well fails, cannot tell is skipped, or fails if `strict`."""
     return suites_xml([Suite(title, tuple(_case(one, strict) for one in found.topics))])
 
 

@@ -1,4 +1,4 @@
-"""What the system takes from each core while it works."""
+"""The time that the system takes from each core."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from steelyard.results.load import PointLaunches
 from steelyard.stats import launch_interval
 from steelyard.stats.interval import Estimate
 
-MOST_LOST = 0.01  # of a core's time; where many ranks wait for each other, the losses of all add up
+MOST_LOST = 0.01  # of a core's time; if many ranks wait for each other, the losses of all add up
 _MOST_NAMED = 4  # cores in a sentence
 
 
@@ -30,7 +30,7 @@ _MOST_NAMED = 4  # cores in a sentence
     "from the cores of ranks: a cpuset, irqaffinity, isolcpus, nohz_full; or leave a core to the system.",
 )
 def noise(seen: Candidate) -> Finding:
-    """The share of time lost by each core over launches, of all ops that measure it."""
+    """Judge the share of time lost by each core over launches, by all ops that measure it."""
     shares: dict[tuple[str, str], list[float]] = {}
     for point in seen.weighed.measured.points:
         _add_shares(point, shares)

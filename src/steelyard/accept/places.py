@@ -1,7 +1,7 @@
-"""Whether places that should be alike are: cores, hosts, and links of the same class.
+"""Places that should be alike: cores, hosts, and links of the same class.
 
-All of them are held against their sisters at once (`Weighed.sisters`), so that the promise holds for the
-machine: of 100 without fault at most one is told of any place that is slower.
+All of them are compared with their sisters at once (`Weighed.sisters`), so the error level holds for the
+machine: of 100 machines without fault, at most one has any place that is called slower.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _MOST_NAMED = 4  # places in a sentence
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """How far a kind of place may be off its sisters: the least fault, and what may be ignored.
+    """Limits for a kind of place: the least fault, and the largest difference that may be ignored.
 
-    An interval that reaches beyond the latter leaves too much open to call places alike.
+    An interval beyond the latter leaves too much open to call places alike.
     """
 
     least: float
     ignored: float
 
 
-# In a mesh some cores lie nearer to each other than others: sound links of a class differ by some 10 %.
+# In a mesh some cores are nearer to each other than others: sound links of a class differ by some 10 %.
 _BOUNDS = {CORE: _Bounds(0.05, 0.10), HOST: _Bounds(0.05, 0.10), LINK: _Bounds(0.20, 0.40)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Odd:
-    """A place that is slower than its sisters: by what, in logarithms, and in which test."""
+    """A place that is slower than its sisters: by how much, in logarithms, and in which test."""
 
     name: str
     estimate: float
@@ -54,7 +54,9 @@ class _Odd:
     "power, other jobs; in messages, its cable and port. Measure again; if it stays, take it out of use.",
 )
 def hosts(seen: Candidate) -> Finding | None:
-    """Hosts, by what their ranks do alone and by their messages to all others; None where there is one."""
+    """Judge hosts, by the work of their ranks alone and by their messages to all others; None for
+    one host.
+    """
     several = any(one.kind == HOST for one in seen.weighed.tests)
     return _judge(seen.weighed, HOST, "") if several else None
 
@@ -66,7 +68,7 @@ def hosts(seen: Candidate) -> Finding | None:
     "it, memory of another node. Measure again; if it stays, take it out of use.",
 )
 def cores(seen: Candidate) -> Finding:
-    """The cores of each host."""
+    """Judge the cores of each host."""
     return _judge(seen.weighed, CORE, "the plan acceptance measures them")
 
 
@@ -77,13 +79,13 @@ def cores(seen: Candidate) -> Finding:
     "what both ends share: a cable, a port, a core that is slow itself.",
 )
 def links(seen: Candidate) -> Finding:
-    """Pairs of ranks that exchange messages, each class for itself."""
+    """Judge pairs of ranks that exchange messages, each class separately."""
     how = "the plan acceptance measures some, and 'steelyard run mpi.pingpong --placement all' all of them"
     return _judge(seen.weighed, LINK, how)
 
 
 def _judge(weighed: Weighed, kind: str, how: str) -> Finding:
-    """What is said of cores, hosts or links; `how` they are measured."""
+    """Judge cores, hosts or links; `how` they are measured."""
     own = [(test, said) for test, said in weighed.sisters if test.kind == kind]
     if not own:
         return _too_few([one for one in weighed.tests if one.kind == kind], kind, how)
@@ -121,7 +123,9 @@ def _too_few(tests: Sequence[Alike], kind: str, how: str) -> Finding:
 
 
 def _odd_places(own: Sequence[tuple[Alike, Sisters]]) -> tuple[tuple[_Odd, ...], ...]:
-    """The places that are slower than their sisters, the slowest first: each with its tests, worst first."""
+    """Find the places that are slower than their sisters, the slowest first: each with its tests, worst
+    first.
+    """
     places: dict[str, list[_Odd]] = {}
     for one in sorted(_odd_ones(own), key=lambda one: -one.estimate):
         places.setdefault(one.name, []).append(one)
@@ -136,7 +140,7 @@ def _odd_ones(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
 
 
 def _odd_words(odd: Sequence[Sequence[_Odd]]) -> str:
-    """`core 17 is 12 % (10 to 14 %) slower in mem.stream.triad 32 MiB than its 31 peers; ... .`."""
+    """Write `core 17 is 12 % (10 to 14 %) slower in mem.stream.triad 32 MiB than its 31 peers; ... .`."""
     named = "; ".join(_place_words(*one) for one in odd[:_MOST_NAMED])
     more = f"; and {len(odd) - _MOST_NAMED} more" if len(odd) > _MOST_NAMED else ""
     ends = [set(one[0].name.split(BETWEEN)) for one in odd]

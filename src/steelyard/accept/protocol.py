@@ -1,4 +1,4 @@
-"""Whether the time of a short message grows without a jump, as a protocol makes for long ones."""
+"""Times of short messages must not jump, as those of long ones may where protocols change."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from steelyard.results.row import Row, has_time
 from steelyard.stats import launch_interval
 from steelyard.stats.interval import Estimate
 
-# As long as its parts, sent one after the other: a rendezvous costs a round trip more, which it must earn.
+# As long as its parts, one after the other: a rendezvous costs a round trip more, which must pay off.
 MOST_TIMES = 2.0
-# Bytes of the longest message that is asked: libraries that are left alone change at 4 KiB or later.
+# Bytes of the longest message that is judged: libraries change by themselves at 4 KiB or later.
 LONGEST = 2048
-_WIDE = 100.0  # from one end of an interval to the other: it says nothing
-_LIMITS = ("eager", "rndv", "thresh", "rendezvous")  # in names of variables by which a library is told
+_WIDE = 100.0  # from one end of an interval to the other: beyond, it says nothing
+_LIMITS = ("eager", "rndv", "thresh", "rendezvous")  # in names of variables for such limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,9 @@ class _Step:
     "folder was set to by steelyard diff.",
 )
 def protocol(seen: Candidate) -> Finding:
-    """Each size of a message against the next larger one, in each launch; all verdicts are one family."""
+    """Compare each size of a message with the next larger one, in each launch; all verdicts are
+    one family.
+    """
     steps = [one for one in _steps(seen.weighed.rows) if len(one.ratios) > 1]
     if not steps:
         return Finding(
@@ -51,7 +53,7 @@ def protocol(seen: Candidate) -> Finding:
             f"no message was measured at two sizes of up to {format_bytes(LONGEST)} in two launches.",
             "Run the plan: steelyard accept.",
         )
-    level = 1 - 2 * FALSE_ALARM / len(steps)  # of each the lower bound is asked
+    level = 1 - 2 * FALSE_ALARM / len(steps)  # the lower bound of each is used
     found = [(one, launch_interval(one.ratios, level)) for one in steps]
     bad = [(step, said) for step, said in found if said.low > MOST_TIMES]
     worst = _words(*max(bad or found, key=lambda one: one[1].value))
@@ -69,7 +71,7 @@ def protocol(seen: Candidate) -> Finding:
 
 
 def _steps(rows: Sequence[Row]) -> Iterator[_Step]:
-    """Neighbouring sizes of which the larger is a multiple, of one test case."""
+    """Pair neighbouring sizes of one test case, the larger a multiple of the smaller."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.layer == MPI and row.role == LATENCY and row.status == "ok" and 0 < row.bytes <= LONGEST:
@@ -84,14 +86,16 @@ def _steps(rows: Sequence[Row]) -> Iterator[_Step]:
 
 
 def _ratios(smaller: Row, larger: Row, parts: int) -> tuple[float, ...]:
-    """In each launch that has both, the time of the larger over that of its parts."""
+    """Compute, in each launch that has both, the time of the larger over that of its parts."""
     before = {one.launch: one.median or math.nan for one in smaller.launches if has_time(one)}
     after = {one.launch: one.median or math.nan for one in larger.launches if has_time(one)}
     return tuple(after[i] / (parts * before[i]) for i in before if i in after)
 
 
 def _words(step: _Step, said: Estimate) -> str:
-    """`128 B take 3.5 times (2.9 to 4.2) as long as 2 messages of 64 B in mpi.pingpong of openmpi-4.1.4`."""
+    """Write `128 B take 3.5 times (2.9 to 4.2) as long as 2 messages of 64 B in mpi.pingpong of
+    openmpi-4.1.4`.
+    """
     span = f"({format_factor(said.low)} to {format_factor(said.high)})"
     if said.high > _WIDE * said.low:
         span = "(which launches tell hardly)"
@@ -103,7 +107,7 @@ def _words(step: _Step, said: Estimate) -> str:
 
 
 def _told(files: Sequence[JobFile]) -> str:
-    """What the launches had in their environment that is about such limits, as a sentence."""
+    """Name the variables for such limits in the launches' environment, as a sentence."""
     given = {
         f"{name}={value}": None
         for file in files

@@ -1,4 +1,4 @@
-"""Whether a machine is what a reference of it was."""
+"""A machine against a reference of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from steelyard.compare.verdicts import CaseVerdict, compare
 from steelyard.nights.settings import differences, settings_of
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
-_MARGIN = 0.35  # of a time: less cannot be promised of two sittings, each of some 70 test cases
+_MARGIN = 0.35  # of a time: two sittings of some 70 test cases cannot show less
 _MOST_NAMED = 3  # test cases, or settings, in a sentence
-_LONGEST = 40  # letters of a setting that is told
+_LONGEST = 40  # letters of a setting in a sentence
 
 
 @criterion(
@@ -28,7 +28,7 @@ _LONGEST = 40  # letters of a setting that is told
     "REFERENCE DIR'. Measure again with the settings of the reference.",
 )
 def reference(seen: Candidate) -> Finding | None:
-    """The verdicts of a comparison of folders; None without a reference."""
+    """Judge by a comparison of folders; None without a reference."""
     if seen.reference is None:
         return None
     base, own = seen.reference, seen.weighed
@@ -63,13 +63,15 @@ def reference(seen: Candidate) -> Finding | None:
 
 
 def _kind(one: Weighed) -> str:
-    """`AMD EPYC 7B13, 2 cores`."""
+    """Describe the machine: `AMD EPYC 7B13, 2 cores`."""
     machine = one.measured.campaign.machine
     return f"{machine.get('cpu_model') or 'not told'}, {counted(len(machine.get('cores') or ()), 'core')}"
 
 
 def _slower_words(slower: Sequence[CaseVerdict], count: int, base: Weighed) -> str:
-    """`2 of 60 test cases are slower than in A: mpi.bcast 8 B takes 2.3 times (2.1 to 2.5) as long.`."""
+    """Write `2 of 60 test cases are slower than in A: mpi.bcast 8 B takes 2.3 times (2.1 to 2.5)
+    as long.`.
+    """
     worst = sorted(slower, key=lambda one: -(one.ratio or 0.0))
     named = "; ".join(map(_case_words, worst[:_MOST_NAMED]))
     more = f"; and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
@@ -84,7 +86,7 @@ def _case_words(one: CaseVerdict) -> str:
 
 
 def _set_differently(base: Weighed, own: Weighed) -> str:
-    """What the two were set differently, variables and the library's own settings first, as a sentence."""
+    """Name the different settings, variables and the library's own settings first, as a sentence."""
     before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, own))
     found = differences(before, now)[::-1]
     named = "; ".join(f"{name} was {_cut(a)}, is {_cut(b)}" for name, a, b in found[:_MOST_NAMED])

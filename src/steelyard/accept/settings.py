@@ -1,4 +1,4 @@
-"""How the machine is set up, and what disturbed it while it was weighed."""
+"""The settings of the machine, and disturbances of the measurement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from steelyard.accept.criterion import CANNOT_TELL, Candidate, Finding, criterio
 from steelyard.base.diagnostic import NOTE
 from steelyard.doctor import examine_recorded
 
-# The checks that say that something else had the cores, or slowed them down.
+# The checks for other work on the cores, and for slow cores.
 _DISTURBED = (
     "busy-neighbour",
     "busy-unnamed",
@@ -26,7 +26,7 @@ _DISTURBED = (
     remedy="Measure it with this version of Steelyard.",
 )
 def settings(seen: Candidate) -> Finding:
-    """What the doctor says of the machine and settings that the records have; its notes are no faults."""
+    """Judge the machine and settings in the records as the doctor does; its notes are no faults."""
     measured = seen.weighed.measured
     told = next((file.job.settings for file in measured.files if file.job.settings), {})
     try:
@@ -44,7 +44,7 @@ def settings(seen: Candidate) -> Finding:
     remedy="Run the plan: steelyard accept.",
 )
 def quiet(seen: Candidate) -> Finding:
-    """What the checks of interference found."""
+    """Judge by the checks of interference."""
     if not seen.weighed.rows:
         return Finding(CANNOT_TELL, "Nothing was measured.")
     found = (one for one in seen.weighed.found if one.name in _DISTURBED)

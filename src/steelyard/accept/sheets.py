@@ -12,7 +12,7 @@ _TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
 
 
 def acceptance_sheet(found: Acceptance, name: str) -> Sheet:
-    """A line for each topic, below the verdict."""
+    """Make a line for each topic, below the verdict."""
     lines = tuple(Line((one.topic, one.verdict, one.question), _TONES[one.verdict]) for one in found.topics)
     return Sheet(
         f"{name}: {found.verdict}",
@@ -23,7 +23,7 @@ def acceptance_sheet(found: Acceptance, name: str) -> Sheet:
 
 
 def letter_sheet(found: Acceptance) -> Sheet:
-    """A line for each topic with all that is said of it: what is not well first."""
+    """Make a line for each topic with evidence and remedy: what is not well first."""
     order = (NOT_WELL, CANNOT_TELL, WELL)
     topics = sorted(found.topics, key=lambda one: order.index(one.verdict))
     lines = tuple(
@@ -34,7 +34,7 @@ def letter_sheet(found: Acceptance) -> Sheet:
 
 
 def count_words(found: Acceptance) -> str:
-    """`7 of 9 topics are well, 1 is not, 1 is undecided`."""
+    """Write `7 of 9 topics are well, 1 is not, 1 undecided`."""
     count = {verdict: sum(one.verdict == verdict for one in found.topics) for verdict in _TONES}
     text = (
         f"{count[WELL]} of {counted(len(found.topics), 'topic')} {'is' if count[WELL] == 1 else 'are'} well"
@@ -45,7 +45,7 @@ def count_words(found: Acceptance) -> str:
 
 
 def acceptance_sentences(found: Acceptance) -> Iterator[str]:
-    """What is not well, then what cannot be told: why, and what to do."""
+    """Explain what is not well, then what is undecided: why, and what to do."""
     for verdict in (NOT_WELL, CANNOT_TELL):
         for one in found.topics:
             if one.verdict == verdict:
@@ -53,5 +53,5 @@ def acceptance_sentences(found: Acceptance) -> Iterator[str]:
 
 
 def topic_words(one: Topic) -> str:
-    """`cores, not well: core 5 is ... Look for ...`."""
+    """Write `cores, not well: core 5 is ... Look for ...`."""
     return " ".join(text for text in (f"{one.topic}, {one.verdict}:", one.evidence, one.remedy) if text)

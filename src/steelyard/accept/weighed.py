@@ -1,4 +1,4 @@
-"""What is weighed: a results folder, and what is made of it once for all criteria."""
+"""The results folder to judge, and what is computed from it once for all criteria."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from steelyard.results.load import Measured
 from steelyard.results.row import Row
 from steelyard.stats.sisters import Sisters, compare_sisters
 
-FALSE_ALARM = 0.01  # machines without fault of which a family of statements says anything
+FALSE_ALARM = 0.01  # share of machines without fault for which a family of statements reports one
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """A results folder, its rows, and what the checks find in them; `name` tells it from a reference."""
+    """A results folder, its rows, and the findings of checks; `name` distinguishes it from a reference."""
 
     measured: Measured
     rows: tuple[Row, ...]
@@ -25,7 +25,7 @@ class Weighed:
 
     @cached_property
     def found(self) -> tuple[Diagnostic, ...]:
-        """What the checks find."""
+        """The findings of the checks."""
         return diagnostics(self.measured, self.rows)
 
     @cached_property
@@ -35,7 +35,9 @@ class Weighed:
 
     @cached_property
     def sisters(self) -> tuple[tuple[Alike, Sisters], ...]:
-        """Each place held against its sisters, in all tests at once that can tell: cores, hosts and links."""
+        """Each place compared with its sisters, in all tests with enough data at once: cores, hosts and
+        links.
+        """
         known = [one for one in self.tests if one.can_tell]
         found = compare_sisters([one.table for one in known], level=1 - FALSE_ALARM)
         return tuple(zip(known, found, strict=True))

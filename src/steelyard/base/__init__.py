@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, units, files. Imports nothing of ours."""
+"""The base of all packages: errors, units, files. It imports nothing of ours."""

@@ -6,11 +6,13 @@ import functools
 import re
 from collections.abc import Iterable
 
-_MOST_CPUS = 2**16  # no machine has more: a list that goes on is a slip of the pen, and would fill the memory
+_MOST_CPUS = 2**16  # no machine has more: a longer list is a typing error, and would fill the memory
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """Linux's list of numbers, `0-3,8`, as a tuple; () for an empty text. Raises ValueError for no list."""
+    """Read Linux's list of numbers, `0-3,8`, as a tuple; () for an empty text. Raises ValueError
+    for no list.
+    """
     numbers: list[int] = []
     for part in filter(None, map(str.strip, text.split(","))):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part, re.ASCII)
@@ -22,7 +24,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
 
 
 def told_cpus(text: str) -> tuple[int, ...]:
-    """The list that a file of the system holds; empty, as where nothing is told, when it is garbled."""
+    """Read the list in a file of the system; empty if it is garbled or empty."""
     try:
         return parse_cpus(text)
     except ValueError:
@@ -31,12 +33,12 @@ def told_cpus(text: str) -> tuple[int, ...]:
 
 @functools.lru_cache
 def cpu_set(text: str) -> frozenset[int]:
-    """The same as a set: records hold the same few texts again and again."""
+    """Return the same as a set, cached: records hold the same few texts again and again."""
     return frozenset(told_cpus(text))
 
 
 def cpu_words(numbers: Iterable[int]) -> str:
-    """`0-3,8`: numbers with runs put together."""
+    """Write `0-3,8`: numbers with runs joined."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:

@@ -1,7 +1,7 @@
-"""Diagnostics: what is wrong or doubtful, what was seen of it, why it matters, and what to do.
+"""Diagnostics: what is wrong or doubtful, the evidence, why it matters, and what to do.
 
-A check is a row of a table: a function that looks for one thing, and the texts beside it. What a check looks
-at is any value: a results folder for `steelyard.checks`, a machine for `steelyard.doctor`.
+A check is a row of a table: a function that looks for one thing, and its texts. Checks may look at any value:
+a results folder for `steelyard.checks`, a machine for `steelyard.doctor`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Seen = TypeVar("Seen")
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
-    """What a check has found: `what` is the title, `evidence` what was seen, `remedy` what to do.
+    """The finding of a check: `what` is the title, `evidence` what was seen, `remedy` what to do.
 
     `cause` is the name of another diagnostic of the same list that may explain this one, None without any.
     """
@@ -39,8 +39,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 class Check(Generic[Seen]):
     """A row of a table of checks; `find` returns the evidence in whole sentences, or None.
 
-    Where one of the checks `caused_by` finds something too, that may explain this one. `remedy` may be made
-    from what was seen.
+    If one of the checks `caused_by` finds something too, that may explain this one. `remedy` may be made from
+    what was seen.
     """
 
     name: str
@@ -61,18 +61,18 @@ def check(
     remedy: str | Callable[[Seen], str],
     caused_by: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Seen], str | None]], Check[Seen]]:
-    """Makes the function below it a row: what it returns is the evidence."""
+    """Make the function below it a row; what it returns is the evidence."""
     return lambda find: Check(name, severity, what, find, why, remedy, caused_by)
 
 
 def checks_of(*modules: ModuleType) -> tuple[Check[Any], ...]:
-    """All rows of some modules, the gravest first, otherwise in the order in which they are written."""
+    """List all rows of some modules, the gravest first, else in the order of the source."""
     rows = [value for module in modules for value in vars(module).values() if isinstance(value, Check)]
     return tuple(sorted(rows, key=lambda row: SEVERITIES.index(row.severity)))
 
 
 def diagnose(checks: Iterable[Check[Seen]], seen: Seen) -> tuple[Diagnostic, ...]:
-    """What the checks find, in their order, each with the first of its causes that was found too."""
+    """Run the checks in their order; each finding gets the first of its causes that was found too."""
     rows = [(row, evidence) for row in checks if (evidence := row.find(seen)) is not None]
     found = {
         row.name: Diagnostic(

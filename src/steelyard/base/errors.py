@@ -4,13 +4,13 @@ from __future__ import annotations
 
 
 class SteelyardError(Exception):
-    """Base of all errors that a user can cause or meet; `exit_code` is what the command line exits with."""
+    """Base of all errors that a user can cause or meet; `exit_code` is that of the command line."""
 
     exit_code = 3
 
 
 class InputError(SteelyardError):
-    """Bad input or usage: an unknown op, a size that is none, a folder that is a file, a missing compiler."""
+    """Bad input or usage: an unknown op, an invalid size, a folder that is a file, a missing compiler."""
 
     exit_code = 2
 
@@ -22,4 +22,4 @@ class MeasurementError(SteelyardError):
 
 
 class ExhaustedError(MeasurementError):
-    """The system gives this user no more of something: processes, open files, memory."""
+    """The system refuses this user more of something: processes, open files, memory."""

@@ -1,3 +1,3 @@
-"""What arms can differ in, as options and messages say it."""
+"""The factors in which arms can differ, for options and messages."""
 
 FACTORS = "mpi, engine, placement, modules, wrapper, param.NAME, omp.NAME or env.NAME"

@@ -1,4 +1,4 @@
-"""Files that are read, or replaced, as a whole, and the small ones in which a system tells what it is."""
+"""Files that are read, or replaced, as a whole, and the small files of /proc and /sys."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from steelyard.base.errors import InputError
 
 
 def check_regular(path: Path) -> None:
-    """Raises InputError where a file is a folder, a device, or a pipe, which would be waited for."""
+    """Raise InputError if a file is a folder, a device, or a pipe, on which reading would block."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a regular file; move it away, or give another one")
 
 
 def read_regular(path: Path) -> bytes:
-    """A whole file. Raises InputError where it cannot be read."""
+    """Read a whole file. Raises InputError if it cannot be read."""
     check_regular(path)
     try:
         return path.read_bytes()
@@ -26,7 +26,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replaces a file by another one at once. A device or a pipe is written to; /dev/stdout may be a file.
+    """Replace a file by another one at once. A device or a pipe is written to; /dev/stdout may be a file.
 
     Raises OSError, which names the file.
     """
@@ -45,7 +45,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The stripped text of a file of /proc or /sys, "" where there is none or it cannot be read."""
+    """Read the stripped text of a file of /proc or /sys, "" if there is none or it cannot be read."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -53,13 +53,13 @@ def read_text(path: Path) -> str:
 
 
 def read_number(path: Path) -> int | None:
-    """The whole number that such a file holds, None where it holds none."""
+    """Read the whole number in such a file, None if there is none."""
     text = read_text(path)
     return int(text) if re.fullmatch(r"-?\d+", text, re.ASCII) else None
 
 
 def read_field(path: Path, key: str) -> str:
-    """The value of the first line `key: value` or `key=value`, "" where there is none."""
+    """Read the value of the first line `key: value` or `key=value`, "" if there is none."""
     for line in read_text(path).splitlines():
         for separator in (":", "="):
             name, found, value = line.partition(separator)

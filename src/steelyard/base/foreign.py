@@ -1,4 +1,4 @@
-"""Text that others wrote: names of processes, words of launchers, records of unknown origin."""
+"""Text from others: names of processes, words of launchers, records of unknown origin."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _escaped(character: str) -> str:
 
 
 def is_plain(document: bytes) -> bool:
-    """Are the texts of a document of JSON visible as they are: no escape, nothing but ASCII?"""
+    """Are the texts of a document of JSON visible as they are: no escape, only ASCII?"""
     return document.isascii() and b"\\" not in document and b"\x7f" not in document
 
 
 def all_visible(document: Any) -> Any:
-    """A document of JSON whose texts, keys among them, are `visible`."""
+    """Make the texts of a document of JSON `visible`, keys included."""
     if isinstance(document, str):
         return visible(document)
     if isinstance(document, list):
@@ -40,11 +40,11 @@ def all_visible(document: Any) -> Any:
 
 
 def executable_name(command: str) -> str:
-    """The name alone of a command that an earlier version kept with its arguments, which may be secrets."""
+    """Keep only the name of a command whose arguments, which may be secrets, an earlier version kept."""
     return command if command.startswith("[") else command.split(" ")[0].rpartition("/")[2] or command[:1]
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, visible, cut to `most` letters."""
+    """Make a text visible, and cut it to `most` letters."""
     text = visible(text)
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -12,7 +12,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case there: it fails or is skipped with a sentence, else it passed; `told` is what it says."""
+    """A test case: it fails or is skipped with a sentence, else it passed; `told` is its output."""
 
     classname: str
     name: str
@@ -30,7 +30,7 @@ class Suite:
 
 
 def junit_xml(suites: Sequence[Suite]) -> bytes:
-    """One `testsuite`, or several in `testsuites`; what XML cannot hold becomes a question mark."""
+    """Write one `testsuite`, or several in `testsuites`; a question mark replaces what XML cannot hold."""
     inner = "".join(map(_suite, suites))
     text = inner if len(suites) == 1 else f"<testsuites>\n{inner}</testsuites>\n"
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()

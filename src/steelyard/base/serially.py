@@ -1,4 +1,4 @@
-"""How a function is applied to many things: one after the other, unless a caller knows a quicker way."""
+"""Apply a function to many things: one after the other, unless a caller has a faster way."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Found = TypeVar("Found")
 
 
 class Mapper(Protocol):
-    """Applies a function to things, in their order; all that takes one process about so many `seconds`."""
+    """Applies a function to things, in their order; in one process it takes about so many `seconds`."""
 
     def __call__(
         self, function: Callable[[Thing], Found], things: Sequence[Thing], seconds: float
     ) -> list[Found]:
-        """What the function makes of each."""
+        """Return the result for each."""
 
 
 def serially(function: Callable[[Thing], Found], things: Sequence[Thing], seconds: float) -> list[Found]:  # noqa: ARG001
-    """What the function makes of each, by this process."""
+    """Return the result for each, computed by this process."""
     return [function(one) for one in things]

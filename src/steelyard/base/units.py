@@ -1,4 +1,4 @@
-"""The one place that reads and formats sizes, times and rates."""
+"""Read and format sizes, times and rates, all in this module."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_BYTES = 2**50  # a bound that catches typing errors, far above any memory
 
 
 def parse_bytes(text: str) -> int:
-    """A size such as `0`, `8`, `1Ki`, `4MiB`, `2kB` in bytes.
+    """Read a size such as `0`, `8`, `1Ki`, `4MiB`, `2kB` in bytes.
 
-    Raises InputError when it is none.
+    Raises InputError for an invalid one.
     """
     match = re.fullmatch(r"(\d+)\s*([KMGT]i|[kKMGT]|)(B?)", text.strip())
     if match is None:
@@ -28,7 +28,7 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """A list of sizes and doubling ranges, `0,8,1Ki..4Mi`, in the order written, without repeats.
+    """Read a list of sizes and doubling ranges, `0,8,1Ki..4Mi`, in the order written, without repeats.
 
     The upper end of a range is always included. Raises InputError.
     """
@@ -48,7 +48,9 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def parse_counts(text: str, what: str) -> tuple[int, ...]:
-    """A list of positive whole numbers such as `1,2,4`; `what` names them in the error. Raises InputError."""
+    """Read a list of positive whole numbers such as `1,2,4`; `what` names them in the error. Raises
+    InputError.
+    """
     try:
         counts = tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
@@ -61,7 +63,7 @@ def parse_counts(text: str, what: str) -> tuple[int, ...]:
 
 
 def parse_seconds(text: str) -> float:
-    """A duration such as `90`, `30s`, `10m`, `1.5h` in seconds. Raises InputError."""
+    """Read a duration such as `90`, `30s`, `10m`, `1.5h` in seconds. Raises InputError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h|)", text.strip())
     if match is None:
         raise InputError(f"'{text}' is not a duration; write 90s, 10m or 1.5h")
@@ -69,7 +71,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_value(text: str) -> float | str:
-    """What a parameter is given: a number where the text is one, else the word itself."""
+    """Read the value of a parameter: a number if the text is one, else the word itself."""
     try:
         return float(text)
     except ValueError:
@@ -77,22 +79,22 @@ def parse_value(text: str) -> float | str:
 
 
 def format_values(values: Mapping[str, float | str]) -> str:
-    """Parameters as they are given, `window=64 send=isend`."""
+    """Write parameters as on the command line, `window=64 send=isend`."""
     return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
 
 
 def format_ratio(ratio: float) -> str:
-    """`1.023`, `178`, `1990000`: three decimals below 10, beyond three digits."""
+    """Write `1.023`, `178`, `1990000`: three decimals below 10, beyond three digits."""
     return f"{ratio:.3f}" if abs(ratio) < 10 else format_factor(ratio)
 
 
 def format_factor(ratio: float) -> str:
-    """`1.02`, `178`, `1990000`: three digits, as a sentence has it."""
+    """Write `1.02`, `178`, `1990000`: three digits, for sentences."""
     return f"{float(f'{ratio:.3g}'):.12g}"
 
 
 def format_bytes(count: int) -> str:
-    """A size as it was asked for, never rounded: `8 B`, `1 KiB`, `1.5 MiB`, `1 MB`, `999999 B`."""
+    """Write a size as it was asked for, never rounded: `8 B`, `1 KiB`, `1.5 MiB`, `1 MB`, `999999 B`."""
     for prefixes in (_BINARY, {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}):
         for prefix, scale in reversed(prefixes.items()):
             if count >= scale > 1 and float(text := f"{count / scale:.4g}") * scale == count:
@@ -101,7 +103,7 @@ def format_bytes(count: int) -> str:
 
 
 def format_memory(count: int) -> str:
-    """An amount that was found, `7.758 GiB`: the largest binary prefix that leaves 1 or more."""
+    """Write a measured amount, `7.758 GiB`: the largest binary prefix that leaves 1 or more."""
     for prefix in ("Ti", "Gi", "Mi", "Ki"):
         if count >= _BINARY[prefix]:
             return f"{count / _BINARY[prefix]:.4g} {prefix}B"
@@ -109,7 +111,7 @@ def format_memory(count: int) -> str:
 
 
 def format_time(ns: float) -> str:
-    """`203 ns`, `1.42 us`, `12.3 ms`, `4.5 s`: three significant figures, below 1 ns in ns."""
+    """Write `203 ns`, `1.42 us`, `12.3 ms`, `4.5 s`: three significant figures, below 1 ns in ns."""
     for limit, unit, scale in ((1e3, "ns", 1.0), (1e6, "us", 1e3), (1e9, "ms", 1e6)):
         if abs(ns) < 0.9995 * limit:
             return f"{_three(ns / scale)} {unit}"
@@ -117,7 +119,7 @@ def format_time(ns: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """`8 s`, `1 min 20 s`, `2 h 5 min`: as one says how long one waits."""
+    """Write a waiting time: `8 s`, `1 min 20 s`, `2 h 5 min`."""
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -128,7 +130,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_rate(bytes_per_second: float) -> str:
-    """`1.23 GB/s`: decimal prefixes, as the field prints bandwidths."""
+    """Write `1.23 GB/s`: decimal prefixes, as usual for bandwidths."""
     for limit, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
         if bytes_per_second >= limit:
             return f"{_three(bytes_per_second / limit)} {unit}"
@@ -136,12 +138,12 @@ def format_rate(bytes_per_second: float) -> str:
 
 
 def format_mops(mops: float) -> str:
-    """`81.1 Mop/s`, `3.95 Gop/s`: millions of operations a second, as NPB prints them."""
+    """Write `81.1 Mop/s`, `3.95 Gop/s`: millions of operations per second, as NPB prints them."""
     return f"{_three(mops)} Mop/s" if mops < 1e6 else f"{_three(mops / 1e6)} Top/s"
 
 
 def format_count_rate(per_second: float) -> str:
-    """`3.95 M/s`, `440 /s`: how many a second."""
+    """Write `3.95 M/s`, `440 /s`: a number per second."""
     for limit, unit in ((1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s")):
         if per_second >= limit:
             return f"{_three(per_second / limit)} {unit}"
@@ -149,7 +151,7 @@ def format_count_rate(per_second: float) -> str:
 
 
 def format_half_width(value: float, low: float, high: float) -> str:
-    """Half the width of an interval relative to its value, `±1.2 %`."""
+    """Write half the width of an interval relative to its value, `±1.2 %`."""
     if value == 0:
         return "±0 %" if low == high else "±∞ %"
     return f"±{50 * (high - low) / abs(value):.2g} %"

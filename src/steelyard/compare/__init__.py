@@ -1,1 +1,1 @@
-"""Comparing: is one arm slower than another, faster, the same, or can nobody tell?"""
+"""Compare arms: is one slower than another, faster, the same, or can nobody tell?"""

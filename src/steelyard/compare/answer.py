@@ -1,7 +1,7 @@
-"""The words for a comparison: slower, faster, changed a little, the same within a margin, cannot tell.
+"""The verdicts of a comparison: slower, faster, changed a little, the same within a margin, cannot tell.
 
-Nothing is called the same because a test did not find a difference: "the same" needs an interval inside the
-margin (two one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+A test that finds no difference does not prove "the same". That needs an interval inside the margin (two
+one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import math
 from dataclasses import dataclass
 
 SLOWER, FASTER, LITTLE, SAME, CANNOT_TELL = "slower", "faster", "changed a little", "same", "cannot tell"
-FALSE_ALARM = 0.01  # of a whole comparison where nothing differs
+FALSE_ALARM = 0.01  # of a whole comparison if nothing differs
 LEAST = 0.02  # the least difference that is called slower or faster
 MARGIN = 0.05  # the greatest that may be ignored
-PAIRS_WITH_MODES = 30  # pairs below which a slow-down about as large as the modes' ratio hides among them
+PAIRS_WITH_MODES = 30  # fewer pairs may hide a slow-down about as large as the modes' ratio
 ERRORS = 3  # standard errors in half of a simultaneous interval, at least
 MOST_NEEDED = 10_000  # launches: more is no advice
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a comparison: its false alarms, the least that matters, what may be ignored."""
+    """Parameters of a comparison: its false alarms, the least difference that matters, the
+    largest to ignore.
+    """
 
     false_alarm: float = FALSE_ALARM
     least: float = LEAST
@@ -29,11 +31,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said of one test case.
+    """The answer for one test case.
 
     `ratio` is the time of B over that of A, `low`..`high` its interval, which holds for all test cases
-    together; `p` is adjusted for the family, None where there was no test; `launches_needed` is what each arm
-    would want where nobody can tell, None where no number of launches is known to help.
+    together. `p` is adjusted for the family, None without a test. `launches_needed` is the number for each
+    arm that would decide, None if no number is known to help.
     """
 
     verdict: str
@@ -47,11 +49,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What launches show of one test case: the logarithm of B over A, with its simultaneous interval.
+    """The data on one test case: the logarithm of B over A, with its simultaneous interval.
 
-    `p` is adjusted for the family. `pairs` is the number of pairs of launches, and `least` that from which
-    anything can be told; None where no number would tell, as of folders. `modes` is how many modes both arms
-    together have.
+    `p` is adjusted for the family. `pairs` is the number of pairs of launches, and `least` the number that a
+    verdict needs; None if no number helps, as for folders. `modes` counts the modes of both arms together.
     """
 
     estimate: float
@@ -81,15 +82,15 @@ def answer(seen: Contrast, asked: Question) -> Answer:
 
 
 def _needed(seen: Contrast, margin: float, is_inside: bool) -> int | None:
-    """How many launches would decide, where they do not; None where no number is known to."""
+    """Estimate how many launches would decide, if the present ones do not; None if no number is known to."""
     half = max(seen.high - seen.estimate, seen.estimate - seen.low)
     if seen.least is None:
         return None
-    if is_inside:  # only modes keep it from being the same
+    if is_inside:  # only modes prevent the verdict
         return PAIRS_WITH_MODES
     if half == 0 or not math.isfinite(half):
         return None
-    # what is left of a difference that is a standard error less, or what may be ignored, is to be seen
+    # The interval must be as narrow as the margin, or as the difference less a standard error.
     needed = math.ceil(seen.pairs * (half / max(margin, abs(seen.estimate) - half / ERRORS)) ** 2)
     needed = max(needed, seen.pairs + 1, seen.least, PAIRS_WITH_MODES if seen.modes > 1 else 0)
     return needed if needed <= MOST_NEEDED else None

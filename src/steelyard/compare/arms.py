@@ -1,4 +1,4 @@
-"""Which rows are rivals: the same test case in several arms, by a factor within a folder, or by folder."""
+"""Find rivals: the same test case in several arms, by a factor within a folder, or by folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from steelyard.results.row import Row
 from steelyard.show.short_names import short_names
 
 _MOST_NAMED = 3  # factors in a sentence
-BEST = "best"  # of arms: the one that is fastest in the mean over all test cases
+BEST = "best"  # of arms: the fastest in the mean over all test cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Rivals:
 
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
-    `is_best`: the first arm was made so because it was seen to be the fastest.
+    `is_best`: the first arm was chosen because it is the fastest.
     """
 
     arms: tuple[str, ...]
@@ -38,13 +38,13 @@ class Rivals:
 
     @property
     def comparisons(self) -> int:
-        """How many of two arms are made, or might have been made where what was seen chose the first."""
+        """The number of comparisons of two arms, or of those possible if the data chose the first arm."""
         count = len(self.arms)
         return count * (count - 1) // 2 if self.is_best else count - 1
 
 
 def value_of(row: Row, factor: str) -> str | None:
-    """The value that a row has on a factor; None where it has none. Raises InputError for no factor."""
+    """Find the value of a row for a factor; None if it has none. Raises InputError for an unknown factor."""
     kind, _, name = factor.partition(".")
     if factor in ("mpi", "engine"):
         return row.mpi
@@ -64,7 +64,7 @@ def value_of(row: Row, factor: str) -> str | None:
 
 
 def folder_factor(plan: Mapping[str, Any]) -> str:
-    """The factor by which the plan of a folder has arms; its MPIs where it has none."""
+    """Find the factor of a folder's arms in its plan; its MPIs if it has none."""
     return str(next(iter(plan.get("arms") or {}), "mpi"))
 
 
@@ -73,7 +73,9 @@ _AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 
 def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:
-    """The rows of one folder by their values on a factor. Raises InputError for fewer than two values."""
+    """Group the rows of one folder by their values of a factor. Raises InputError for fewer than
+    two values.
+    """
     arms: dict[str, list[Row]] = {}
     for row in rows:
         if (value := value_of(row, factor)) is not None:
@@ -90,7 +92,7 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
 
 
 def _varying(rows: Sequence[Row]) -> list[str]:
-    """The settings of launches of which rows have several values, as factors."""
+    """List the settings of launches with several values, as factors."""
     around = set(AROUND.values())
     names = [f"env.{name}" for row in rows for name in row.env if name not in around]
     names += [f"omp.{name}" for row in rows for name in row.omp]
@@ -99,7 +101,7 @@ def _varying(rows: Sequence[Row]) -> list[str]:
 
 
 def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
-    """The rows of several folders; where each has one MPI, it may be another in each. Raises InputError."""
+    """Group the rows of several folders; MPIs may differ if each folder has one. Raises InputError."""
     mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
     one_each = all(len(names) <= 1 for names in mpis)
     others = one_each and len(set().union(*mpis)) > 1
@@ -111,9 +113,9 @@ def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = (
 
 
 def against(rivals: Rivals, name: str) -> Rivals:
-    """The rivals with the named arm as the first, which the others are held against; `best`: the fastest.
+    """Make the named arm the first, with which the others are compared; `best`: the fastest.
 
-    A name may be a part that one arm alone has. Raises InputError for the name of none, or of several.
+    A name may be a part that only one arm has. Raises InputError if no arm, or several, have it.
     """
     names = short_names(rivals.arms)
     if name == BEST:
@@ -136,7 +138,7 @@ def against(rivals: Rivals, name: str) -> Rivals:
 
 
 def _best(rivals: Rivals) -> int:
-    """The arm whose times have the least mean of logarithms, over test cases in which each has a time."""
+    """Find the arm with the least mean of logarithms, over test cases in which each has a time."""
     times = [[row.median or 0.0 for row in case] for case in rivals.cases]
     logs = [[math.log(time) for time in own] for own in times if min(own) > 0]
     sums = [sum(own[k] for own in logs) for k in range(len(rivals.arms))]
@@ -157,7 +159,7 @@ def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
     return Rivals(tuple(arms), tuple(whole), len(by_key) - len(whole))
 
 
-# What test cases of folders may have nothing of in common, in words, and the word of a row's value.
+# Properties that test cases of folders may not share, in words, and the word of a row's value.
 _APART: dict[str, Callable[[Row], str]] = {
     "ops": lambda row: row.op,
     "sizes": lambda row: format_bytes(row.bytes),
@@ -171,7 +173,7 @@ _SHOWN = 3  # values of a folder
 
 
 def _apart(folders: Mapping[str, Sequence[Row]]) -> str:
-    """`: other sizes (8 B against 64 B); compare ...`: what no row of the others has."""
+    """Write `: other sizes (8 B against 64 B); compare ...`, if no row of the others has it."""
     for words, value in _APART.items():
         each = [list(dict.fromkeys(map(value, rows))) for rows in folders.values()]
         if not set(each[0]).intersection(*each[1:]):

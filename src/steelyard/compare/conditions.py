@@ -1,7 +1,7 @@
-"""What must be the same in all arms, so that a difference is that of what is compared.
+"""Conditions that all arms must share, so that only the factor makes the difference.
 
-A placement, a timer, a transport or a way to wait changes times by more than most questions are about. An arm
-that has another one is not compared, unless that follows from what is compared, or the reader asks for it.
+A placement, a timer, a transport or a way to wait changes times more than most factors do. An arm with
+another one is not compared, unless that follows from the factor, or the reader asks for it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from steelyard.base.errors import InputError
 from steelyard.results.facets import Ranks, Setup
 from steelyard.results.row import Row
 
-HARDLY, OFTEN = 0.01, 1.0  # calls of sched_yield per operation: a rank that spins, and one that gives way
+HARDLY, OFTEN = 0.01, 1.0  # calls of sched_yield per operation: a rank that spins, and one that yields
 
-# What follows from a factor, and so may differ between its values.
+# Consequences of a factor, which may differ between its values.
 _CONSEQUENCES = {
     "mpi": ("transport", "yields"),
     "engine": ("clock",),
@@ -28,21 +28,21 @@ _CONSEQUENCES = {
 
 
 def consequences(factor: str) -> tuple[str, ...]:
-    """The conditions that may differ where arms differ by this factor: `param.root` is one of `param`."""
+    """List the conditions that may differ because of this factor: `param.root` is one of `param`."""
     return _CONSEQUENCES[factor.partition(".")[0]]
 
 
 def differing(case: Sequence[Row]) -> dict[str, str]:
-    """The conditions in which the arms of a test case differ, and their values: `0|1 against 0-1|0-1`.
+    """Find the conditions in which the arms of a test case differ, and their values: `0|1 against 0-1|0-1`.
 
-    What the records of an arm do not tell is not held against it.
+    Conditions that the records of an arm do not have are ignored.
     """
     found = {name: told(case) for name, told in _TOLD.items()}
     return {name: text for name, text in found.items() if text}
 
 
 def check_conditions(names: Collection[str]) -> None:
-    """Raises InputError for a name that is no condition."""
+    """Raise InputError for a name that is no condition."""
     for name in names:
         if name not in CONDITIONS:
             raise InputError(f"--despite {name} is no condition; give {', '.join(CONDITIONS)}")
@@ -53,7 +53,7 @@ def _placement(case: Sequence[Row]) -> str:
 
 
 def _binding(row: Row) -> str | None:
-    """The CPUs of the ranks, with the hosts in their order: other nodes of the same kind are as good."""
+    """List the CPUs of the ranks, with hosts by their order: other nodes of the same kind are as good."""
     if row.placement is None:
         return None
     hosts: dict[str, int] = {}
@@ -68,12 +68,12 @@ def _clock(case: Sequence[Row]) -> str:
 
 
 def _transport(case: Sequence[Row]) -> str:
-    """None is a value: the MPI chooses, within a host rarely TCP."""
+    """Compare transports. None is a value: the MPI chooses, within a host rarely TCP."""
     return _against([row.transport or ("the library's choice" if row.mpi else None) for row in case])
 
 
 def _yields(case: Sequence[Row]) -> str:
-    """Whether ranks that wait give way, in their settings or in what they did."""
+    """Compare whether waiting ranks yield, by their settings or their counts."""
     if settings := _against([row.get(Setup).sched_yield for row in case]):
         return settings
     counts = [row.get(Ranks).yields_per_op for row in case]

@@ -1,4 +1,4 @@
-"""A comparison as JUnit XML, which CI systems show: a test case of ours is a test case there."""
+"""A comparison as JUnit XML for CI systems: a test case of ours is a test case there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.compare.verdicts import CaseVerdict
 
 
 def junit_xml(title: str, points: Sequence[CaseVerdict], strict: bool) -> bytes:
-    """The verdicts as JUnit: slower fails, cannot tell is skipped, or fails where `strict`."""
+    """Write the verdicts as JUnit: slower fails, cannot tell is skipped, or fails if `strict`."""
     return suites_xml([Suite(title, tuple(_case(one, strict) for one in points))])
 
 

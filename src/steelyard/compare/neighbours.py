@@ -1,7 +1,7 @@
-"""Pairs of launches whose launches did not run one after the other.
+"""Pairs of launches that did not run one after the other.
 
-A coin orders two launches that are neighbours. What was measured again hours later (`--retry failed`), or
-added for one arm alone, was put there by no coin: its pair can be swapped no more.
+A coin orders two neighbouring launches. Launches that were measured again hours later (`--retry failed`), or
+added for one arm only, have no such order, so their pairs cannot be swapped.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import numpy as np
 
 from steelyard.results.row import Row, has_time
 
-_LONG = 10.0  # times the usual gap between the launches of a pair, from which they are no neighbours
+_LONG = 10.0  # times the usual gap between the launches of a pair; beyond, they are no neighbours
 _SHORT_NS = 60e9  # gaps that are never long: starting a launch may take a while
 
 
 def strangers(case: Sequence[Row], among: Sequence[Sequence[Row]]) -> frozenset[int]:
-    """The numbers of the launches of a test case in its arms that are no neighbours in time.
+    """Find the launches of a test case, by number, whose arms are no neighbours in time.
 
-    case: the row of each arm; among: those of all test cases. Between the launches of a pair there is a
-    launch of another number, or ten times as much time as usual. Records that do not say when they began are
-    taken for neighbours.
+    case: the row of each arm; among: those of all test cases. No neighbours are launches of a pair with a
+    launch of another number between them, or with ten times the usual gap. Records without the begin count as
+    neighbours.
     """
     began = [_began(row) for row in case]
     shared = set.intersection(*(set(one) for one in began))

@@ -26,11 +26,11 @@ from steelyard.show.sheet import (
 from steelyard.show.short_names import short_names
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
-_NAMED = 3  # sizes of an op that a sentence names before it gives their range
+_NAMED = 3  # sizes of an op in a sentence; more are given as a range
 
 
 def with_short_names(found: Verdicts) -> Verdicts:
-    """The comparison as readers see it: of arms that are named by paths, what tells them apart."""
+    """Shorten arms that are named by paths to the parts that differ."""
     names = short_names(found.arms)
     points, ops = (
         tuple(replace(one, a=names[one.a], b=names[one.b]) for one in each)
@@ -40,7 +40,7 @@ def with_short_names(found: Verdicts) -> Verdicts:
 
 
 def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
-    """A line for each test case, and below the sizes of an op one for all of them."""
+    """Make a line for each test case, and below the sizes of an op one for all of them."""
     several = len(found.arms) > 2
     lines = []
     for op in dict.fromkeys(one.op for one in found.points):
@@ -61,7 +61,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
 
 
 def interval_words(level: float) -> str:
-    """`ratio of times, with simultaneous 99 % intervals`: what the numbers are."""
+    """Explain the numbers: `ratio of times, with simultaneous 99 % intervals`."""
     return f"ratio of times, with simultaneous {100 * level:g} % intervals"
 
 
@@ -75,7 +75,7 @@ def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
 
 
 def verdict_words(verdict: str, margin: float) -> str:
-    """`same within 5 %`: a verdict, with the margin that it is about."""
+    """Write a verdict with its margin: `same within 5 %`."""
     return f"same within {100 * margin:g} %" if verdict == SAME else verdict
 
 
@@ -88,7 +88,7 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = ", alternately" if found.by_turns else ""
     notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
     if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
-        notes.append("More launches would not tell: hours are too few. Arms by turns would: run --arms.")
+        notes.append("More launches would not decide: hours are too few. Arms by turns would: run --arms.")
     if found.despite:
         notes.append(f"The arms also differ in {'; '.join(found.despite)}.")
     if found.apart:
@@ -103,20 +103,20 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
 
 
 def _few_of(sentences: Sequence[str], what: str) -> list[str]:
-    """The first of them, and how many there are more."""
+    """Keep the first of the sentences, and count the others."""
     more = len(sentences) - _NAMED
     return [*sentences[:_NAMED], *([f"{more} more {what}."] if more > 0 else [])]
 
 
 def zero_notes(zeros: Sequence[str]) -> list[str]:
-    """Sentences about launches that took no time that their timer can tell."""
+    """Write sentences about launches below the resolution of their timer."""
     why = "a median of 0, less than the timer can tell"
     notes = [f"Left out: {one}: {why}." for one in zeros[:_NAMED]]
     return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
 
 
 def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:
-    """What the comparison comes to: a sentence for each arm and op, or for all where ops are many."""
+    """Sum up: a sentence for each arm and op, or for all if ops are many."""
     ops = list(dict.fromkeys(one.op for one in found.points))
     groups: dict[str, tuple[str, ...]] = {op: (op,) for op in ops}
     if most_ops is not None and len(ops) > most_ops:
@@ -131,7 +131,7 @@ def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = Non
 
 
 def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
-    """`is slower than a (1.2 times as long) at 1 KiB, undecided at 8 B`; the base is named once."""
+    """Write `is slower than a (1.2 times as long) at 1 KiB, undecided at 8 B`; the base is named once."""
     said = {
         SLOWER: ("is slower than", "slower"),
         FASTER: ("is faster than", "faster"),
@@ -158,19 +158,19 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
 
 
 def rounded(count: int) -> int:
-    """The number with two figures, upwards: 1063 as 1100."""
+    """Round up to two figures: 1063 becomes 1100."""
     unit = int(10 ** max(0, len(str(count)) - 2))
     return -(-count // unit) * unit
 
 
 def _needed(those: list[CaseVerdict]) -> str:
-    """` (about 25 launches of each would decide)`, where each says how many."""
+    """Write ` (about 25 launches of each would decide)`, if all have a number."""
     needed = [one.launches_needed or 0 for one in those]
     return f" (about {rounded(max(needed))} launches of each would decide)" if all(needed) else ""
 
 
 def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:
-    """` at 8 B, 1 KiB`, ` at 4 of 9 sizes`, ` in 4 of 18 test cases`; how many there are is said once."""
+    """Write ` at 8 B, 1 KiB`, ` at 4 of 9 sizes`, ` in 4 of 18 test cases`; the total is named once."""
     if len(those) == len(mine):
         return ""
     several = len({(one.op, one.what) for one in mine}) > 1

@@ -1,4 +1,4 @@
-"""A comparison: each arm against the first, over all test cases that they share, and over each op."""
+"""Compare each arm with the first, over all test cases that they share, and over each op."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from steelyard.stats.swaps import GAPS, Swapped, compare_arms, least_pairs, mode
 
 
 class OtherConditionsError(InputError):
-    """Nothing is compared because the arms were measured in different ways."""
+    """Nothing is compared, because the arms were measured in different ways."""
 
 
 class CaseVerdict(Struct, frozen=True, kw_only=True):
-    """What is said of one test case, or of all of an op (`bytes` None): `b` against `a`.
+    """The verdict on one test case, or on all of an op (`bytes` None): `b` against `a`.
 
     `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
-    together; `p` is adjusted for all of them. `what` tells it from others of its op and size: `4 ranks`.
-    `sized` tells an op without a size from 0 bytes.
+    together; `p` is adjusted for all of them. `what` distinguishes it from others of its op and size: `4
+    ranks`. `sized` distinguishes an op without a size from 0 bytes.
     """
 
     op: str
@@ -64,14 +64,14 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> str:
-        """`64 KiB`, `all` of an op, nothing where an op has no size."""
+        """`64 KiB`, `all` for an op, empty for an op without sizes."""
         if self.bytes is None:
             return "all"
         return format_bytes(self.bytes) if self.sized else ""
 
 
 class Promise(Struct, frozen=True):
-    """How often a comparison of equals says that one is slower or faster, and among how many statements."""
+    """The rate at which comparisons of equals say slower or faster, and the number of statements."""
 
     false_alarm: float | None
     family: int
@@ -79,13 +79,13 @@ class Promise(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """All verdicts, and the one that they come to. `launches` is the number of pairs of launches.
+    """All verdicts, and their common one. `launches` is the number of pairs of launches.
 
-    `apart` are launches left out, of some test case at least: their pairs were no neighbours in time. `zeros`
-    names test cases and their launches that are left out because an arm took no time that its timer can tell,
-    `failed` those of which launches failed, with the arm and why.
-    `despite` are the conditions in which arms differ and are compared nevertheless, with values. `level` is
-    the probability that all intervals hold together.
+    `apart` are launches left out of some test case at least, because their pairs were no neighbours in time.
+    `zeros` names test cases and launches that are left out because an arm took less time than its timer can
+    measure, `failed` those of which launches failed, with the arm and the reason. `despite` are the
+    conditions in which arms differ and are compared nevertheless, with values. `level` is the probability
+    that all intervals hold together.
     """
 
     verdict: str
@@ -108,7 +108,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     """Compare each arm with the first.
 
     `by_turns`: launch i of each arm ran beside launch i of the others in an order that a coin chose; only
-    then is the rate of false alarms kept by design. Raises InputError where no test case can be compared.
+    then the design keeps the rate of false alarms. Raises InputError if no test case can be compared.
     """
     usable, refused = _comparable(rivals)
     if not usable:
@@ -149,7 +149,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
 
 
 def _refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
-    """Raises InputError for a folder whose launches are those of the first: it is the same measurement."""
+    """Raise InputError for a folder with the launches of the first: it is the same measurement."""
     first, *others = ([_launches_of(case[k]) for case in cases] for k in range(len(arms)))
     for name, launches in zip(arms[1:], others, strict=True):
         if launches == first and all(launches):
@@ -159,7 +159,7 @@ def _refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
 
 
 def _launches_of(row: Row) -> list[tuple[int, float | None]]:
-    """When each launch began and what it took; nothing of records that do not say when."""
+    """List the begin and the time of each launch; nothing if records do not have the begin."""
     return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]
 
 
@@ -171,14 +171,14 @@ def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
 
 
 def overall(points: Sequence[CaseVerdict]) -> str:
-    """The verdict that weighs most: all are the same only where each is."""
+    """Find the common verdict: all are the same only if each is."""
     said = {point.verdict for point in points}
     return next(verdict for verdict in (SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME) if verdict in said)
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a test case is not compared, what to do, and in which conditions its arms differ."""
+    """The reason why a test case is not compared, the remedy, and the conditions in which arms differ."""
 
     words: str
     remedy: str
@@ -186,7 +186,7 @@ class _Refusal:
 
 
 def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, ...]]:
-    """The cases that were measured in the same way in all arms, and why others were not taken."""
+    """Select the cases that were measured in the same way in all arms, with the reasons for others."""
     usable, refused = [], []
     for case in rivals.cases:
         name = _named(case)
@@ -202,18 +202,18 @@ def _named(case: Sequence[Row]) -> str:
 
 
 def launches_without_time(case: Sequence[Row]) -> str:
-    """`mpi.test, launches 3, 4`: those with a median of 0, or less once the timer's own cost is taken off."""
+    """Write `mpi.test, launches 3, 4`: those with a median of 0, or less after the timer's own cost."""
     which = sorted({one.launch for row in case for one in row.launches if has_no_time(one)})
     return f"{_named(case)}, {plural('launch', len(which))} {', '.join(map(str, which))}" if which else ""
 
 
 def _told_of(case: Sequence[Row], which: Iterable[int], arms: Sequence[str]) -> str:
-    """`mpich: hang (launch 2 of 5)`: what became of launches that have no number, in some of the arms."""
+    """Write `mpich: hang (launch 2 of 5)`: outcomes of launches without values, in some of the arms."""
     return "; ".join(f"{arms[k]}: {case[k].why}" for k in which if case[k].why)
 
 
 def _failed(case: Sequence[Row], arms: Sequence[str]) -> str:
-    """`mpi.bcast, 8 bytes, mpich: hang (launch 2 of 5)`, of launches that failed beside others."""
+    """Write `mpi.bcast, 8 bytes, mpich: hang (launch 2 of 5)`, for launches that failed beside others."""
     told = _told_of(case, [k for k, row in enumerate(case) if row.status == "failed"], arms)
     return f"{_named(case)}, {told}" if told else ""
 
@@ -245,7 +245,7 @@ def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[st
 
 
 def _despite(cases: Sequence[Sequence[Row]], rivals: Rivals) -> tuple[str, ...]:
-    """The first difference in each condition that may differ and is not what is compared."""
+    """Find the first difference in each condition that may differ and is not the factor."""
     found: dict[str, str] = {}
     for case in cases:
         found = differing(case) | found
@@ -264,7 +264,9 @@ def _against(
     asked: Question,
     seed: int,
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
-    """`apart`: of arms by turns, the launches of each case that are left out; else None."""
+    """Compare two arms; `apart`: for arms by turns, the launches of each case that are left out;
+    else None.
+    """
     rows = [(case[0], case[k]) for case in cases]
     firsts = [row for row, _ in rows]
     labels = row_labels(firsts, without=told_by_op(firsts))
@@ -297,7 +299,7 @@ def answers_of(
     asked: Question,
     by_turns: bool = True,
 ) -> list[Answer]:
-    """What is said of each column of two tables of logarithms, (n, P) and (m, P), that were compared."""
+    """Answer for each column of two compared tables of logarithms, (n, P) and (m, P)."""
     least = least_pairs(asked.false_alarm) if by_turns else None
     return [
         answer(
@@ -317,25 +319,26 @@ def answers_of(
 
 
 def _modes(first: NDArray[np.float64], second: NDArray[np.float64], is_apart: bool) -> int:
-    """How many modes both arms together have; of arms that are apart, those that one of them has, too.
+    """Count the modes of both arms together; for arms that are apart, only those inside one of them.
 
-    Else the gap between two arms would pass for one between modes.
+    Otherwise the gap between two arms would look like one between modes.
     """
     own = max(modes_of(one, GAPS[-1]) for one in (first, second))
     return 1 if is_apart and own < 2 else modes_of(np.concatenate((first, second)), GAPS[-1])
 
 
 def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """The table and, of each op, the mean over its test cases where a launch has all of them."""
+    """Add to the table, for each op, the mean over its test cases if a launch has all of them."""
     return np.column_stack([table, *(table[:, list(mine)].mean(axis=1) for mine in columns)])
 
 
 def _table(
     rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[int]] | None
 ) -> NDArray[np.float64]:
-    """Logarithms of launch medians: a line for each launch, a column for each test case, nan for none.
+    """Table the logarithms of launch medians: a line for each launch, a column for each test case, nan for
+    none.
 
-    Of arms by turns, a line is a pair of launches: both arms have the same lines, `apart` have no values.
+    For arms by turns, a line is a pair of launches: both arms have the same lines, `apart` have no values.
     """
     medians = [
         {

@@ -1,4 +1,4 @@
-"""Checks of this machine before anything is measured, as far as it may matter to a measurement."""
+"""Checks of this machine before anything is measured."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,18 +14,18 @@ from steelyard.system.machine import Machine
 __all__ = ["CHECKS", "Patient", "examine", "examine_recorded"]
 
 CHECKS = checks_of(machine, settings)
-_OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # what is installed here; records are of elsewhere
+_OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # installed here; records are of other machines
 
 
 def examine(patient: Patient) -> tuple[Diagnostic, ...]:
-    """What the checks find, the gravest first."""
+    """Run all checks on this machine, the gravest finding first."""
     return diagnose(CHECKS, patient)
 
 
 def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-    """What they find in a machine and its settings as a results folder has them.
+    """Run the checks on a machine and its settings from a results folder.
 
-    Raises msgspec.ValidationError where these are not whole.
+    Raises msgspec.ValidationError if these are not whole.
     """
     patient = Patient(
         msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, SystemSettings, strict=False)

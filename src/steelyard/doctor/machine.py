@@ -12,16 +12,16 @@ from steelyard.base.units import format_memory
 from steelyard.doctor.patient import Patient
 from steelyard.system.machine import Machine
 
-_COARSE_TICK_NS = 5  # a clock that ticks in such steps shows in what is timed singly
+_COARSE_TICK_NS = 5  # ticks of such steps show in single timings
 
 
 def default_clock(clocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The clock that the engine chooses; None where there is no engine."""
+    """Find the clock that the engine chooses; None without an engine."""
     return next((clock for clock in clocks if clock["default"]), None)
 
 
 def machine_lines(machine: Machine, clocks: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The machine in words: pairs of a heading and a line."""
+    """Describe the machine: pairs of a heading and a line."""
     caches = ", ".join(
         f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_memory(cache.bytes)}"
         for cache in machine.caches
@@ -60,7 +60,7 @@ def _clock_words(clock: Mapping[str, Any]) -> str:
     remedy="Install steelyard again.",
 )
 def no_engine(patient: Patient) -> str | None:
-    """Why there is no engine."""
+    """Say why there is no engine."""
     return patient.engine_problem and patient.engine_problem.rstrip(".") + "."
 
 
@@ -72,7 +72,7 @@ def no_engine(patient: Patient) -> str | None:
     remedy="Run pip install 'steelyard[mpi]', or load the MPI module of this system.",
 )
 def no_mpi(patient: Patient) -> str | None:
-    """Whether no launcher of an MPI was found."""
+    """Check that a launcher of an MPI was found."""
     return None if patient.mpis else "No mpiexec of MPICH, Open MPI or Intel MPI was found."
 
 
@@ -84,7 +84,7 @@ def no_mpi(patient: Patient) -> str | None:
     remedy="Install the development package of that MPI.",
 )
 def no_mpicc(patient: Patient) -> str | None:
-    """MPIs that the embedded engine does not fit and that cannot be built for."""
+    """Find MPIs that the embedded engine does not fit and for which none can be built."""
     names = [mpi.name for mpi in patient.mpis if mpi.mpicc is None and not mpi.abi]
     return f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no mpicc." if names else None
 
@@ -97,7 +97,7 @@ def no_mpicc(patient: Patient) -> str | None:
     remedy="Install gcc.",
 )
 def no_compiler(patient: Patient) -> str | None:
-    """Whether neither of the usual names is on PATH."""
+    """Check that cc or gcc is on PATH."""
     del patient
     return None if shutil.which("cc") or shutil.which("gcc") else "Neither cc nor gcc is on PATH."
 
@@ -110,7 +110,7 @@ def no_compiler(patient: Patient) -> str | None:
     remedy="Use --oversubscribe for several ranks, and trust no time of theirs.",
 )
 def one_core(patient: Patient) -> str | None:
-    """Whether this process may use no more than one."""
+    """Check that this process may use more than one core."""
     return "This process may use one core." if len(patient.machine.cores) == 1 else None
 
 
@@ -122,7 +122,7 @@ def one_core(patient: Patient) -> str | None:
     remedy="Compare ratios, over many launches.",
 )
 def virtual(patient: Patient) -> str | None:
-    """Whether a hypervisor is known."""
+    """Check for a known hypervisor."""
     return f"It runs under {patient.machine.hypervisor}." if patient.machine.hypervisor else None
 
 
@@ -134,7 +134,7 @@ def virtual(patient: Patient) -> str | None:
     remedy="Set the governor to performance (cpupower frequency-set -g performance).",
 )
 def governor(patient: Patient) -> str | None:
-    """A governor that may lower the frequency."""
+    """Find a governor that may lower the frequency."""
     name = patient.machine.governor
     return f"The frequency governor is {name}." if name not in (None, "performance") else None
 
@@ -147,7 +147,7 @@ def governor(patient: Patient) -> str | None:
     remedy="Compare what was measured close together in time.",
 )
 def no_governor(patient: Patient) -> str | None:
-    """Whether the system is silent about it."""
+    """Check that the system shows the governor."""
     return None if patient.machine.governor else "The system does not tell the frequency governor."
 
 
@@ -159,7 +159,7 @@ def no_governor(patient: Patient) -> str | None:
     remedy="Ranks are bound to whole cores. Keep the other threads idle.",
 )
 def smt(patient: Patient) -> str | None:
-    """How many cores have several that may be used."""
+    """Count the cores with several usable threads."""
     shared = [core for core in patient.machine.cores if len(core) > 1]
     if not shared:
         return None
@@ -175,7 +175,7 @@ def smt(patient: Patient) -> str | None:
     remedy="Ask for fewer ranks than the limit allows.",
 )
 def quota(patient: Patient) -> str | None:
-    """The limit of the control group."""
+    """Find the limit of the control group."""
     allowed = patient.machine.cpu_quota
     return f"The control group allows the time of {allowed:g} CPUs." if allowed is not None else None
 
@@ -188,7 +188,7 @@ def quota(patient: Patient) -> str | None:
     remedy="Start from a shell without taskset or cpuset to use all.",
 )
 def restricted(patient: Patient) -> str | None:
-    """Whether taskset, a cpuset or the like keep this process from some."""
+    """Check whether taskset, a cpuset or the like exclude CPUs."""
     machine = patient.machine
     if not machine.restricted:
         return None
@@ -203,7 +203,7 @@ def restricted(patient: Patient) -> str | None:
     remedy="Nothing need be done: it is not taken unless --clock asks for it.",
 )
 def unsound_clock(patient: Patient) -> str | None:
-    """Clocks that are there and are not taken, each with its reason."""
+    """Find clocks that exist and are not used, each with its reason."""
     doubts = [
         f"{clock['name']}: {clock['doubt']}"
         for clock in patient.clocks
@@ -220,7 +220,7 @@ def unsound_clock(patient: Patient) -> str | None:
     remedy="Nothing need be done: medians are interpolated between ticks.",
 )
 def coarse_clock(patient: Patient) -> str | None:
-    """A default clock whose tick shows in what is timed singly."""
+    """Find a default clock whose tick shows in single timings."""
     clock = default_clock(patient.clocks)
     if clock is None or clock["tick_ns"] < _COARSE_TICK_NS:
         return None

@@ -1,4 +1,4 @@
-"""What the checks of a machine look at."""
+"""The input of the checks of a machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from steelyard.system.machine import Machine
 
 
 class Patient(Struct, frozen=True):
-    """This machine and what was found on it. `clocks`: as `gauge_clocks` says; none: no engine."""
+    """This machine and what was found on it. `clocks`: from `gauge_clocks`; none without an engine."""
 
     machine: Machine
     mpis: Sequence[Mpi]
     clocks: Sequence[Mapping[str, Any]]
     engine_problem: str | None  # why there is no engine
     settings: SystemSettings = SystemSettings()
-    busy: Sequence[Busy] = ()  # processes that ran while somebody looked on
+    busy: Sequence[Busy] = ()  # processes that ran during the looks

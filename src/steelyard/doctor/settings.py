@@ -1,4 +1,4 @@
-"""Checks of how a system is set up, and of what else runs on it."""
+"""Checks of the settings of a system, and of other work on it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from steelyard.base.units import format_memory
 from steelyard.doctor.patient import Patient
 from steelyard.records.schema import Busy
 
-_BUSY = 0.05  # of a CPU: less is what every system does
+_BUSY = 0.05  # of a CPU: every system uses less
 _MOST_NAMED = 2  # examples
 _STEAL = 0.001  # of the time
 _COARSE_TIMER_NS = 1000  # a kernel without high-resolution timers says 1 to 10 ms
 _USUAL_SLACK_NS = 50_000  # Linux's default
-_LEAST_SHM_PER_CORE = 16 << 20  # what MPI libraries map there for a rank, at most
+_LEAST_SHM_PER_CORE = 16 << 20  # the most that MPI libraries map there for a rank
 _LEAST_MEMLOCK = 64 << 20  # buffers of some MiB on each of several connections
 
 
@@ -30,7 +30,7 @@ _LEAST_MEMLOCK = 64 << 20  # buffers of some MiB on each of several connections
     remedy="End them, or keep them from the CPUs that you measure on (taskset, a cpuset).",
 )
 def processes(patient: Patient) -> str | None:
-    """The busiest while the doctor looked on."""
+    """Name the busiest processes during the doctor's looks."""
     busy = _busy(patient)
     named = ", ".join(
         f"{one.name} (pid {one.pid}) {100 * one.cpu_ns / 1e9 / one.seconds:.0f} % of a CPU"
@@ -53,7 +53,7 @@ def _busy(patient: Patient) -> Sequence[Busy]:
     "cpuset.",
 )
 def not_isolated(patient: Patient) -> str | None:
-    """Whether other processes run and may run anywhere."""
+    """Check whether other processes run and may run on all CPUs."""
     if patient.settings.isolated or not _busy(patient):
         return None
     return "Other processes run, and no CPU is kept from them (isolcpus, nohz_full)."
@@ -68,7 +68,7 @@ def not_isolated(patient: Patient) -> str | None:
     remedy="Set kernel.sched_autogroup_enabled to 0, or wait until the other work is over.",
 )
 def autogroup(patient: Patient) -> str | None:
-    """Whether the kernel gives each session its share, and there is somebody to share with."""
+    """Check whether the kernel gives each session its share, while others take CPU time."""
     if not patient.settings.autogroup or not _busy(patient):
         return None
     return "sched_autogroup_enabled is 1, and other processes take CPU time."
@@ -82,7 +82,7 @@ def autogroup(patient: Patient) -> str | None:
     remedy="Measure on dedicated cores. What was stolen during each launch is in its records.",
 )
 def steal(patient: Patient) -> str | None:
-    """The share of all CPUs' time since the machine began."""
+    """Find the share of all CPUs' time since the machine began."""
     share = patient.settings.steal_share
     if share is None or share <= _STEAL:
         return None
@@ -97,7 +97,7 @@ def steal(patient: Patient) -> str | None:
     remedy="Ask for fewer ranks than the limit allows, or have it raised.",
 )
 def throttled(patient: Patient) -> str | None:
-    """In how many periods the control group was stopped."""
+    """Count the periods in which the control group was stopped."""
     periods = patient.settings.quota_periods
     if periods is None or periods[1] == 0:
         return None
@@ -112,7 +112,7 @@ def throttled(patient: Patient) -> str | None:
     remedy="Look after the cooling, and compare step_ps of the launches.",
 )
 def too_hot(patient: Patient) -> str | None:
-    """How often since the machine began."""
+    """Count how often since the machine began."""
     count = patient.settings.throttles
     return f"They were slowed down {counted(count, 'time')} since the machine began." if count else None
 
@@ -128,7 +128,7 @@ def too_hot(patient: Patient) -> str | None:
     remedy="Switch turbo off (cpufreq/boost, intel_pstate/no_turbo).",
 )
 def turbo(patient: Patient) -> str | None:
-    """Whether turbo is on."""
+    """Check whether turbo is on."""
     return "Turbo is on." if patient.settings.turbo else None
 
 
@@ -141,7 +141,7 @@ def turbo(patient: Patient) -> str | None:
     "time.",
 )
 def frequency_range(patient: Patient) -> str | None:
-    """What the first CPU may be set to."""
+    """Find the frequency limits of the first CPU."""
     span = patient.settings.frequencies_khz
     if span is None or span[0] == span[1] or patient.machine.governor == "performance":
         return None
@@ -156,7 +156,7 @@ def frequency_range(patient: Patient) -> str | None:
     remedy="Say so beside the numbers, or set transparent_hugepage to madvise.",
 )
 def huge_pages(patient: Patient) -> str | None:
-    """Whether transparent huge pages are made on every occasion."""
+    """Check whether transparent huge pages are always made."""
     return "transparent_hugepage is always." if patient.machine.thp == "always" else None
 
 
@@ -168,7 +168,7 @@ def huge_pages(patient: Patient) -> str | None:
     remedy="Reserve some (vm.nr_hugepages), or set transparent_hugepage to madvise.",
 )
 def no_huge_pages(patient: Patient) -> str | None:
-    """Whether none are reserved and none are made."""
+    """Check whether huge pages are reserved or made on request."""
     pages = patient.settings.hugepages
     if pages is None or pages[0] > 0 or patient.machine.thp != "never":
         return None
@@ -183,7 +183,7 @@ def no_huge_pages(patient: Patient) -> str | None:
     remedy="Set kernel.numa_balancing to 0 while measuring.",
 )
 def numa_balancing(patient: Patient) -> str | None:
-    """Whether it is on where there are several nodes."""
+    """Check whether it is on with several nodes."""
     if not patient.settings.numa_balancing or patient.machine.numa_nodes < 2:
         return None
     return f"numa_balancing is on, with {patient.machine.numa_nodes} nodes."
@@ -197,7 +197,7 @@ def numa_balancing(patient: Patient) -> str | None:
     remedy="Enlarge it (mount -o remount,size=1G /dev/shm; docker run --shm-size).",
 )
 def shared_memory(patient: Patient) -> str | None:
-    """What is free for each core."""
+    """Find the free space for each core."""
     room = patient.settings.shm_bytes
     cores = len(patient.machine.cores)
     if room is None or room[1] >= _LEAST_SHM_PER_CORE * cores:
@@ -216,7 +216,7 @@ def shared_memory(patient: Patient) -> str | None:
     remedy="Raise the limit where there is RDMA (ulimit -l unlimited).",
 )
 def locked_memory(patient: Patient) -> str | None:
-    """The limit, where it is low."""
+    """Find the limit, if it is low."""
     most = patient.settings.memlock_bytes
     return f"{format_memory(most)} may be locked." if most is not None and most < _LEAST_MEMLOCK else None
 
@@ -229,7 +229,7 @@ def locked_memory(patient: Patient) -> str | None:
     remedy="Free memory, then swapoff -a && swapon -a.",
 )
 def swap(patient: Patient) -> str | None:
-    """How much."""
+    """Find how much is swapped out."""
     used = patient.settings.swap_used_bytes
     return f"{format_memory(used)} are swapped out." if used else None
 
@@ -245,7 +245,7 @@ def swap(patient: Patient) -> str | None:
     remedy="Boot with highres=on.",
 )
 def coarse_timers(patient: Patient) -> str | None:
-    """A kernel without high-resolution timers."""
+    """Find a kernel without high-resolution timers."""
     step = patient.settings.timer_resolution_ns
     return f"Timers have steps of {step / 1e6:g} ms." if step and step > _COARSE_TIMER_NS else None
 
@@ -258,7 +258,7 @@ def coarse_timers(patient: Patient) -> str | None:
     remedy="Start from a shell with the usual slack of 50 us.",
 )
 def timer_slack(patient: Patient) -> str | None:
-    """That of this process, where it is more than usual."""
+    """Find the slack of this process, if it is above the default."""
     slack = patient.settings.timer_slack_ns
     return f"A sleep may end {slack / 1e3:g} us late." if slack and slack > _USUAL_SLACK_NS else None
 
@@ -271,7 +271,7 @@ def timer_slack(patient: Patient) -> str | None:
     remedy="Say so beside the numbers.",
 )
 def no_mitigations(patient: Patient) -> str | None:
-    """Whether the kernel's command line switches them off."""
+    """Check whether the kernel's command line switches them off."""
     off = patient.settings.mitigations == "off"
     return "The command line of the kernel has mitigations=off." if off else None
 
@@ -284,6 +284,6 @@ def no_mitigations(patient: Patient) -> str | None:
     remedy="Set kernel.yama.ptrace_scope to 0.",
 )
 def ptrace(patient: Patient) -> str | None:
-    """Whether Yama forbids it."""
+    """Check whether Yama forbids it."""
     scope = patient.settings.ptrace_scope
     return f"ptrace_scope of Yama is {scope}." if scope else None

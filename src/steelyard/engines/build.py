@@ -1,8 +1,9 @@
-"""The engines: found where the installation put them, or built on demand for one MPI and kept in the cache.
+"""Engines: found where the installation put them, or built on demand for one MPI and kept in the cache.
 
 `steelyard-mpi`, built at installation, runs with every MPI that has the standard ABI (MPI-5). Any other MPI
-gets an engine of its own from the same sources with the same flags, which engine/build.json says for both.
-What all engines of a compiler have in common, most of them, is compiled once, at installation or on demand.
+gets an engine of its own from the same sources with the same flags, which engine/build.json has for both.
+Most of an engine is common to all engines of a compiler. That part is compiled once, at installation or on
+demand.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Tell = Callable[[str], None]
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """An engine that can be started, and the MPI it is to run with (None: solo, or under the simulator)."""
+    """An engine that can be started, and the MPI to run it with (None: solo, or under the simulator)."""
 
     path: str
     kind: Kind
@@ -47,9 +48,9 @@ class Engine(msgspec.Struct, frozen=True):
 
 
 def solo_engine(tell: Tell = lambda _: None) -> Engine:
-    """The engine without MPI; `tell` hears that it is built.
+    """Find or build the engine without MPI; `tell` hears that it is built.
 
-    Raises InputError when it can be neither found nor built.
+    Raises InputError if it can be neither found nor built.
     """
     path = _prebuilt("solo") or _built(
         "solo", shlex.split(_compiler()), dict(os.environ), "the engine for what needs no MPI", tell
@@ -58,7 +59,7 @@ def solo_engine(tell: Tell = lambda _: None) -> Engine:
 
 
 def ready_solo_engine() -> Engine | None:
-    """The engine without MPI where there is one already; None where it would have to be built."""
+    """Find the engine without MPI; None if it would have to be built."""
     try:
         path = _prebuilt("solo")
         if path is None:
@@ -71,9 +72,9 @@ def ready_solo_engine() -> Engine | None:
 
 
 def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
-    """The engine for this MPI; `tell` hears that it is built.
+    """Find or build the engine for this MPI; `tell` hears that it is built.
 
-    Raises InputError when it can be neither found nor built.
+    Raises InputError if it can be neither found nor built.
     """
     path = _prebuilt("mpi", can_build=mpi.mpicc is not None) if mpi.abi else None
     if path is None:
@@ -88,9 +89,9 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
 
 
 def given_engine(path: Path, mpi: Mpi) -> Engine:
-    """An engine that somebody built, to run with this MPI; `path`: it, or a folder that has it.
+    """Take an engine that the user built, to run with this MPI; `path`: the engine, or its folder.
 
-    Raises InputError where there is none at that path.
+    Raises InputError if there is none at that path.
     """
     places = (path, path / "steelyard-mpi", path / "bin" / "steelyard-mpi", path / ".venv/bin/steelyard-mpi")
     found = next((one for one in places if one.is_file()), None)
@@ -110,7 +111,7 @@ def given_engine(path: Path, mpi: Mpi) -> Engine:
 
 
 def simulated_engine(tell: Tell = lambda _: None) -> Engine:
-    """The engine for SimGrid's simulator, started by smpirun. Raises InputError where there is none."""
+    """Build the engine for SimGrid's simulator, started by smpirun. Raises InputError without SimGrid."""
     for program in ("smpicc", "smpirun"):
         if shutil.which(program) is None:
             raise InputError(
@@ -122,15 +123,17 @@ def simulated_engine(tell: Tell = lambda _: None) -> Engine:
 
 
 def engine_environment(engine: Engine, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables that this engine needs to start, beyond those of `environ`, as of `mpi_environment`."""
+    """List the variables that this engine needs to start, beyond those of `environ`, as `mpi_environment`
+    does.
+    """
     return {} if engine.mpi is None else mpi_environment(engine.mpi, environ)
 
 
 def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:
-    """What the engine says of itself: ops, params, methods, rules, clocks, and why what is missing is.
+    """Ask the engine for its description: ops, params, methods, rules, clocks, and why others are missing.
 
-    `launcher` comes before the engine where it cannot start by itself, and is started in the folder `cwd`.
-    Raises MeasurementError when it does not start.
+    `launcher` comes before the engine if it cannot start by itself, and is started in the folder `cwd`.
+    Raises MeasurementError if it does not start.
     """
     done = run(
         [*launcher, engine.path, "describe"],
@@ -151,7 +154,7 @@ def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = No
 
 
 def engine_folder() -> Path:
-    """Where the engine's sources are: in the checkout, or in the installed package."""
+    """Find the engine's sources: in the checkout, or in the installed package."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package.parent.parent / "engine", package / "_engine"):
         if (folder / "build.json").is_file():
@@ -160,9 +163,9 @@ def engine_folder() -> Path:
 
 
 def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
-    """The engine built at installation, unless this is a checkout whose sources have changed since.
+    """Find the engine built at installation, unless this is a checkout whose sources have changed since.
 
-    Nor, where another can be built, if a library has come since that it could use.
+    If another can be built, it is not used either after a library has come that it could use.
     """
     path = scripts_folder() / f"steelyard-{kind}"
     if not path.is_file():
@@ -178,7 +181,7 @@ def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
 
 
 def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
-    """What engines have in common, where this compiler compiled it at installation."""
+    """Find the common part of engines, if this compiler compiled it at installation."""
     path = _installed_folder() / "common.o"
     if len(compiler) > 1 or not path.is_file() or _prebuilt("solo") is None:
         return None
@@ -187,7 +190,7 @@ def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
 
 
 def _prebuilt_libraries() -> set[str]:
-    """The names of the libraries whose headers were there at installation."""
+    """List the libraries whose headers were there at installation."""
     file = _installed_folder() / "libraries.txt"
     return set(file.read_text().split()) if file.is_file() else set()
 
@@ -205,7 +208,7 @@ def _version(compiler: str, environment: dict[str, str]) -> str:
 
 
 def _release(version: str) -> str:
-    """What a compiler says of itself, whatever name it was called by."""
+    """Take the release from a compiler's version text, which may begin with any name."""
     return version.partition("\n")[0].partition(" ")[2]
 
 
@@ -224,15 +227,17 @@ def _compiler() -> str:
 
 
 def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], what: str, tell: Tell) -> Path:
-    """What this compiler makes, from the cache or anew; `tell` hears of it as `what`. Raises InputError."""
+    """Take a build of this compiler from the cache, or make it; `tell` hears of it as `what`. Raises
+    InputError.
+    """
     folder = engine_folder()
     home = _home(kind, compiler, environment)
     path = _kept(home, kind)
     if _is_whole(path):
         return path
     with (home / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of two that want the same, one builds
-        for left in home.glob(".new-*"):  # by one that was killed
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes may want the same; one builds
+        for left in home.glob(".new-*"):  # left by one that was killed
             shutil.rmtree(left, ignore_errors=True)
         if _is_whole(path):
             return path
@@ -251,7 +256,7 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
 
 
 def _common(kind: Kind, compiler: Sequence[str], environment: dict[str, str], tell: Tell) -> Path | None:
-    """The object that an engine of this kind is linked with; None for that object itself."""
+    """Find the object that an engine of this kind is linked with; None for that object itself."""
     if kind == "common":
         return None
     beneath = compiler if kind == "solo" else _beneath(_shown(compiler[0], environment))
@@ -261,7 +266,7 @@ def _common(kind: Kind, compiler: Sequence[str], environment: dict[str, str], te
 
 
 def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path:
-    """The folder of the cache for an engine and its log."""
+    """Name the folder of the cache for an engine and its log."""
     return cache_folder("engines", _key(engine_folder(), kind, compiler, environment))
 
 
@@ -287,7 +292,9 @@ def _digest(file: Path) -> bytes:
 
 
 def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> str:
-    """A name for all that an engine depends on: sources, flags, compiler, MPI library, kind of machine."""
+    """Make a name of all that an engine depends on: sources, flags, compiler, MPI library, kind
+    of machine.
+    """
     located = shutil.which(compiler[0])
     if located is None:
         raise InputError(f"the compiler '{compiler[0]}' does not exist or cannot be run")
@@ -322,14 +329,14 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
 
 
 def _shown(wrapper: str, environment: dict[str, str]) -> list[str]:
-    """The words of the command that a compiler wrapper of an MPI stands for."""
+    """Find the command that a compiler wrapper of an MPI stands for."""
     return shlex.split(ask(wrapper, "-show", environment))
 
 
 def ask(program: str, option: str, environment: Mapping[str, str]) -> str:
-    """What `program option` prints; a program is asked once while it and the variables are the same.
+    """Return what `program option` prints; ask once while the program and the variables stay the same.
 
-    Raises InputError where there is no such program.
+    Raises InputError if there is no such program.
     """
     located = shutil.which(program)
     if located is None:
@@ -347,7 +354,7 @@ def _asked(
 
 
 def _beneath(words: Sequence[str]) -> list[str]:
-    """The C compiler that a wrapper calls, with those of its options that change code which knows no MPI."""
+    """Find the C compiler that a wrapper calls, with those of its options that change code without MPI."""
     ours = read_build(engine_folder()).compile
     options = (word for word in words[1:] if word.startswith(_CODE_OPTIONS) and word not in ours)
     return [*(words[:1] or ["cc"]), *options]
@@ -355,7 +362,7 @@ def _beneath(words: Sequence[str]) -> list[str]:
 
 @functools.lru_cache(maxsize=2)
 def _sources(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> bytes:
-    """The names and texts of files of such sizes and times, which are read once."""
+    """Read the names and texts of files, once for the same sizes and times."""
     texts = ((str(file.relative_to(folder)).encode(), file.read_bytes()) for file, _, _ in files)
     return b"".join(part + b"\0" for text in texts for part in text)
 
@@ -370,7 +377,7 @@ def _hashed_files(folder: Path) -> list[Path]:
 
 
 def _libraries(words: Sequence[str]) -> list[Path]:
-    """The MPI libraries that a wrapper's link line names: an upgrade in place must give a new engine."""
+    """List the MPI libraries on a wrapper's link line: an upgrade in place must give a new engine."""
     folders = [word[2:] for word in words if word.startswith("-L")]
     folders += [match[1] for word in words if (match := re.match(r"(?:-Wl,)?(/.*)", word))]  # of -rpath
     names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|simgrid)", word)]

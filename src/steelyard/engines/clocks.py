@@ -1,4 +1,4 @@
-"""What the engine says of its clocks, from launches that measure next to nothing."""
+"""Clocks of the engine, from launches that measure next to nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SECONDS = 60.0
 
 
 def gauge_clocks(engine: Engine) -> list[dict[str, Any]]:
-    """Every clock that this engine knows: what `describe` says of it, and whether it is the `default`.
+    """Measure every clock that this engine knows, beside its description, and whether it is the `default`.
 
-    With cost_ns, tick_ns, and the hz and hz_ppm of a counter, where it can be read here. Raises
+    With cost_ns, tick_ns, and the hz and hz_ppm of a counter, if it can be read here. Raises
     MeasurementError.
     """
     best = _gauge(engine, None)
@@ -31,7 +31,7 @@ def gauge_clocks(engine: Engine) -> list[dict[str, Any]]:
 
 
 def _gauge(engine: Engine, name: str | None) -> dict[str, Any]:
-    """A clock as the launch record has it; None: the one that the engine chooses."""
+    """Measure a clock as in the launch record; None: the one that the engine chooses."""
     forced = [] if name is None else ["--clock", name]
     argv = [engine.path, "run", "op=self.empty", "rule=fixed", "count=1", *forced]
     done = run(argv, timeout=_SECONDS)

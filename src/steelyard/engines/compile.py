@@ -1,8 +1,8 @@
-"""An engine from its sources, by the flags of engine/build.json: a compiler on each core, then the linker.
+"""Compile an engine by the flags of engine/build.json: a compiler on each core, then the linker.
 
-Most sources know no MPI, no clock and not which engine they are in. They are one object, `common`, for all
-engines of a compiler. The simulator has clocks, sleeps and process numbers of its own, which its compiler
-puts in the place of the system's; so what calls those is compiled for each engine.
+Most sources do not depend on an MPI, a clock or the engine's kind. They are one object, `common`, for all
+engines of a compiler. The simulator's compiler replaces clocks, sleeps and process numbers of the system, so
+files that call these are compiled for each engine.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from steelyard.system.process import run, signals_as_exceptions
 
 Kind = Literal["mpi", "solo", "simgrid", "common"]
 _SECONDS = 600.0  # for one file: far more than any takes
-# For all files together, of a processor of 2022.
+# For all files together, on a processor of 2022.
 _CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "simgrid": 7.0}
 
 
 class BuildRule(msgspec.Struct, frozen=True):
-    """engine/build.json: which sources are not in which engine (patterns), the flags of all.
+    """engine/build.json: the sources that an engine leaves out (patterns), the flags of all.
 
-    `not_common` is in all engines, which have it each for itself. `libraries` are used where their headers
-    are: names of pkg-config and a header of each.
+    `not_common` is in all engines, compiled for each. `libraries` are used if their headers are found: names
+    of pkg-config and a header of each.
     """
 
     not_common: tuple[str, ...]
@@ -42,19 +42,19 @@ class BuildRule(msgspec.Struct, frozen=True):
 
 
 class Commands(msgspec.Struct, frozen=True):
-    """All that makes an engine: a command for each source, which do not wait for each other, and the last."""
+    """The commands that make an engine: one for each source, independent of each other, and the last one."""
 
     compile: tuple[tuple[str, ...], ...]
     link: tuple[str, ...]
 
 
 def read_build(folder: Path) -> BuildRule:
-    """The rule and the flags by which every engine is built."""
+    """Read the rule and the flags by which every engine is built."""
     return msgspec.json.decode((folder / "build.json").read_bytes(), type=BuildRule)
 
 
 def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """The C files of an engine, or those in common, sorted: all but those of the other kind."""
+    """List the C files of an engine, or those in common, sorted: all but those of the other kind."""
     build = read_build(folder)
     not_in_mpi, not_in_solo = build.not_in_mpi, build.not_in_solo
     patterns = {"solo": not_in_solo, "common": (*not_in_mpi, *not_in_solo, *build.not_common)}
@@ -70,10 +70,10 @@ def build_commands(
     common: Path | None = None,
     headers: Sequence[str] = (),
 ) -> Commands:
-    """How an engine is built, with the object `common` where it is given, or that object itself.
+    """Make the commands for an engine, with the object `common` if given, or for that object itself.
 
-    Object files lie beside `output`. The largest source comes first. `headers` are folders that the compiler
-    is to look in, too.
+    Object files are beside `output`. The largest source comes first. `headers` are further folders for the
+    compiler.
     """
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
@@ -99,12 +99,12 @@ def build_commands(
 
 
 def build_seconds(kind: Kind) -> int:
-    """About how long a build takes here."""
+    """Estimate how long a build takes here."""
     return max(1, round(_CPU_SECONDS[kind] / _cores()))
 
 
 def build_engine(commands: Commands, environment: Mapping[str, str], log: Path) -> None:
-    """Build an engine; `log` has what was done and said. Raises InputError with the first error."""
+    """Build an engine; `log` has the commands and their output. Raises InputError with the first error."""
     said: list[str] = []
 
     def step(argv: Sequence[str]) -> None:
@@ -122,12 +122,12 @@ def build_engine(commands: Commands, environment: Mapping[str, str], log: Path) 
                 job.result()
             step(commands.link)
     finally:
-        workers.shutdown(cancel_futures=True)  # those that run take a second or two to end
+        workers.shutdown(cancel_futures=True)  # running ones take a second or two to end
         log.write_text("".join(said))
 
 
 def _reason(err: str) -> str:
-    """The line of a compiler's complaint that says what is wrong."""
+    """Find the line of a compiler's output with the error."""
     lines = err.strip().splitlines() or ["it said nothing"]
     return next((line for line in lines if "error" in line), lines[-1]).strip()
 

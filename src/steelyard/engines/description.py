@@ -1,4 +1,4 @@
-"""What an engine says of itself (`steelyard-mpi describe`), typed: ops, methods, stop rules, clocks."""
+"""The description of an engine (`steelyard-mpi describe`), typed: ops, methods, stop rules, clocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 _COUNTS = ("", "bytes", "KiB")  # units of which there are whole numbers
 
 
-# What all values of a number are that names a rank, a shift of ranks or a round of a tournament of P ranks.
+# All values of a number that names a rank, a shift of ranks or a round of a tournament of P ranks.
 ALL_VALUES: Mapping[str, Callable[[int], range]] = {
     "ranks": range,
     "shifts": lambda ranks: range(1, ranks),
@@ -20,7 +20,7 @@ ALL_VALUES: Mapping[str, Callable[[int], range]] = {
 
 
 class Param(Struct, frozen=True):
-    """A parameter of an op, a method or a rule: a number within limits, or one of some words."""
+    """A parameter of an op, a method or a rule: a number within limits, or a choice of words."""
 
     name: str
     summary: str = ""
@@ -29,8 +29,10 @@ class Param(Struct, frozen=True):
     least: float = 0.0
     most: float = 0.0
     words: tuple[str, ...] = ()  # empty: it is a number
-    word_bytes: tuple[int, ...] = ()  # of types of data: an element of each word; 0: it stands in for none
-    all: str | None = None  # a key of `ALL_VALUES`: what `*` stands for, by the number of ranks
+    word_bytes: tuple[
+        int, ...
+    ] = ()  # for types of data: the bytes of an element of each word; 0: it fits no size
+    all: str | None = None  # a key of `ALL_VALUES`: the meaning of `*`, by the number of ranks
 
     @property
     def is_whole(self) -> bool:
@@ -42,7 +44,7 @@ class Param(Struct, frozen=True):
         )
 
     def fitting(self, size: int) -> str | None:
-        """The word to give where nothing is said: of types of data, one whose elements fill a size.
+        """Choose a default word for a size: for types of data, one whose elements fill it.
 
         None: the default does, or nothing does.
         """
@@ -66,9 +68,9 @@ class Op(Struct, frozen=True):
     flow: str | None = None
     base: str = ""  # the name that its forms share: mpi.allreduce for mpi.iallreduce
     form: str = "blocking"  # or nonblocking, persistent
-    role: str = "call"  # what its value is of: docs/internals/op.md has the words
-    layer: str | None = None  # what carries its messages, where it is compared with other layers
-    default_bytes: str | None = None  # as --bytes takes them; None: it has no size
+    role: str = "call"  # the kind of its value; docs/internals/op.md has the words
+    layer: str | None = None  # what carries its messages, if it is compared with other layers
+    default_bytes: str | None = None  # as for --bytes; None: it has no size
     min_ranks: int = 1
     max_ranks: int = 0  # 0: any number
     min_threads: int = 1
@@ -77,7 +79,7 @@ class Op(Struct, frozen=True):
     delays: str = "none"
     reference: str | None = None  # the op that does the same without what is measured
     report: str = "root"
-    parts: int = 1  # a repetition has so many of what the value is of
+    parts: int = 1  # operations in a repetition
     counters: tuple[str, ...] = ()
     lasts: bool = False  # a repetition may last minutes
     available: bool = True
@@ -85,7 +87,7 @@ class Op(Struct, frozen=True):
 
     @property
     def defaults(self) -> dict[str, float | str]:
-        """What its parameters are where nobody says otherwise."""
+        """The defaults of its parameters."""
         return {row.name: row.default for row in self.params}
 
 
@@ -95,10 +97,10 @@ class Method(Struct, frozen=True):
     name: str
     params: tuple[Param, ...]
     summary: str = ""
-    nature: str | None = None  # why its number is not simply the operation's time
-    of_collectives: bool = False  # that holds for collectives alone
+    nature: str | None = None  # why its value is not simply the operation's time
+    of_collectives: bool = False  # only collectives have that nature
     bound: str | None = None  # lower, upper
-    synchronised: bool = False  # it needs clocks that are related
+    synchronised: bool = False  # it needs synchronised clocks
     min_ranks: int = 1
     available: bool = True
     why_not: str | None = None
@@ -139,7 +141,7 @@ class Build(Struct, frozen=True):
 
 
 class Description(Struct, frozen=True):
-    """All that an engine says of itself."""
+    """The description of an engine."""
 
     engine: str
     version: str
@@ -156,7 +158,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
         ...
 
 
@@ -164,12 +166,12 @@ _Row = TypeVar("_Row", bound=Named)
 
 
 def by_name(rows: Iterable[_Row]) -> dict[str, _Row]:
-    """The rows of a table, each under its name."""
+    """Map the rows of a table by name."""
     return {row.name: row for row in rows}
 
 
 class Ops(Struct, frozen=True):
-    """What the engines that take part can do, by name."""
+    """The abilities of the engines that take part, by name."""
 
     solo: Mapping[str, Op]
     mpi: Mapping[str, Op]
@@ -183,7 +185,7 @@ class Ops(Struct, frozen=True):
 
 
 def ops_of(solo: Description, mpi: Description | None) -> Ops:
-    """From what the solo engine and an MPI's say."""
+    """Combine the descriptions of the solo engine and of an MPI's."""
     return Ops(
         solo=by_name(solo.ops),
         mpi=by_name(mpi.ops) if mpi else {},

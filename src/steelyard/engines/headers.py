@@ -1,4 +1,4 @@
-"""Libraries that an engine uses where their headers are: libfabric, UCX.
+"""Libraries that an engine uses if their headers are found: libfabric, UCX.
 
 An engine that was built before a library came is built anew.
 """
@@ -22,14 +22,14 @@ _ASKED = (*_SEARCHED, "PATH", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR")
 
 
 class Header(msgspec.Struct, frozen=True):
-    """A header that is there; `folder`: the compiler must be told it, None where it looks there anyway."""
+    """A header that was found; `folder`: an option of the compiler, None if it looks there anyway."""
 
     path: Path
     folder: str | None
 
 
 def headers_found(libraries: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Header]:
-    """The libraries that are there, of names that pkg-config knows and a header of each."""
+    """Find the libraries that are there, by names of pkg-config and a header of each."""
     asked = frozenset((name, environment.get(name, "")) for name in _ASKED)
     found = {name: _find(name, header, asked) for name, header in libraries.items()}
     return {name: header for name, header in found.items() if header is not None}
@@ -49,7 +49,7 @@ def _find(library: str, header: str, asked: frozenset[tuple[str, str]]) -> Heade
 
 
 def _told_folders(library: str, variables: Mapping[str, str]) -> list[str]:
-    """The folders of headers that pkg-config names, as it does for modules of a cluster."""
+    """Find the folders of headers that pkg-config names, as modules of a cluster need."""
     program = shutil.which("pkg-config", path=variables["PATH"] or None)
     if program is None:
         return []

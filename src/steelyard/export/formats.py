@@ -25,9 +25,9 @@ from steelyard.records.schema import SCHEMA
 
 
 def results_document(what: Results) -> dict[str, Any]:
-    """What `--json` prints and results.json holds: rows, what they make together (`MODELS`), and `doubts`.
+    """Make the document of `--json` and results.json: rows, models (`MODELS`), and `doubts`.
 
-    `doubts` is what the checks have found.
+    `doubts` are the findings of the checks.
     """
     made = {model.key: msgspec.to_builtins(what.made(model)) for model in MODELS}
     points = [row_document(row) for row in what.rows]
@@ -36,14 +36,14 @@ def results_document(what: Results) -> dict[str, Any]:
 
 
 def _json(what: Export) -> bytes:
-    """The document of a folder; of several, a list of theirs."""
+    """Make the document of a folder; for several, a list of theirs."""
     documents = [results_document(one) for one in what.folders]
     whole = documents[0] if len(documents) == 1 else documents
     return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
 
 
 def _csv(what: Export) -> bytes:
-    """Nested columns as words: `window=64`, `203.1:0.7`; launches as their medians.
+    """Write nested columns as words: `window=64`, `203.1:0.7`; launches as their medians.
 
     The rows of several folders begin with the folder.
     """
@@ -61,15 +61,15 @@ def _csv(what: Export) -> bytes:
     return text.getvalue().encode()
 
 
-_HARMLESS = (float, int, bool, type(None))  # as they are
-# Wide forms count, too, and what a reader who trims cells would see.
+_HARMLESS = (float, int, bool, type(None))  # unchanged
+# Wide forms count, too, and the text that remains after trimming.
 _FORMULA, _NUMBERS = re.compile(r" *[=+\-@＝＋－＠]"), re.compile(r"[-+0-9.:e ]*")
 
 
 def _harmless(value: Any) -> Any:
-    """A cell that a spreadsheet does not take for a formula: one that begins like one is quoted.
+    """Make a cell that a spreadsheet does not take for a formula: a text that begins like one is quoted.
 
-    Nor does it end a line: control characters are visible.
+    Control characters are made visible, so it does not end a line.
     """
     if not isinstance(value, str):
         return value
@@ -77,7 +77,7 @@ def _harmless(value: Any) -> Any:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBERS.fullmatch(text) else text
 
 
-# Name, and how it is made.
+# Name, and its writer.
 FORMATS: dict[str, Callable[[Export], bytes]] = {
     "json": _json,
     "csv": _csv,
@@ -89,7 +89,7 @@ FORMATS: dict[str, Callable[[Export], bytes]] = {
     "imb": imb_text,
     "netpipe": netpipe_text,
 }
-# Formats of other suites, and those of their tests that they can say.
+# Formats of other suites, and their tests that each can hold.
 PRINTS: dict[str, Collection[str]] = {
     **dict.fromkeys(("osu", "osu-plain", "osu-full"), OSU_TESTS),
     "imb": IMB_TESTS,

@@ -1,7 +1,7 @@
-"""The tables that Intel MPI Benchmarks print: those of IMB-MPI1, and the pure ones of IMB-NBC and IMB-MPI4.
+"""Tables as Intel MPI Benchmarks print them: those of IMB-MPI1, and the pure ones of IMB-NBC and IMB-MPI4.
 
-As `IMB_output.c` of version 2021 prints them: columns of 13, two decimals; t is the greatest of the
-ranks' means.
+As `IMB_output.c` of version 2021 prints them: columns of 13, two decimals; t is the greatest of the ranks'
+means.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MESSAGES = {"Sendrecv": 2, "Exchange": 4}  # of a rank, in a repetition: their 
 
 
 def imb_text(what: Export) -> bytes:
-    """As IMB prints its tables. Raises InputError where it prints none of the rows."""
+    """Write tables as IMB does. Raises InputError if it prints none of the rows."""
     return suite_text(what, Printed("IMB", IMB_TESTS, _head, _line))
 
 

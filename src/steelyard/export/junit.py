@@ -1,6 +1,6 @@
 """Results as JUnit XML: a test case of ours is a test case there.
 
-What failed, or gave a wrong answer, fails; what was skipped is skipped; what did not converge has passed.
+Failures and wrong answers fail; skipped ones are skipped; those that did not converge have passed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ NETPIPE_TESTS = ("netpipe",)
 
 
 def netpipe_text(what: Export) -> bytes:
-    """The lines of np.out. Raises InputError where none of the rows is of ping-pong."""
+    """Write the lines of np.out. Raises InputError if none of the rows is of ping-pong."""
     return suite_text(what, Printed("NetPIPE", NETPIPE_TESTS, _head, _line))
 
 

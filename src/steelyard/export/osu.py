@@ -1,4 +1,4 @@
-"""The text that OSU Micro-Benchmarks 7 prints.
+"""The text of OSU Micro-Benchmarks 7.
 
 As `util/osu_util_mpi.c` and the tests of version 7.4 print it: columns of 18, two decimals.
 """
@@ -72,7 +72,9 @@ class _Switches:
 
 
 def osu_text(what: Export, checked: bool = False, full: bool = False) -> bytes:
-    """As OSU's tests print; `checked`: as with -c; `full`: as with -f. Raises InputError where none does."""
+    """Write text as OSU's tests do; `checked`: as with -c; `full`: as with -f. Raises InputError if none
+    fits.
+    """
     given = _Switches(checked, full)
     printed = Printed(
         "OSU", OSU_TESTS, lambda block: _head(block, given), lambda block, row: _line(block, row, given)
@@ -115,7 +117,7 @@ def _more(block: Block, kind: str, given: _Switches, least: str, most: str) -> I
 
 
 def _is_checked(block: Block, kind: str, given: _Switches) -> bool:
-    """A barrier has no answer to validate."""
+    """Has it an answer to validate? A barrier has none."""
     return (
         given.checked and kind != _SYNC and all(row.verified is not None for row in block.rows if row.count)
     )

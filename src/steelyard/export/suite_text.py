@@ -1,4 +1,4 @@
-"""What the texts of other suites have in common: tables of tests, and comments on what they leave out."""
+"""Common parts of the texts of other suites: tables of tests, and comments on what they leave out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORIGIN, LEFT_OUT = "# Measured by steelyard", "# left out: "
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """How a suite prints: its `tests`, the lines above a table, and the line of a row.
+    """The form of a suite's text: its `tests`, the lines above a table, and the line of a row.
 
     `line` gives None for a row that lacks a number of it.
     """
@@ -32,9 +32,9 @@ class Printed:
 
 
 def suite_text(what: Export, printed: Printed) -> bytes:
-    """A table for each test, MPI and number of ranks; what it cannot say are comments below all tables.
+    """Write a table for each test, MPI and number of ranks; comments below all tables name what is left out.
 
-    Raises InputError where it can say nothing.
+    Raises InputError if nothing fits.
     """
     tests = [test for test in what.tests if test.name in printed.tests]
     tables: list[str] = []
@@ -54,7 +54,7 @@ def suite_text(what: Export, printed: Printed) -> bytes:
 
 
 def sentences_on(text: bytes) -> Iterator[str]:
-    """What a reader of such a text must know who looks at its numbers alone."""
+    """Write sentences for readers who look only at the numbers of such a text."""
     lines = text.decode().splitlines()
     tables = sum(line.startswith(ORIGIN) for line in lines)
     left_out = sum(line.startswith(LEFT_OUT) for line in lines)
@@ -65,7 +65,7 @@ def sentences_on(text: bytes) -> Iterator[str]:
 
 
 def _without_references(rows: Sequence[Row]) -> list[Row]:
-    """The rows without those that are measured for others alone."""
+    """List the rows without those that are measured only as references."""
     references = {row.reference_point for row in rows}
     return [row for row in rows if row.point not in references]
 

@@ -1,1 +1,1 @@
-"""Is an MPI consistent with itself: performance guidelines, measured and judged."""
+"""Performance guidelines: is an MPI consistent with itself?"""

@@ -1,4 +1,4 @@
-"""Which rows of a folder are the two sides of a guideline: of the same launches, on the same ranks."""
+"""Find the two sides of a guideline among the rows of a folder: of the same launches, on the same ranks."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from steelyard.guidelines.table import (
 )
 from steelyard.results.row import Row, has_time
 
-_LEAST_LAUNCHES = 2  # of each side, from which a case is one
+_LEAST_LAUNCHES = 2  # of each side that a case needs
 
 
 @dataclass(frozen=True, slots=True)
 class GuidelineCase:
-    """`left` must not take longer than `times` as long as `right`."""
+    """A case: `left` must not take longer than `times` times `right`."""
 
     guideline: Guideline
     left: Row
@@ -39,7 +39,8 @@ class GuidelineCase:
     def ratios(self) -> list[tuple[float, float]]:
         """The times of both sides in the launches that have both, in the order of the launches.
 
-        Sides of the same number of ranks must be of one launch: one that was begun again later is another.
+        Sides of the same number of ranks must be of one launch; a launch that was begun again later is
+        another one.
         """
         right = {one.launch: one for one in self.right.launches if has_time(one)}
         found = []
@@ -55,14 +56,14 @@ class GuidelineCase:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A guideline of which one side has no numbers, and why."""
+    """A guideline of which one side has no values, and why."""
 
     words: str
     why: str
 
 
 def find_cases(rows: Sequence[Row]) -> tuple[list[GuidelineCase], list[Lacking]]:
-    """All cases of a folder, in the order of the guidelines, and what lacks a side that was planned."""
+    """Find all cases of a folder, in the order of the guidelines, and those that lack a planned side."""
     by_op: dict[str, list[Row]] = {}
     for row in rows:
         by_op.setdefault(row.op, []).append(row)
@@ -104,7 +105,7 @@ def _is_side(row: Row, side: Side) -> bool:
 
 
 def _circumstances(row: Row) -> tuple[object, ...]:
-    """All that both sides of any guideline share: a launch, and how it is measured."""
+    """Key of all that both sides of any guideline share: a launch, and how it is measured."""
     return (
         *(row.mpi, row.hosts, row.threads, row.thread_level, row.method, row.transport),
         row.placed.text if row.placed else None,
@@ -113,9 +114,9 @@ def _circumstances(row: Row) -> tuple[object, ...]:
 
 
 def _same_params(left: Row, right: Row, named: set[str]) -> bool:
-    """Have both the same parameters, but for those that make the sides?
+    """Have both the same parameters, except those that make the sides?
 
-    What only one of them has must be as it is where nobody asks for it.
+    A parameter of only one of them must have its default.
     """
     for name in {*left.params, *right.params} - named:
         if name in left.params and name in right.params:
@@ -129,7 +130,7 @@ def _same_params(left: Row, right: Row, named: set[str]) -> bool:
 def _series(
     rows: Iterable[Row], key: Callable[[Row], int], fixed: Callable[[Row], int]
 ) -> Iterator[tuple[Row, Row]]:
-    """Rows of one op that differ in `key` alone: each with the next one in the order of `key`."""
+    """Pair rows of one op that differ only in `key`: each with the next one in the order of `key`."""
     series: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
         # a type that fits the size is chosen anew for each
@@ -141,7 +142,7 @@ def _series(
 
 
 def _by_size(by_op: dict[str, list[Row]]) -> Iterator[GuidelineCase]:
-    """Each size against the next larger one that was measured."""
+    """Pair each size with the next larger one that was measured."""
     for op in (op for op in by_op if op in GROW):
         sized = [row for row in by_op[op] if row.bytes > 0]
         for less, more in _series(sized, lambda row: row.bytes, lambda row: row.ranks):
@@ -152,7 +153,7 @@ def _by_size(by_op: dict[str, list[Row]]) -> Iterator[GuidelineCase]:
 
 
 def _by_ranks(by_op: dict[str, list[Row]]) -> Iterator[GuidelineCase]:
-    """Each number of ranks against the next larger one; between two, against the next smaller one."""
+    """Pair each number of ranks with the next larger one; for ops between two, with the next smaller one."""
     for op in (op for op in by_op if op in GROW_WITH_RANKS | BETWEEN_TWO):
         for less, more in _series(by_op[op], lambda row: row.ranks, lambda row: row.bytes):
             if op in BETWEEN_TWO:

@@ -1,12 +1,12 @@
-"""What a library can be told instead: the variable that chooses the algorithm of a collective.
+"""Variables of libraries that choose the algorithm of a collective, as a remedy.
 
 Names and values are those of `ompi_info --param coll tuned --level 9` of Open MPI 4.1 and of the control
-variables of MPICH 4 and 5. Both have `ompi_info` or `mpivars` to say which values a build knows.
+variables of MPICH 4 and 5. `ompi_info` or `mpivars` list the values of a build.
 """
 
 from __future__ import annotations
 
-# Collectives whose algorithm coll_tuned lets one choose -> what it calls those that do as a composition does.
+# Collectives with a choice in coll_tuned -> its name for the algorithm of each composition.
 _TUNED: dict[str, dict[str, str]] = {
     "allgather": {"bcasts": "1 (linear)"},
     "allgatherv": {"gatherv_bcast": "1 (default)"},
@@ -58,10 +58,11 @@ _CVARS: dict[str, dict[str, str]] = {
 
 
 def knob_words(mpi: str | None, collective: str, by: str = "") -> str:
-    """The setting of a library that may do better, `MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial`; else nothing.
+    """Write the setting of a library that may be faster, `MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial`; else
+    nothing.
 
-    mpi: the name of an MPI as rows have it, `openmpi-4.1.4`. by: what a mock-up composes the collective of;
-    empty where it is held against no composition.
+    mpi: the name of an MPI in rows, `openmpi-4.1.4`. by: the parts of a mock-up; empty if the collective is
+    compared with no composition.
     """
     family = (mpi or "").partition("-")[0]
     if family == "openmpi" and collective in _TUNED:

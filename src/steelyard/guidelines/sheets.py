@@ -30,11 +30,11 @@ from steelyard.show.sheet import (
 )
 
 _TONES = {VIOLATED: BAD, HOLDS: PLAIN, CANNOT_TELL: DIM}
-_NAMED = 3  # of what is listed in a sentence before it is counted
+_NAMED = 3  # items in a sentence; the rest is counted
 
 
 def guideline_sheets(found: CheckedGuidelines) -> Iterator[Sheet]:
-    """What is violated, a line for each case; then all guidelines, a line each."""
+    """Make a table of what is violated, a line for each case; then one of all guidelines."""
     if any(one.verdict == VIOLATED for one in found.points):
         worst = [one for one in found.points if one.verdict == VIOLATED]
         yield case_sheet("violated guidelines", found, worst)
@@ -42,7 +42,7 @@ def guideline_sheets(found: CheckedGuidelines) -> Iterator[Sheet]:
 
 
 def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineVerdict]) -> Sheet:
-    """Cases with their ratios: the largest first within each guideline as they come."""
+    """Make a table of cases with their ratios: the largest first within each guideline."""
     several = len({one.verdict for one in points}) > 1
     verdict = (words("verdict"),) if several else ()
     numbers = (number("bytes"), number("ratio", True), number("from"), number("to"))
@@ -100,7 +100,7 @@ def _notes(found: CheckedGuidelines) -> tuple[str, ...]:
 
 
 def guideline_sentences(found: CheckedGuidelines) -> Iterator[str]:
-    """What it comes to: of each violated guideline by how much, where, and what to do; then the rest."""
+    """Sum up: each violated guideline with its factor, sizes and remedy; then the rest."""
     bad = [one for one in found.points if one.verdict == VIOLATED]
     for key in dict.fromkeys((one.words, one.mpi) for one in bad):
         yield _violation([one for one in bad if (one.words, one.mpi) == key])
@@ -140,7 +140,7 @@ def _where(mine: Sequence[GuidelineVerdict]) -> str:
 
 
 def guidelines_junit(title: str, found: CheckedGuidelines, strict: bool) -> bytes:
-    """The verdicts as JUnit: violated fails, cannot tell is skipped, or fails where `strict`."""
+    """Write the verdicts as JUnit: violated fails, cannot tell is skipped, or fails if `strict`."""
     cases = []
     for one in found.points:
         unknown = one.verdict == CANNOT_TELL

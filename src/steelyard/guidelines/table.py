@@ -1,4 +1,4 @@
-"""The guidelines: what a call must not be slower than, because a library could do the same inside.
+"""The guidelines: calls that must not be slower than others by which a library could do the same inside.
 
 After Träff, Gropp and Thakur, Self-consistent MPI performance guidelines, IEEE TPDS 21(5), 2010, and the list
 of PGMPITuneLib (Hunold and Carpen-Amarie, HPC Asia 2018). A row is `left <= right`.
@@ -22,7 +22,7 @@ COMPOSITION, IRREGULAR, ROOTED, FORM, MESSAGE, TYPE, ONE_SIDED = (
     "datatype",
     "one-sided",
 )
-# Found among the rows of one op.
+# Cases among the rows of one op.
 GROWTH, SPLIT, RANKS, IDLE = "larger size", "split", "more ranks", "idle ranks"
 MOCK = "mpi.mock."
 
@@ -39,9 +39,8 @@ class Side:
 class Guideline:
     """`left <= right`, of the same size on as many ranks.
 
-    `words` name it; `remedy` is what a program does that finds it violated. `unless`: the op that measures
-    the same better; where a folder has it, this row is left out. `against`: what the right side is where
-    that is not in the words.
+    `words` name it; `remedy` is for a program that finds it violated. `unless`: an op that measures the same
+    better; if a folder has it, this row is left out. `against`: the right side, if it is not in the words.
     """
 
     kind: str
@@ -54,11 +53,11 @@ class Guideline:
 
 
 def _call(name: str) -> str:
-    """`reduce_scatter_block` -> `Reduce_scatter_block`, as MPI writes it."""
+    """Write `reduce_scatter_block` as MPI does: `Reduce_scatter_block`."""
     return name[:1].upper() + name[1:]
 
 
-# Collective, how its mock-up is called, and of what it is composed: see engine/ops/mpi/mock/rows.h.
+# Collective, the name of its mock-up, and its parts: see engine/ops/mpi/mock/rows.h.
 _COMPOSED = (
     ("barrier", "allreduce", "Allreduce of a byte"),
     ("barrier", "reduce_bcast", "Reduce + Bcast of a byte"),
@@ -98,7 +97,7 @@ _COMPOSED = (
     ("scan", "exscan_reduce_local", "Exscan + Reduce_local"),
     ("exscan", "scan_sendrecv", "Scan + Sendrecv"),
 )
-# The call for blocks of one size, and that for blocks of any.
+# The call for blocks of one size, and the one for blocks of any sizes.
 _IRREGULAR = (
     *(("gather", "gatherv"), ("scatter", "scatterv"), ("allgather", "allgatherv")),
     *(("alltoall", "alltoallv"), ("alltoallv", "alltoallw"), ("reduce_scatter_block", "reduce_scatter")),
@@ -115,7 +114,7 @@ GROW = frozenset(
     ("mpi.pingpong", "mpi.sendrecv", *(f"mpi.{name}" for name in _COLLECTIVES if name != "barrier"))
 )
 SPLITTABLE = frozenset(("mpi.pingpong", "mpi.bcast", "mpi.reduce", "mpi.allreduce", "mpi.scan", "mpi.exscan"))
-# Ops of two ranks, in which all others wait; and of all ranks, which have more to do with more of them.
+# Ops of two ranks, in which all others wait; and ops of all ranks, whose work grows with their number.
 BETWEEN_TWO = frozenset(("mpi.pingpong", "mpi.sendrecv", "mpi.pingping", "mpi.put", "mpi.get"))
 GROW_WITH_RANKS = frozenset(f"mpi.{name}" for name in _COLLECTIVES)
 
@@ -244,31 +243,31 @@ GUIDELINES = (
 
 
 def growth(op: str, larger: int) -> Guideline:
-    """A size must not take longer than a larger one: what is sent can be filled up."""
+    """Make the row: a size must not take longer than a larger one, because data can be padded."""
     against = format_bytes(larger)
     words, remedy = f"{op_words(op)} <= of more bytes", f"fill up to {against}"
     return Guideline(GROWTH, Side(op), Side(op), words, remedy, against=f"of {against}")
 
 
 def split(op: str, size: int, parts: int) -> Guideline:
-    """A call must not take longer than its parts, a call each."""
+    """Make the row: a call must not take longer than its parts, a call each."""
     against = f"{parts} x {format_bytes(size)}"
     words, remedy = f"{op_words(op)} <= of its parts", f"make {parts} calls of {format_bytes(size)}"
     return Guideline(SPLIT, Side(op), Side(op), words, remedy, against=against)
 
 
 def more_ranks(op: str, more: int) -> Guideline:
-    """A collective must not take longer than on more ranks."""
+    """Make the row: a collective must not take longer than on more ranks."""
     words, remedy = f"{op_words(op)} <= on more ranks", f"start {more} ranks"
     return Guideline(RANKS, Side(op), Side(op), words, remedy, against=f"on {more} ranks")
 
 
 def idle_ranks(op: str, fewer: int) -> Guideline:
-    """Two ranks must not take longer where others wait beside them."""
+    """Make the row: two ranks must not take longer if others wait beside them."""
     words, remedy = f"{op_words(op)} <= among fewer ranks", "start no ranks that only wait, or let them yield"
     return Guideline(IDLE, Side(op), Side(op), words, remedy, against=f"among {fewer} ranks")
 
 
 def op_words(op: str) -> str:
-    """`mpi.reduce_scatter` -> `Reduce_scatter`; a ping-pong is a message."""
+    """Name an op: `mpi.reduce_scatter` -> `Reduce_scatter`; a ping-pong is a message."""
     return "message" if op == "mpi.pingpong" else _call(op.removeprefix("mpi."))

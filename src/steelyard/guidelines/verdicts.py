@@ -1,4 +1,4 @@
-"""What measurements say of guidelines: violated, holds, cannot tell; with a promise over all of them."""
+"""Judge guidelines: violated, holds, cannot tell; with one error level over all verdicts."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from steelyard.results.row import Row
 from steelyard.stats.signed_ranks import least_pairs, signed_ranks
 
 VIOLATED, HOLDS, CANNOT_TELL = "violated", "holds", "cannot tell"
-FALSE_ALARM = 0.01  # of a whole check where every guideline is kept
-TOLERANCE = 0.05  # by so much more may the left side take
+FALSE_ALARM = 0.01  # of a whole check of an MPI that keeps every guideline
+TOLERANCE = 0.05  # by which the left side may take longer
 MOST_NEEDED = 10_000  # launches: more is no advice
-_CHOOSES = (GROWTH, SPLIT, RANKS)  # kinds that another algorithm of the same call may mend
+_CHOOSES = (GROWTH, SPLIT, RANKS)  # kinds for which another algorithm of the same call may help
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a check: its false alarms, and by how much more the left side may take."""
+    """Parameters of a check: its false alarms, and how much longer the left side may take."""
 
     false_alarm: float = FALSE_ALARM
     tolerance: float = TOLERANCE
 
 
 class GuidelineVerdict(Struct, frozen=True, kw_only=True):
-    """What is said of one guideline at one size on one number of ranks.
+    """The verdict on one guideline at one size on one number of ranks.
 
     `ratio` is the time of `left` over that of `right`, which is made `times` times; `low` holds for all
     verdicts of a check together, and so does `high`. `p` is that of the hypothesis that the ratio is at most
-    1 and the tolerance, adjusted for all of them. `remedy` is what a program does about a violation, `knob`
-    what a library can be told instead. `what` says what is against it, and
-    what tells it from others of the same words and size: `of 2 KiB, 4 ranks`.
+    1 plus the tolerance, adjusted for all of them. `remedy` is for a program that meets a violation, `knob` a
+    setting of the library. `what` names the right side, and distinguishes it from others of the same words
+    and size: `of 2 KiB, 4 ranks`.
     """
 
     kind: str
@@ -67,10 +67,10 @@ class GuidelineVerdict(Struct, frozen=True, kw_only=True):
 
 
 class CheckedGuidelines(Struct, frozen=True, kw_only=True):
-    """All verdicts, and the one that they come to. `family` is their number, `promise` what is promised.
+    """All verdicts, and their common one. `family` is their number, `promise` the error level in words.
 
-    `missing` are those of which a side has no numbers, and why. `least_launches` is how many launches a
-    violation needs at least among so many verdicts.
+    `missing` are those of which a side has no values, and why. `least_launches` is the number of launches
+    that a violation needs among so many verdicts.
     """
 
     verdict: str
@@ -85,12 +85,12 @@ class CheckedGuidelines(Struct, frozen=True, kw_only=True):
 
 
 def check_guidelines(rows: Sequence[Row], asked: Asked) -> CheckedGuidelines:
-    """Judge all guidelines that the rows of a folder can be held against. Raises InputError for none.
+    """Judge all guidelines for which a folder has rows. Raises InputError if there are none.
 
-    Both sides were measured in the same launches in an order that was drawn anew for each: if the left side
-    takes `1 + tolerance` times as long as the right one whenever it runs, either is as likely to be found
-    slower than that. p is exact by signed ranks, and lower where the left side takes less. All p are
-    multiplied by the number of verdicts (Bonferroni), which holds whatever depends on what.
+    Both sides were measured in the same launches, in an order that was drawn anew for each. If the left side
+    takes exactly `1 + tolerance` times as long as the right one, either sign of the difference is equally
+    likely. p is exact by signed ranks, and lower if the left side takes less. All p are multiplied by the
+    number of verdicts (Bonferroni), which holds for any dependence.
     """
     cases, lacking = find_cases(rows)
     missing = tuple(dict.fromkeys(f"{one.words} ({one.why})" for one in lacking))
@@ -167,7 +167,7 @@ def _finite(logarithm: float) -> float | None:
 
 
 def _needed(verdict: str, pairs: int, distance: float, found: Any, tail: float) -> int | None:
-    """How many launches would decide, by how wide the interval is; None where no number is known to help."""
+    """Estimate how many launches would decide, from the width of the interval; None if no number helps."""
     if verdict != CANNOT_TELL:
         return None
     least = least_pairs(tail)
@@ -181,7 +181,7 @@ def _needed(verdict: str, pairs: int, distance: float, found: Any, tail: float) 
 
 
 class _Labels:
-    """What not all rows that are judged have in common, in words: `mpich-5.0.2, 4 ranks, type=int`."""
+    """Words for what differs among the judged rows: `mpich-5.0.2, 4 ranks, type=int`."""
 
     def __init__(self, among: Iterable[Row]) -> None:
         self._values: dict[tuple[str, str], set[object]] = {}
@@ -190,7 +190,7 @@ class _Labels:
                 self._values.setdefault(key, set()).add(value)
 
     def label(self, row: Row, named: Collection[str]) -> str:
-        """What a row has unlike others; parameters that its guideline has `named` go without saying."""
+        """Name what distinguishes a row; parameters that its guideline has `named` are left out."""
         facts = [text for key, text in _facts(row).items() if self._differs(key)]
         settings = _settings(row).items()
         parts = [
@@ -205,7 +205,7 @@ class _Labels:
 
 
 def _facts(row: Row) -> dict[tuple[str, str], str]:
-    """What any row may have unlike others, by a key without an op."""
+    """List the facts that may distinguish any rows, by a key without an op."""
     return {
         ("", "mpi"): row.mpi or "no MPI",
         ("", "ranks"): counted(row.ranks, "rank"),
@@ -216,19 +216,19 @@ def _facts(row: Row) -> dict[tuple[str, str], str]:
 
 
 def _settings(row: Row) -> dict[tuple[str, str], object]:
-    """What a plan sets of a row, by its op: the parameters of others are other ones."""
+    """List the plan's settings of a row, by its op: parameters of other ops are different ones."""
     values: dict[str, object] = {name: row.params.get(name) for name in row.asked}
     values |= {**row.env, **row.omp}
     return {(row.op, name): value for name, value in values.items()}
 
 
 def case_words(one: GuidelineVerdict) -> str:
-    """`Gather <= Gatherv, 8 B, 4 ranks`."""
+    """Write `Gather <= Gatherv, 8 B, 4 ranks`."""
     size = "" if one.bytes is None else format_bytes(one.bytes)
     return ", ".join(part for part in (one.words, size, one.what) if part)
 
 
 def guidelines_document(found: CheckedGuidelines) -> dict[str, Any]:
-    """The keys of `CheckedGuidelines`, with a schema of their own: what `--json` prints."""
+    """Make the document that `--json` prints: the keys of `CheckedGuidelines`, with a schema of their own."""
     document: dict[str, Any] = msgspec.to_builtins(found)
     return {"schema": 1, **document}

@@ -1,4 +1,4 @@
-"""What is kept of a night in its folder, so that the next check need not read its records again."""
+"""The summary of a night in its folder, so that the next check need not read its records again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from steelyard.nights.store import Night, read_night
 from steelyard.results.row import Row
 
 NAME = ".night.json"  # in the folder of a night
-_MAKERS = ("base", "records", "stats", "results", "compare", "nights")  # parts of us that make a night
+_MAKERS = ("base", "records", "stats", "results", "compare", "nights")  # packages whose code makes a night
 
 
 class Digest(Struct, frozen=True):
-    """A `Night` as it is kept; `made_from` says of which files and by which code it was made."""
+    """A saved `Night`; `made_from` identifies its files and the code."""
 
     made_from: str
     began: int
@@ -31,10 +31,9 @@ class Digest(Struct, frozen=True):
 
 
 def known_night(folder: Path) -> Night:
-    """A night, from its digest where that is of the files that are there now; else from records, and kept.
+    """Read a night from its digest if the digest fits the present files; else from records, and save it.
 
-    A folder that cannot be written keeps nothing, and its records are read each time. Raises InputError as
-    `read_night` does.
+    If a folder cannot be written, its records are read each time. Raises InputError as `read_night` does.
     """
     made_from = _made_from(folder)
     kept = _read(folder / NAME)
@@ -49,7 +48,7 @@ def known_night(folder: Path) -> Night:
 
 
 def _read(path: Path) -> Digest | None:
-    """None where there is none, or one that is damaged or of another version."""
+    """Read a digest; None if there is none, or it is damaged or of another version."""
     try:
         data = path.read_bytes() if path.is_file() else b""
         if is_plain(data):
@@ -60,7 +59,7 @@ def _read(path: Path) -> Digest | None:
 
 
 def _made_from(folder: Path) -> str:
-    """A word for the files of a night and for the code: name, length and time of change of each file."""
+    """Make a checksum of a night's files and of the code: name, length and time of change of each file."""
     found = hashlib.sha256(_code().encode())
     for path in (folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))):
         if path.is_file():
@@ -71,7 +70,9 @@ def _made_from(folder: Path) -> str:
 
 @cache
 def _code() -> str:
-    """A word for the code that makes nights: another version may make other values of the same records."""
+    """Make a checksum of the code that makes nights: another version may make other values of the same
+    records.
+    """
     home = Path(__file__).parents[1]
     found = hashlib.sha256()
     for part in _MAKERS:

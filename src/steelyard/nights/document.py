@@ -10,6 +10,6 @@ from steelyard.nights.verdicts import Checked
 
 
 def check_document(found: Checked) -> dict[str, Any]:
-    """The keys of `Checked`, with a schema of their own."""
+    """Make the document of a check: the keys of `Checked`, with a schema of their own."""
     document: dict[str, Any] = msgspec.to_builtins(found)
     return {"schema": 1, **document}

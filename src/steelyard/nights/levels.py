@@ -1,4 +1,4 @@
-"""The values of nights: a number for each test case and night, less modes and what all have in common."""
+"""The values of nights: a number for each test case and night, less modes and the common change."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from steelyard.stats.swaps import GAPS, LEAST_IN_MODE, mode_parts
 
 FloatArray = NDArray[np.float64]
 
-LEAST_CONTROLS = 3  # of which a median is taken: one or two would add their own noise to all others
-_RARE = 0.01  # probability below which it is odd that all of a night's launches are in one mode
+LEAST_CONTROLS = 3  # for a median of controls: one or two would add their own noise to all others
+_RARE = 0.01  # a smaller probability that all of a night's launches are in one mode is odd
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """`values`: (n, P), logarithms, nan where a night lacks a test case; `common`: (n,), what was taken off.
+    """`values`: (n, P), logarithms, nan where a night lacks a test case; `common`: (n,), the subtracted
+    change.
 
-    `modes`: (P,); `odd`: (P,), words where tonight's launches are all in a mode that was rare before.
+    `modes`: (P,); `odd`: (P,), words if tonight's launches are all in a mode that was rare before.
     """
 
     values: FloatArray
@@ -34,7 +35,7 @@ class Levels:
 
 
 def levels_of(pool: Pool) -> Levels:
-    """The night values of a pool: medians over launches of their logarithms."""
+    """Compute the night values of a pool: medians over launches of their logarithms."""
     found = [night_values(_launches(rows)) for rows in pool.cases]
     values = np.stack([one for one, _, _ in found], axis=1)
     controls = [j for j, rows in enumerate(pool.cases) if rows[-1] and _is_control(rows[-1])]
@@ -49,12 +50,12 @@ def levels_of(pool: Pool) -> Levels:
 
 
 def _is_control(row: Row) -> bool:
-    """No MPI, no network and no other library takes part in it: what it shows is the machine."""
+    """Is it without MPI, network and other library, so that it shows the machine alone?"""
     return row.role == INSTRUMENT or (row.layer == SHARED_MEMORY and row.transport is None)
 
 
 def _launches(rows: Sequence[Row | None]) -> FloatArray:
-    """Logarithms of launch medians, (n, most launches), nan beyond those that a night has."""
+    """Table logarithms of launch medians, (n, most launches), nan beyond those that a night has."""
     each = [
         [math.log(one.median) for one in row.launches if one.median and one.median > 0] if row else []
         for row in rows
@@ -66,10 +67,11 @@ def _launches(rows: Sequence[Row | None]) -> FloatArray:
 
 
 def night_values(launches: FloatArray) -> tuple[FloatArray, int, str]:
-    """A value for each night, (n,), how many modes launches have, and whether tonight's are oddly in one.
+    """Compute a value for each night, (n,), the number of modes, and whether tonight's launches are oddly in
+    one.
 
-    launches: (n, m), logarithms. Gaps above a ratio of 1.25 in all launches of all nights part modes. A part
-    is a mode where two nights at least have it beside another: what only some nights are is a change.
+    launches: (n, m), logarithms. Gaps above a ratio of 1.25 in all launches of all nights separate parts. A
+    part is a mode if at least two nights have it beside another; a part of only some nights is a change.
     """
     flat = launches.ravel()
     night_of = np.repeat(np.arange(launches.shape[0]), launches.shape[1])
@@ -98,7 +100,7 @@ def _medians(launches: FloatArray) -> FloatArray:
 
 
 def _odd(launches: FloatArray, middles: FloatArray) -> str:
-    """Words where all launches of tonight are in a mode of which there were few before."""
+    """Describe it if all launches of tonight are in a mode that was rare before."""
     near = np.argmin(np.abs(launches[..., None] - middles), axis=-1)
     known = np.isfinite(launches)
     tonight = set(near[-1][known[-1]].tolist())

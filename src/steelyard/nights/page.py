@@ -1,4 +1,4 @@
-"""A check as one HTML file: what it says, and a picture of the history of each test case that changed."""
+"""A check as one HTML file: its text, and a picture of the history of each test case that changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from steelyard.nights.verdicts import Checked, Series
 from steelyard.plots import Chart, svg
 from steelyard.plots.nights import nights_chart
 
-_MOST = 60  # pictures of a kind: beyond that nobody looks
+_MOST = 60  # pictures of a kind: nobody looks at more
 
 
 def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
-    """The page as text; it loads nothing and runs no script."""
+    """Write the page; it loads nothing and runs no script."""
     changed = [one for one in series if one.changes or one.verdict not in (SAME, CANNOT_TELL)]
     others = [one for one in series if one not in changed]
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -1,4 +1,4 @@
-"""What a night was measured with, as its records say: what a hunter of a regression looks for first."""
+"""The settings of a night in its records, where the search for a regression begins."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from steelyard.records.job_file import JobFile
 from steelyard.results.libraries import PROGRAM, known_libraries
 from steelyard.results.transport import transport_of
 
-KnownSettings = Mapping[str, str]  # name, as a sentence has it -> value; what is not known is not there
+KnownSettings = Mapping[str, str]  # name, as in a sentence -> value; unknown ones are left out
 
 # Facts of the machine that campaign.json has, and their names.
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
 _LIBRARY, _NETWORK, _BUILD = "library", "network", "engine build"
-_KINDS = (_LIBRARY, _NETWORK, _BUILD)  # that older records do not have
+_KINDS = (_LIBRARY, _NETWORK, _BUILD)  # older records lack them
 # Settings that each job finds, and their names.
 _JOB = {
     "governor": "frequency governor",
@@ -31,7 +31,7 @@ _JOB = {
 
 
 def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSettings:
-    """The settings of a night on a machine; one in which its launches differ has all its values."""
+    """List the settings of a night on a machine; one in which its launches differ has all its values."""
     told: dict[str, Iterable[object]] = {name: [machine.get(key)] for key, name in _MACHINE.items()}
     told["MPI"] = [file.job.mpi.name for file in files if file.job.mpi]
     told["mpiexec"] = [file.job.mpi.mpiexec for file in files if file.job.mpi]
@@ -53,9 +53,9 @@ def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSe
 
 
 def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str, str, str], ...]:
-    """What two nights were set differently: name, value before and after; `-` for none.
+    """Find the settings in which two nights differ: name, value before and after; `-` for none.
 
-    A kind of setting of which the records of one of them tell nothing at all is no difference.
+    If the records of one night lack a kind of setting, it is no difference.
     """
     unknown = tuple(
         kind
@@ -70,7 +70,7 @@ def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str,
 
 
 def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
-    """The build id or hash of each library that ranks had loaded, by the name of its file."""
+    """Find the build id or hash of each library that ranks had loaded, by the name of its file."""
     found: dict[str, list[object]] = {}
     for file in files:
         for name, known in (known_libraries(file.launch) if file.launch else {}).items():
@@ -79,7 +79,7 @@ def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
 
 
 def _of_mpi(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:
-    """The control variables of each MPI that its records hold."""
+    """Find the control variables of each MPI in the records."""
     found: dict[str, list[object]] = {}
     for file in files:
         mpi = file.launch.mpi if file.launch else None
@@ -94,7 +94,7 @@ def _networks(machine: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _network_words(device: Mapping[str, Any]) -> str:
-    """`virtio_net, up, 10000 Mb/s`."""
+    """Describe a device: `virtio_net, up, 10000 Mb/s`."""
     return (
         ", ".join(str(device[key]) for key in ("driver", "state", "rate") if device.get(key)) or "by software"
     )
@@ -106,7 +106,7 @@ def _values(values: Iterable[object]) -> str:
 
 
 def _engine(file: JobFile) -> str | None:
-    """`0.1.0, gcc 12.2.0 -O2`."""
+    """Describe the engine: `0.1.0, gcc 12.2.0 -O2`."""
     if file.launch is None:
         return None
     build = file.launch.build
@@ -115,7 +115,7 @@ def _engine(file: JobFile) -> str | None:
 
 
 def _binding(file: JobFile) -> str | None:
-    """`2 ranks on 0|1`: to which CPUs ranks were bound."""
+    """Describe the binding of ranks to CPUs: `2 ranks on 0|1`."""
     if file.launch is None:
         return None
     places = sorted(file.launch.places, key=lambda place: place.rank)

@@ -24,13 +24,13 @@ from steelyard.show.sheet import (
 )
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
-_FEW_NIGHTS = 10  # below which it is their number that makes an interval wide
+_FEW_NIGHTS = 10  # with fewer nights, their number makes the interval wide
 _LONGEST = 60  # letters of a setting's value: longer ones are cut
-_NAMED = 3  # folders, settings or sizes that are named before they are counted
+_NAMED = 3  # folders, settings or sizes in a sentence; the rest is counted
 
 
 def check_sheet(found: Checked, margin: float) -> Sheet:
-    """A line for each test case, and below the test cases of an op one for all of them."""
+    """Make a line for each test case, and below the test cases of an op one for all of them."""
     lines = []
     for op in dict.fromkeys(one.op for one in found.points):
         mine = [one for one in (*found.points, *found.ops) if one.op == op]
@@ -98,7 +98,7 @@ def _notes(found: Checked) -> Iterator[str]:
 
 
 def check_sentences(found: Checked) -> tuple[str, ...]:
-    """What the check comes to: what is slower tonight, what changed when, and what was set differently."""
+    """Sum up: what is slower tonight, what changed when, and which settings differ."""
     return (*_tonight(found), *(_event(found, one) for one in events(found.changes)), *_suspected(found))
 
 
@@ -120,7 +120,7 @@ def _tonight(found: Checked) -> Iterator[str]:
 
 
 def _suspected(found: Checked) -> Iterator[str]:
-    """How many test cases are suspected and called nothing worse: some are on any night."""
+    """Count the test cases that are suspected and nothing worse: some are on any night."""
     count = sum(one.suspected and one.verdict in (SAME, CANNOT_TELL) for one in found.points)
     if count and all(one.confirmed is None for one in found.points):
         yield (
@@ -130,9 +130,9 @@ def _suspected(found: Checked) -> Iterator[str]:
 
 
 def events(changes: Sequence[LevelChange]) -> tuple[tuple[LevelChange, ...], ...]:
-    """Changes of test cases, those of one op in one direction at one date together.
+    """Group changes of test cases of one op, in one direction, at one date.
 
-    Where only the mean of an op shows a change, that is told.
+    If only the mean of an op shows a change, it is named instead.
     """
     groups: dict[tuple[str, str, bool], list[LevelChange]] = {}
     for one in changes:

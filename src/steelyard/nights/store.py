@@ -1,4 +1,4 @@
-"""Nights in a store, which is a folder of results folders: found, read, and pooled where they may be."""
+"""A store of nights, which is a folder of results folders: find, read, and pool them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from steelyard.results.rows import rows_of
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """A results folder: `began` in ns since 1970, `rows` that have a number.
+    """A results folder: `began` in ns since 1970, `rows` with values.
 
-    `ways` are what nights must have in common to be pooled, by name: the host, the clock and the like.
-    `zeros` names test cases and launches that took no time that the timer can tell. Rows have no facets.
+    `ways` are what nights must share to be pooled, by name: the host, the clock and the like. `zeros` names
+    test cases and launches below the resolution of the timer. Rows have no facets.
     """
 
     folder: Path
@@ -49,11 +49,11 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Nights that can be held against tonight, the oldest first; the last one is tonight.
+    """Nights that can be compared with tonight, the oldest first; the last one is tonight.
 
     `cases` are tonight's test cases: of each, the row of each night, None where a night lacks it. `left_out`
-    are folders and why; `missing` counts test cases of earlier nights that tonight lacks. `zeros` are
-    launches that have no time, each with its night.
+    are folders and reasons; `missing` counts test cases of earlier nights that tonight lacks. `zeros` are
+    launches without a time, each with its night.
     """
 
     nights: tuple[Night, ...]
@@ -64,7 +64,7 @@ class Pool:
 
 
 def folders_in(stores: Sequence[Path]) -> tuple[Path, ...]:
-    """The results folders that are named, or that stand in a folder that is. Raises InputError for none."""
+    """Find the results folders that are named, or are in a named folder. Raises InputError for none."""
     found: dict[Path, Path] = {}
     for store in stores:
         if not store.is_dir():
@@ -84,7 +84,7 @@ def is_results(folder: Path) -> bool:
 
 
 def read_night(folder: Path) -> Night:
-    """A night from its records. Raises InputError for one that is damaged, or that has no number."""
+    """Read a night from its records. Raises InputError for one that is damaged, or has no values."""
     measured = load(folder)
     every = rows_of(measured)
     rows = tuple(replace(row, facets=()) for row in every if row.median is not None and row.median > 0)
@@ -130,7 +130,7 @@ def pool(
     any_host: bool = False,
     since: int = 0,
 ) -> Pool:
-    """The nights before tonight that were measured in the same way, and why others are left out.
+    """Pool the nights before tonight that were measured in the same way, with the reasons for others.
 
     `any_host`: hosts may have other names, as containers have. `since`: nights from then on, in ns.
     """
@@ -172,7 +172,7 @@ def _mpis(night: Night) -> set[str]:
 
 
 def _by_case(night: Night, single: bool, later: Mapping[str, frozenset[str]]) -> dict[Key, Row]:
-    """The rows by what makes a test case the same: another version of an MPI is the same one."""
+    """Group the rows by test case; other versions of an MPI count as the same MPI."""
     names = _mpis(night)
     families = {name: name.partition("@")[0].rpartition("-")[0] for name in names}
     if len(set(families.values())) < len(names):

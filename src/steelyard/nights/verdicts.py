@@ -1,4 +1,4 @@
-"""Tonight's verdicts: against the nights before, and since when what changed has changed."""
+"""Tonight's verdicts against the nights before, and the dates of changes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.change_points import Change, find_changes
 from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
-SUSPECT = 0.05  # p of a test case by itself, from which it is worth a confirmation
+SUSPECT = 0.05  # p of a test case by itself; below, it is worth a confirmation
 
 
 class NightVerdict(CaseVerdict, frozen=True, kw_only=True):
-    """What is said of a test case, or of all of an op: tonight (`b`) against the nights before (`a`).
+    """The verdict on a test case, or on all of an op: tonight (`b`) against the nights before (`a`).
 
-    `label` tells it from others of its op and size. `nights` are those before tonight at the last level,
-    `nights_needed` how many would tell, None where no number would. `since` is the first night of the last
-    level, None where it never changed. `suspected`: worth a confirmation; `confirmed` by arms, None where
-    that was not tried.
+    `label` distinguishes it from others of its op and size. `nights` are those before tonight at the last
+    level, `nights_needed` how many would decide, None if no number would. `since` is the first night of the
+    last level, None if it never changed. `suspected`: worth a confirmation; `confirmed` by arms, None if that
+    was not tried.
     """
 
     label: str
@@ -44,7 +44,7 @@ class NightVerdict(CaseVerdict, frozen=True, kw_only=True):
 
 
 class SettingChange(Struct, frozen=True):
-    """A setting that two nights in a row have in two ways; `night` is the later one."""
+    """A setting that differs between two consecutive nights; `night` is the later one."""
 
     name: str
     before: str
@@ -53,7 +53,7 @@ class SettingChange(Struct, frozen=True):
 
 
 class LevelChange(Struct, frozen=True, kw_only=True):
-    """A level that changed for good: `ratio` is the new time over the old one, with its interval (99 %).
+    """A lasting change of a level: `ratio` is the new time over the old one, with its interval (99 %).
 
     It changed between the nights `last` and `first`; with 95 % the first night is one of
     `earliest`..`latest`.
@@ -74,7 +74,7 @@ class LevelChange(Struct, frozen=True, kw_only=True):
 
 
 class NightName(Struct, frozen=True):
-    """A night and when it was measured, in ns since 1970."""
+    """A night and the time of its measurement, in ns since 1970."""
 
     name: str
     folder: str
@@ -89,10 +89,10 @@ class LeftOut(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """All that a check says. `common` is what tonight has in common with no MPI in it, as a ratio.
+    """The results of a check. `common` is tonight's change in test cases without MPI, as a ratio.
 
-    `zeros` names launches that are left out because they took no time that their timer can tell. `settings`
-    are what tonight is set differently from the night before. `level` is the probability that all intervals
+    `zeros` names launches that are left out because they took less time than their timer can measure.
+    `settings` are tonight's differences from the night before. `level` is the probability that all intervals
     hold together.
     """
 
@@ -114,7 +114,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A column of a check as a picture wants it.
+    """A column of a check for a picture.
 
     `values` of nights are logarithms, shape (n,); `changes` are those of its level.
     """
@@ -127,7 +127,7 @@ class Series:
 
 
 def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, tuple[Series, ...]]:
-    """Hold tonight against its history, and date what changed in it. Raises InputError for too few nights."""
+    """Compare tonight with its history, and date its changes. Raises InputError for too few nights."""
     before = len(pool.nights) - 1
     if before < LEAST_NIGHTS:
         why = f"; {pool.left_out[0][0]}: {pool.left_out[0][1]}" if pool.left_out else ""
@@ -180,9 +180,9 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
 
 
 def with_confirmed(checked: Checked, promise: Promise, said: Mapping[int, CaseVerdict]) -> Checked:
-    """The check with what arms said tonight of suspected test cases: only that is slower or faster now.
+    """Add the arms' verdicts on suspected test cases: these alone decide slower or faster now.
 
-    said: the verdicts of arms, by the numbers that their test cases have tonight; promise: theirs.
+    said: the verdicts of arms, by the numbers of their test cases tonight; promise: theirs.
     """
     told = tuple(
         _confirmed(one, said[one.point_b])
@@ -243,7 +243,7 @@ def _verdict(
     names: Sequence[str],
     asked: Question,
 ) -> NightVerdict:
-    """The screen's verdict; where tonight is like the last nights, that of the change which led to them."""
+    """Take the screen's verdict or, if tonight is like the last nights, that of the change before them."""
     change = changes[-1] if changes else None
     estimate, low, high = (float(one[column]) for one in (screened.estimate, screened.low, screened.high))
     is_known = math.isfinite(estimate)
@@ -300,7 +300,7 @@ def _direction(estimate: float, asked: Question) -> str:
 
 
 def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Question) -> int | None:
-    """How many nights would decide, where more of them are what is missing."""
+    """Estimate how many nights would decide, if more of them would help."""
     if verdict != CANNOT_TELL or why:
         return None
     family = max(1, int(np.isfinite(screened.estimate).sum()))
@@ -330,7 +330,7 @@ def _level_change(
 
 
 def _settings_between(nights: Sequence[Night], earliest: int, latest: int) -> tuple[SettingChange, ...]:
-    """What was set differently from the night before in one of the nights `earliest`..`latest`."""
+    """Find the settings that changed from one night to the next among the nights `earliest`..`latest`."""
     return tuple(
         SettingChange(name, before, after, nights[at].name)
         for at in range(earliest, latest + 1)

@@ -1,4 +1,4 @@
-"""Pictures that several points make together: overlap over work, and a matrix of who talks to whom."""
+"""Pictures of several points together: overlap over work, and matrices of ranks."""
 
 from __future__ import annotations
 
@@ -23,16 +23,21 @@ from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
-OWN_PARAMS = ("a", "b", "d", "round")  # of a pair, a shift, a round: each value is other cells of one matrix
-LEAST_CELLS = 3  # of a matrix that is worth a picture
+OWN_PARAMS = (
+    "a",
+    "b",
+    "d",
+    "round",
+)  # of a pair, a shift, a round: each value gives other cells of one matrix
+LEAST_CELLS = 3  # in a matrix that deserves a picture
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`ns[a, b]`: the time of rank a with rank b that it calls, NaN where there is none.
+    """`ns[a, b]`: the time of rank a with rank b that it calls, NaN if there is none.
 
-    `hosts` are those of the ranks, where each has one of its own.
+    `hosts` are those of the ranks, if each has one of its own.
     """
 
     title: str
@@ -41,7 +46,7 @@ class Matrix:
 
 
 def overlap_charts(found: Sequence[OverlapCurve]) -> list[Chart]:
-    """For each op and size, overlap against work in units of the pure time."""
+    """Draw, for each op and size, overlap against work in units of the pure time."""
     together: dict[tuple[str, int, int, str | None], list[OverlapCurve]] = {}
     for curve in found:
         if len(curve.points) > 1:
@@ -53,7 +58,7 @@ def overlap_charts(found: Sequence[OverlapCurve]) -> list[Chart]:
 
 
 def _overlap_chart(title: str, members: Sequence[OverlapCurve]) -> Chart:
-    """All one after the other is 0, the shorter of the two for nothing is 1; bars are intervals."""
+    """Draw overlap: 0 if one runs after the other, 1 if the shorter costs nothing; bars are intervals."""
     shown, left_out = members[:MOST_COLOURS], len(members) - MOST_COLOURS
     most = max(point.work_ns / point.pure_ns for curve in shown for point in curve.points)
     labels = labels_of([_own_facts(curve) for curve in members])
@@ -91,11 +96,11 @@ def _overlap_marks(curve: OverlapCurve, key: Key) -> Iterator[Mark]:
 
 
 def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
-    """What patterns of shifts by each d, of pairs of ranks a and b, or of rounds say together.
+    """Make matrices of patterns: shifts by each d, pairs of ranks a and b, or rounds.
 
     In a shift by d each rank a calls rank a + d, and its own median is the cell (a, a + d): all pairs of a
-    shift talk at once. In a pair only the two do. In a round each rank is in one pair: where messages are
-    timed one by one, their median is the cell, whichever of the two sent them.
+    shift communicate at once. In a pair only the two do. In a round each rank is in one pair: if messages are
+    timed one by one, their median is the cell, whichever rank sent them.
     """
     cells: dict[RowKey, tuple[Row, FloatArray]] = {}
     for row in rows:
@@ -131,7 +136,7 @@ def _matrix_title(row: Row) -> str:
 
 
 def matrix_charts(rows: Sequence[Row]) -> list[Chart]:
-    """A cell for each rank and the rank that it calls, in the colour of its time over the middle one's."""
+    """Draw a cell for each rank and the rank that it calls, in the colour of its time over the median one."""
     return [_matrix_chart(matrix) for matrix in matrices(rows)]
 
 

@@ -1,4 +1,4 @@
-"""A picture as data: axes and marks in the units of what was measured. `svg` draws it."""
+"""A picture as data: axes and marks in the units of the measurement. `svg` draws it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FULL, HALF, THIRD, QUARTER = 1040, 508, 334, 248  # widths in CSS pixels: one to
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a line of a picture looks. A marker of its own tells it from others where there is no colour."""
+    """The look of a line. Each has a marker of its own, for prints without colour."""
 
     colour: str
     dash: str = ""
@@ -25,7 +25,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A line of a legend; its marker is hollow where those of the picture are."""
+    """A line of a legend; its marker is hollow if those of the picture are."""
 
     label: str
     style: Style
@@ -43,7 +43,7 @@ class Axis:
     is_log: bool = False
 
     def place(self, values: ArrayLike) -> FloatArray:
-        """Where values lie between the ends, 0 to 1; same shape."""
+        """Compute the places of values between the ends, 0 to 1; same shape."""
         ends = np.asarray([self.low, self.high], dtype=float)
         found = np.asarray(values, dtype=float)
         if self.is_log:
@@ -53,7 +53,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points, shapes (n,); a step comes to each point at that point's height."""
+    """A line through points, shapes (n,); a step reaches each point at that point's height."""
 
     x: Sequence[float] | FloatArray
     y: Sequence[float] | FloatArray
@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What lies between two curves over the same `x`."""
+    """The area between two curves over the same `x`."""
 
     x: Sequence[float]
     low: Sequence[float]
@@ -77,7 +77,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """A mark at each point, hollow where `hollow` says so; `tips` are what the pointer reads."""
+    """A mark at each point, hollow if `hollow` says so; `tips` are the words at the pointer."""
 
     x: Sequence[float] | FloatArray
     y: Sequence[float] | FloatArray
@@ -104,7 +104,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Filled rectangles, with words in their middles where there are `texts`."""
+    """Filled rectangles, with words in their middles if there are `texts`."""
 
     x0: Sequence[float] | FloatArray
     y0: Sequence[float] | FloatArray
@@ -129,7 +129,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A colour for each cell, shape (rows, columns), row 0 on top; None where there is nothing."""
+    """A colour for each cell, shape (rows, columns), row 0 on top; None for an empty cell."""
 
     x0: float
     y0: float
@@ -152,7 +152,7 @@ class Shades:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture. `legend` is its own, if no other says what its lines are; `note` says what it leaves out."""
+    """A picture. `legend` is its own, if no other explains its lines; `note` says what it leaves out."""
 
     title: str
     x: Axis
@@ -166,5 +166,5 @@ class Chart:
     has_grid: bool = True
 
     def marks_of(self, kind: type[M]) -> list[M]:
-        """Those of one kind, in the order in which they are drawn."""
+        """List the marks of one kind, in the order of drawing."""
         return [mark for mark in self.marks if isinstance(mark, kind)]

@@ -1,4 +1,4 @@
-"""The core-to-core matrix, and that of hosts: what a point takes from each place to each other."""
+"""The core-to-core matrix, and that of hosts: the time of a point from each place to each other."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from steelyard.show.words import interval_words, pair_words
 
 _Cell = tuple[object, object]  # two CPUs, or two hosts
 
-MOST_NUMBERS = 12  # places of a matrix that has its numbers written in it
-MOST_RECTANGLES = 64  # CPUs; of more it is an image, in which the pointer finds no words
+MOST_NUMBERS = 12  # places of a matrix with numbers in its cells
+MOST_RECTANGLES = 64  # CPUs; larger matrices are images, without words at the pointer
 MOST_HEIGHT, CELL = 560, 44  # CSS pixels
-LEAST_SPAN = 0.05  # of the colours, in powers of ten: what differs by less looks alike
+LEAST_SPAN = 0.05  # of the colours, in powers of ten: smaller differences look alike
 SHADES = tuple(shade(i / 31) for i in range(32))
 
 
 def matrix_chart(table: PairTable) -> Chart | None:
-    """CPU by CPU or host by host, coloured by the logarithm of the median; None where no pair differs.
+    """Draw CPU by CPU or host by host, coloured by the logarithm of the median; None if no pair differs.
 
-    The colours run over pairs that differ: two on one CPU take turns, and would hide all else.
-    A pair that was measured one way round stands for the other way too. Places of which no pair was measured
-    are left out. A star marks CPUs that take the interrupts.
+    The colours span pairs of different places: two on one CPU take turns, and would hide all else. A pair
+    measured in one order stands for the other, too. Places without a measured pair are left out. A star marks
+    CPUs that take the interrupts.
     """
     pairs = table.pairs
     if not any(a != b for a, b in pairs):

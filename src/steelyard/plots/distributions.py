@@ -1,4 +1,6 @@
-"""Pictures of distributions: histograms, cumulated, and their tails. Binned here: no sample is shipped."""
+"""Pictures of distributions: histograms, cumulated, and tails. They are binned here, so no page holds
+samples.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ TAIL_POINTS = 96  # of a tail: 32 for each power of ten down to a thousandth
 BINS = 120  # of a histogram, across its picture
 MOST_RIDGES = 48  # histograms of a picture, which is then as high as a screen
 RIDGE_HEIGHT = 0.86  # of a histogram, in rows
-LEAST_BAR = 0.004  # of the highest bar: what is lower is not drawn
-RIDGE_START, RIDGE_END = 0.2, 10.0  # medians that the picture of histograms may reach down and up to
+LEAST_BAR = 0.004  # of the highest bar: lower ones are not drawn
+RIDGE_START, RIDGE_END = 0.2, 10.0  # medians to which the picture of histograms may reach down and up
 LATE = "#a8123f"  # the mark of p99
 
 
 def good_cells(item: Shown) -> list[PointLaunch]:
-    """The launches of a point that ended well and have values."""
+    """List the launches of a point that ended well and have values."""
     return [cell for cell in item.point.cells if cell.status == "ok" and cell.values.size]
 
 
@@ -50,7 +52,7 @@ class Direction:
 class Ridge:
     """A row of histograms: its line and item, the ways of the item, and their quantiles over all launches.
 
-    `quantiles` are those of 1, 50 and 99 %, a triple for each of `ways`; launches weigh alike.
+    `quantiles` are those of 1, 50 and 99 %, a triple for each of `ways`, with equal weight for each launch.
     """
 
     line: FigureLine
@@ -66,7 +68,7 @@ def _ridge(line: FigureLine, item: Shown) -> Ridge:
 
 
 def ways_of(item: Shown) -> tuple[Direction, ...]:
-    """There and back where each message is timed, else all values."""
+    """Split values into there and back if each message is timed, else take all together."""
     cells = good_cells(item)
     ticks = tuple(cell.taken.tick for cell in cells)
     if item.row.get(Messages).ways is None:
@@ -77,13 +79,13 @@ def ways_of(item: Shown) -> tuple[Direction, ...]:
 
 
 def distribution_charts(group: FigureGroup) -> list[Chart]:
-    """Cumulated distributions of all samples; modes are steps."""
+    """Draw cumulated distributions of all samples; modes are steps."""
     panels, left_out = shapes_of(group)
     return _with_note([_distribution_chart(panel) for panel in panels], left_out, "distribution")
 
 
 def _with_note(charts: list[Chart], left_out: Sequence[str], noun: str) -> list[Chart]:
-    """The last picture says what there is no room for."""
+    """Add to the last picture what has no room."""
     return [*charts[:-1], replace(charts[-1], note=left_out_words(left_out, noun))] if charts else []
 
 
@@ -93,7 +95,7 @@ def _shape(panel: ShapePanel, x: Axis, y: Axis, marks: Iterable[Mark]) -> Chart:
 
 
 def _time_axis(panel: ShapePanel, low: float, high: float) -> Axis:
-    """Times, or times over those of the table: the median, or the typical mode."""
+    """Make an axis of times, or of times over those of the table: the median, or the typical mode."""
     words, most, label = ("{:g}".format, 8, "time / typical") if panel.is_relative else (format_time, 3, "")
     return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
 
@@ -103,7 +105,7 @@ def _unit(panel: ShapePanel, curve: ShapeCurve) -> float:
 
 
 def _distribution_chart(panel: ShapePanel) -> Chart:
-    """The axis ends at 1.5 times p99: what is beyond is in the tails."""
+    """Draw distributions; the axis ends at 1.5 times p99, and the tails show the rest."""
     curves = [
         cumulated([cell.values for cell in good_cells(one.item)], CURVE_POINTS) / _unit(panel, one)
         for one in panel.curves
@@ -120,7 +122,7 @@ def _distribution_chart(panel: ShapePanel) -> Chart:
 
 
 def histogram_charts(group: FigureGroup) -> list[Chart]:
-    """Histograms of all samples, one below the other, relative to the times of the table.
+    """Draw histograms of all samples, one below the other, relative to the times of the table.
 
     With sizes there is a picture for each line and a histogram for each size; without, one picture and a
     histogram for each line.
@@ -147,9 +149,9 @@ def histogram_charts(group: FigureGroup) -> list[Chart]:
 def _ridge_chart(
     title: str, names: Sequence[str], pairs: Sequence[tuple[FigureLine, Shown]], note: str
 ) -> Chart:
-    """A row for each item, or for as many as there is room for, the first and the last among them.
+    """Draw a row for each item, or for as many as there is room for, with the first and the last.
 
-    The axis ends where the last p99 does, or a triangle says that it lies beyond.
+    The axis ends at the last p99, or a triangle marks one beyond it.
     """
     if len(pairs) > MOST_RIDGES:
         chosen = np.linspace(0, len(pairs) - 1, MOST_RIDGES).round().astype(int).tolist()
@@ -179,7 +181,7 @@ def _ridge_chart(
 
 
 def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) -> Iterator[Mark]:
-    """Outlines, and marks of typical times and p99; row r stands at -r.
+    """Make outlines, and marks of typical times and p99; row r stands at -r.
 
     Messages there stand above the middle of their row, messages back hang below it.
     """
@@ -203,7 +205,7 @@ def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) ->
 
 
 def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Iterator[Mark]:
-    """A triangle at the edge for each p99 that lies beyond it."""
+    """Mark each p99 beyond the edge by a triangle."""
     rows = [
         row
         for row, (_, item) in enumerate(pairs)
@@ -215,7 +217,9 @@ def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Ite
 
 
 def _ridge_edges(ridges: Sequence[Ridge]) -> FloatArray:
-    """Bins even on a logarithmic axis of ratios to the typical time, from the lowest 1 % to the last p99."""
+    """Make bins even on a logarithmic axis of ratios to the typical time, from the lowest 1 % to the last
+    p99.
+    """
     ratios = [
         value / (ridge.item.row.time or 1)
         for ridge in ridges
@@ -227,7 +231,9 @@ def _ridge_edges(ridges: Sequence[Ridge]) -> FloatArray:
 
 
 def _outline(edges: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The upper outline of a histogram's steps, closed at the foot, without empty ends and flat corners."""
+    """Make the upper outline of a histogram's steps, closed at the foot, without empty ends and
+    flat corners.
+    """
     least = LEAST_BAR * heights.max()
     high = np.flatnonzero(heights > least) if heights.max() > 0 else np.zeros(1, dtype=int)
     first, last = int(high[0]), int(high[-1]) + 1
@@ -250,13 +256,13 @@ class TailCurve:
 
 
 def tail_charts(group: FigureGroup) -> list[Chart]:
-    """The share of samples at or above a time, both axes logarithmic: what is rare, and how slow it is."""
+    """Draw the share of samples at or above a time, both axes logarithmic: how rare and how slow they are."""
     panels, left_out = shapes_of(group)
     return _with_note([_tail_chart(panel) for panel in panels], left_out, "tail")
 
 
 def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
-    """Messages back are dotted."""
+    """Make the curves of tails; messages back are dotted."""
     unit = _unit(panel, curve)
     for way in ways_of(curve.item):
         times, shares = exceeded(way.series, TAIL_POINTS)
@@ -266,7 +272,7 @@ def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
 
 
 def _tail_chart(panel: ShapePanel) -> Chart:
-    """The axis begins at half the smallest typical time: below, all curves are at one."""
+    """Draw tails; the axis begins at half the smallest typical time, below which all curves are at one."""
     curves = [one for curve in panel.curves for one in _tails(panel, curve)]
     low = 0.5 * min(curve.typical for curve in curves)
     high = max(1.2 * max(float(curve.times[-1]) for curve in curves), 4 * low)

@@ -17,11 +17,11 @@ _HALF_BAR = 0.35  # of the distance of two rows
 
 
 def exchange_charts(found: Sequence[Exchanges], names: Sequence[str]) -> list[Chart]:
-    """Two pictures for each application, with a row for each way, the fastest on top.
+    """Draw two pictures for each application, with a row for each way, the fastest on top.
 
     The first has the ratios to the base; 1 is a grey line, and hollow marks are ratios whose interval holds
-    it. The second, where phases were recorded, has the time as a bar that is made of them. `names` are those
-    of the applications.
+    it. The second, if phases were recorded, has the time as a bar of its phases. `names` are those of the
+    applications.
     """
     return [
         chart
@@ -75,7 +75,7 @@ def _phase_chart(one: Exchanges, name: str) -> Chart:
 
 
 def _phase_boxes(i: int, phase: str, before: Sequence[str], ways: Sequence[ExchangeWay]) -> Boxes:
-    """The part of each bar that phase `i` has, behind those of the phases before it."""
+    """Draw the part of each bar for phase `i`, after those of the phases before it."""
     starts = [way.time * sum(way.shares.get(one, 0.0) for one in before) for way in ways]
     lengths = [way.time * way.shares.get(phase, 0.0) for way in ways]
     places = [float(place) for place in range(len(ways))]

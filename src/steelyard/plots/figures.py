@@ -21,16 +21,16 @@ from steelyard.plots.ratios import ratio_charts
 from steelyard.plots.svg import FONT, GRID, INK, LETTER, LINE_HEIGHT, RULE, SOFT, svg, swatch
 from steelyard.show.figure_groups import FigureGroup
 
-COLUMN, HEIGHT = 334, 250  # CSS pixels, 1/96 inch: 88 mm, a column of most journals, at letters of 8 points
+COLUMN, HEIGHT = 334, 250  # CSS pixels, 1/96 inch: 88 mm, a column of most journals, with letters of 8 points
 MOST_SIZES = 6  # that are named below an axis of that width
 DOTS_PER_INCH = 300
 _POINT = 0.75  # of a CSS pixel
-_SWATCH = 40  # CSS pixels that a line of a legend takes beside its words
+_SWATCH = 40  # CSS pixels beside the words of a line of a legend
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture with the legend that stands in it; `name` tells it from others of a folder."""
+    """A picture with its legend inside; `name` distinguishes it from others of a folder."""
 
     name: str
     chart: Chart
@@ -43,7 +43,7 @@ class Figure:
 
 
 def figures_of(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Iterator[Figure]:
-    """Times over sizes with their intervals, rates where those are what it is about, and ratios of rivals.
+    """Draw times over sizes with their intervals, rates if they are the subject, and ratios of rivals.
 
     Ops without sizes are rows of dots. `ratios` are those of rows, by `id(row)`.
     """
@@ -58,7 +58,7 @@ def figures_of(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> It
 
 
 def _legend(chart: Chart, group: FigureGroup) -> tuple[Key, ...]:
-    """What is drawn: the rival that others are compared with has no line of its own among ratios."""
+    """Make the legend of drawn lines: the base of ratios has no line of its own."""
     drawn = {mark.style.colour for mark in chart.marks if isinstance(mark, Curve | Dots)}
     return tuple(key for key in chart.legend or legend_of(group) if key.style.colour in drawn)
 
@@ -75,7 +75,7 @@ def _kinds(group: FigureGroup, ratios: Mapping[int, Ratio]) -> Iterator[tuple[st
 
 
 def _narrow(chart: Chart, group: FigureGroup) -> Chart:
-    """As wide as a column where x are sizes; with a title, for nothing stands around it."""
+    """Make the picture as wide as a column if x are sizes; with a title, because it stands alone."""
     title = ", ".join(part for part in (group.title, chart.title) if part)
     if not group.is_sized:
         return replace(chart, title=title, width=2 * COLUMN, height=chart.height + LINE_HEIGHT)
@@ -85,7 +85,7 @@ def _narrow(chart: Chart, group: FigureGroup) -> Chart:
 
 
 def _svg_file(figure: Figure) -> bytes:
-    """The picture of the report, with its legend below it."""
+    """Write the picture of the report, with its legend below it."""
     chart = figure.chart
     keys = "".join(
         f'<g transform="translate(8 {chart.height + i * LINE_HEIGHT})">{swatch(key)}'
@@ -102,7 +102,7 @@ def _svg_file(figure: Figure) -> bytes:
 
 
 def _drawn_file(figure: Figure, format_: str) -> bytes:
-    """The same by matplotlib. Raises InputError where it is missing."""
+    """Write the same by matplotlib. Raises InputError if it is missing."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure as Canvas
@@ -214,7 +214,7 @@ def _(mark: Bars, axes: Any) -> None:
     axes.add_collection(lines, autolim=False)
 
 
-# Format, which is the suffix of its files -> how it is made.
+# Format, which is the suffix of its files -> its writer.
 FIGURE_FORMATS: Mapping[str, Callable[[Figure], bytes]] = {
     "svg": _svg_file,
     "png": lambda figure: _drawn_file(figure, "png"),

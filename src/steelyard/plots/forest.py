@@ -14,7 +14,7 @@ from steelyard.plots.svg import RULE
 
 MOST_ROWS = 40  # a screen; more are in the table
 MARGIN_COLOUR = "#edf3ec"
-# Slower is to the right of 1, faster to the left; what cannot be told is hollow.
+# Slower is to the right of 1, faster to the left; undecided ones are hollow.
 STYLES = {
     SLOWER: Style("#a3161b", marker="right"),
     FASTER: Style("#0a4a86", marker="left"),
@@ -25,9 +25,9 @@ STYLES = {
 
 
 def forest_chart(found: Verdicts, margin: float) -> Chart:
-    """Ratios with simultaneous intervals; a band within `margin` of 1, and a line at 1.
+    """Draw ratios with simultaneous intervals; a band within `margin` of 1, and a line at 1.
 
-    Where there are more test cases than rows, those that differ come first, then the means of ops.
+    If there are more test cases than rows, those that differ come first, then the means of ops.
     """
     rows = [(_label(one, found), one) for one in shown_cases(found)]
     drawn = [(place, label, one) for place, (label, one) in enumerate(rows) if one.ratio is not None]
@@ -73,7 +73,7 @@ def forest_chart(found: Verdicts, margin: float) -> Chart:
 
 
 def shown_cases(found: Verdicts) -> tuple[CaseVerdict, ...]:
-    """The rows of the picture: op by op, below the sizes of an op its mean."""
+    """Choose the rows of the picture: op by op, with the mean below the sizes of an op."""
     sized = {
         one.op
         for one in found.points
@@ -93,7 +93,7 @@ def shown_cases(found: Verdicts) -> tuple[CaseVerdict, ...]:
 
 
 def _label(one: CaseVerdict, found: Verdicts) -> str:
-    """`mpi.bcast 64 KiB`, `mpi.bcast, all`, and the arm where there are several."""
+    """Write `mpi.bcast 64 KiB`, `mpi.bcast, all`, and the arm if there are several."""
     size = ", all" if one.point_b is None else f" {one.size}".rstrip()
     more = [part for part in (one.what, one.b if len(found.arms) > 2 else "") if part]
     return ", ".join([f"{one.op}{size}", *more])

@@ -1,4 +1,4 @@
-"""Pictures of growth: the time of a collective over ranks, its model, and what that says of more ranks."""
+"""Pictures of growth: the time of a collective over ranks, its model, and predictions for more ranks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from steelyard.show.growth_sheets import model_words
 
 
 def growth_charts(found: Sequence[Growth], names: Sequence[str]) -> list[Chart]:
-    """A picture for each collective, a line for each size: dots are measured, the dashes the model.
+    """Draw a picture for each collective, a line for each size: dots are measured, dashes are the model.
 
-    The band is where the model's interval lies, beyond the last ranks. `names` are those of the collectives.
+    The band is the model's interval, beyond the last ranks. `names` are those of the collectives.
     """
     groups: dict[str, list[Growth]] = {}
     for name, one in zip(names, found, strict=True):

@@ -1,4 +1,4 @@
-"""Pictures of nights: what each took, the levels between changes, and tonight."""
+"""Pictures of nights: their times, the levels between changes, and tonight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steelyard.stats.change_points import Change
 _CHANGED, _DATED, _LEVEL = "#a3161b", "#f7e4e4", "#8a8a8a"
 _MOST_NAMES = {HALF: 3, FULL: 7}  # of nights below a picture
 _MOST_LINEAR = 1.5  # ratio of the ends of an axis up to which it is linear
-_NEAR_ONE = (0.97, 1.03)  # ends of an axis at least: nights that are nearly equal must look so
+_NEAR_ONE = (0.97, 1.03)  # least ends of an axis: nights that are nearly equal must look so
 
 
 def nights_chart(
@@ -26,9 +26,9 @@ def nights_chart(
     nights: Sequence[str],
     width: int = HALF,
 ) -> Chart:
-    """A dot for each night over the first level, tonight's filled; a dashed line where the level changed.
+    """Draw a dot for each night over the first level, tonight's filled; a dashed line at each change.
 
-    values: (n,), logarithms of ns, nan for none. A band is where a change may have been, by its range.
+    values: (n,), logarithms of ns, nan for none. A band is the range of the date of a change.
     """
     n = values.size
     ends = (0, *(one.at for one in changes), n)

@@ -1,4 +1,4 @@
-"""Pictures of noise: what each core lost when, in pieces of which length, and what has a period."""
+"""Pictures of noise: the losses of each core over time, by length, and by period."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from steelyard.results.facets import Cores
 from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, Shown
 from steelyard.stats import spectrum
 
-MOST_DOTS = 600  # of a rank in a picture: of more, the worst of neighbours stands for them
+MOST_DOTS = 600  # of a rank in a picture; if there are more, the worst of neighbours is drawn
 LENGTH_LABELS = ("< 1 us", "1–10 us", "10–100 us", "0.1–1 ms", "1–10 ms", "> 10 ms")
 HEIGHT = 240
 
 
 def noise_charts(group: FigureGroup) -> list[Chart]:
-    """For each noise op of a group: lost time over time, the lengths, and of ftq the spectrum."""
+    """Draw, for each noise op of a group, lost time over time, the lengths, and for ftq the spectrum."""
     found = []
     for line in group.lines:
         for item in line.items:
@@ -33,7 +33,7 @@ def noise_charts(group: FigureGroup) -> list[Chart]:
 
 
 def _ranks(item: Shown) -> Iterator[tuple[int, Key]]:
-    """Rank, its name and its colour, of the first few."""
+    """List rank, name and colour of the first few."""
     for i, core in enumerate(item.row.get(Cores).cores[:MOST_COLOURS]):
         yield core.rank, Key(f"rank {core.rank} on CPU {core.cpus}", style_of(i))
 
@@ -44,14 +44,16 @@ def _left_out(item: Shown) -> str:
 
 
 def _whole(item: Shown) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """For the first launch: seconds since it began, ns lost, ns that it took; shapes (ranks, count)."""
+    """Take, from the first launch: seconds since it began, ns lost, ns that it took; shapes
+    (ranks, count).
+    """
     series = next(cell.taken.series for cell in good_cells(item) if cell.taken.series is not None)
     start = (series.start - series.start[:, :1]) / 1e9
     return start, lost_of(item.row.op, series), series.took
 
 
 def thin(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """At most so many points: of neighbours the one that is highest."""
+    """Reduce the points: of neighbours the highest is kept."""
     if x.size <= most:
         return x, y
     firsts = np.linspace(0, x.size, most + 1).astype(int)
@@ -109,7 +111,7 @@ def _length_chart(item: Shown) -> Chart:
 
 
 def _spectrum_chart(item: Shown) -> Chart | None:
-    """Amplitudes over frequencies; None where there are too few samples."""
+    """Draw amplitudes over frequencies; None if there are too few samples."""
     seconds, lost, took = _whole(item)
     curves: list[Curve] = []
     for rank, key in _ranks(item):

@@ -1,4 +1,6 @@
-"""Which lines of a group share a picture: few enough to be told apart, the others in small multiples."""
+"""Choose the lines of a group that share a picture: few enough to distinguish, the others in
+small multiples.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from steelyard.show.figure_groups import MOST_COLOURS, FigureGroup, FigureLine, 
 
 FEW_PANELS = 4  # that stand side by side at half the page's width
 MOST_PANELS = 12  # pictures of curves of one group
-MOST_NAMED = 12  # of what has no room
+MOST_NAMED = 12  # lines without room that are named
 MOST_SHAPES = 48  # small pictures of distributions of one group
 
 
@@ -27,9 +29,9 @@ class Panel:
 
 
 def panels_of(group: FigureGroup) -> tuple[list[Panel], list[str]]:
-    """The pictures of a group with sizes, and the labels of the lines for which there is no room.
+    """Make the pictures of a group with sizes, and list the labels of lines without room.
 
-    There is a picture for each `row` of lines; as long as there are colours for all, all are in one.
+    There is a picture for each `row` of lines; if there are colours for all lines, all are in one.
     """
     rows: dict[str, list[FigureLine]] = {}
     for line in _drawn(group):
@@ -42,7 +44,7 @@ def panels_of(group: FigureGroup) -> tuple[list[Panel], list[str]]:
 
 
 def _drawn(group: FigureGroup) -> list[FigureLine]:
-    """Those that have a number or a failure to show."""
+    """List those that have a value or a failure to show."""
     return [
         line
         for line in group.lines
@@ -52,7 +54,7 @@ def _drawn(group: FigureGroup) -> list[FigureLine]:
 
 @dataclass(frozen=True, slots=True)
 class ShapeCurve:
-    """A distribution in a small picture: what it is of, and how it looks there."""
+    """A distribution in a small picture: its subject, and its look."""
 
     label: str
     style: Style
@@ -69,15 +71,15 @@ class ShapePanel:
 
     @property
     def legend(self) -> tuple[Key, ...]:
-        """The section tells it of rivals."""
+        """The legend; for rivals the section has it."""
         return tuple(Key(one.label, one.style) for one in self.curves) if self.is_relative else ()
 
 
 def shapes_of(group: FigureGroup) -> tuple[list[ShapePanel], list[str]]:
-    """The small pictures of a group's distributions, and what has no room.
+    """Make the small pictures of a group's distributions, and list those without room.
 
-    A size, or a row of lines, has a picture with a curve for each line. Where that would be one curve in
-    each, as many share a picture as there are colours, relative to their medians.
+    A size, or a row of lines, has a picture with a curve for each line. If that would be one curve in each,
+    as many share a picture as there are colours, relative to their medians.
     """
     by_title: dict[str, list[tuple[FigureLine, Shown]]] = {}
     for line in group.lines:
@@ -99,7 +101,7 @@ def shapes_of(group: FigureGroup) -> tuple[list[ShapePanel], list[str]]:
 
 
 def _together(named: list[tuple[str, Shown]]) -> tuple[list[ShapePanel], list[str]]:
-    """As many to a picture as there are colours."""
+    """Put as many into a picture as there are colours."""
     panels = []
     for first in range(0, len(named), MOST_COLOURS):
         own = named[first : first + MOST_COLOURS]
@@ -117,9 +119,9 @@ def _shape_title(group: FigureGroup, line: FigureLine, item: Shown) -> str:
 
 
 def legend_of(group: FigureGroup) -> tuple[Key, ...]:
-    """What colours and dashes stand for in all pictures of a group.
+    """Make the legend of colours and dashes for all pictures of a group.
 
-    Nothing where there is one line, or where a colour stands for another line in each picture.
+    Nothing if there is one line, or if a colour stands for another line in each picture.
     """
     keys: dict[tuple[int, str], Key] = {}
     for line in _drawn(group):
@@ -131,14 +133,14 @@ def legend_of(group: FigureGroup) -> tuple[Key, ...]:
 
 
 def panel_legend(group: FigureGroup, panel: Panel) -> tuple[Key, ...]:
-    """The legend of one picture, where there is none for all."""
+    """Make the legend of one picture, if there is none for all."""
     if legend_of(group) or len(panel.lines) < 2:
         return ()
     return tuple(Key(line.level, style_of(line.colour)) for line in panel.lines)
 
 
 def left_out_words(labels: Sequence[str], noun: str) -> str:
-    """`3 more lines are not drawn: a; b; c`; nothing where all are."""
+    """Write `3 more lines are not drawn: a; b; c`; nothing if all are drawn."""
     if not labels:
         return ""
     several = f"{noun}s are" if len(labels) > 1 else f"{noun} is"

@@ -1,4 +1,4 @@
-"""Pictures of points: curves over sizes, rows of dots without, and the launches behind them."""
+"""Pictures of points: curves over sizes, rows of dots without sizes, and launches."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from steelyard.results.row import Row
 from steelyard.show.figure_groups import FigureGroup, FigureLine
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign
 
-RateOf = Callable[[Row], float | None]  # in a second; None where a row has none
+RateOf = Callable[[Row], float | None]  # per second; None if a row has no rate
 
-POINTING = {AT_MOST: "down", AT_LEAST: "up"}  # a bound is a triangle that points to where the truth is
-TURNED = {"down": "up", "up": "down"}  # what takes at most so long is at least so fast
-MOST_BANDS = 4  # lines of a picture whose intervals can be told apart
+POINTING = {AT_MOST: "down", AT_LEAST: "up"}  # a bound is a triangle that points to the truth
+TURNED = {"down": "up", "up": "down"}  # an upper bound of a time is a lower bound of a rate
+MOST_BANDS = 4  # lines of a picture whose intervals can be distinguished
 ROW_HEIGHT, ROWS_BESIDE = 24, 30  # of pictures of dots: pixels a row, or fewer where there are many rows
 
 
 def latency_charts(group: FigureGroup) -> list[Chart]:
-    """Time per operation against size, logarithmic axes, with the interval of each line.
+    """Draw time per operation against size, logarithmic axes, with the interval of each line.
 
     Hollow marks are points that did not converge, short bars their modes, crosses at the foot failed points.
-    Triangles are bounds; between two of one point there is a band. Many lines are small multiples; of more
-    than `MOST_BANDS` in one picture only the medians are drawn.
+    Triangles are bounds; a band lies between two bounds of one point. Many lines become small multiples. If
+    there are more than `MOST_BANDS` in one picture, only the medians are drawn.
     """
     panels, left_out = panels_of(group)
     rows = [item.row for panel in panels for line in panel.lines for item in line.items]
@@ -64,7 +64,7 @@ def latency_charts(group: FigureGroup) -> list[Chart]:
 
 
 def _latency_notes(panel: Panel, left_out: Sequence[str]) -> Iterator[str]:
-    """What the picture of a panel does not show."""
+    """Say what the picture of a panel leaves out."""
     if len(panel.lines) > MOST_BANDS:
         yield "for want of room the intervals and modes are in the table"
     if left_out:
@@ -103,7 +103,7 @@ def _latency_marks(line: FigureLine, group: FigureGroup, foot: float) -> Iterato
 
 
 def _ends(row: Row) -> tuple[float, float]:
-    """The interval of a row as it is drawn; (0, 0) without a median."""
+    """Compute the drawn interval of a row; (0, 0) without a median."""
     return drawn_ends(row.time or 0.0, row.time_low, row.time_high)
 
 
@@ -112,7 +112,7 @@ def _places(rows: Sequence[Row], group: FigureGroup) -> list[float]:
 
 
 def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> Dots:
-    """Marks at medians; those that did not converge are hollow."""
+    """Make marks at medians; those that did not converge are hollow."""
     style = line_style(line)
     pointing = POINTING.get(bound_sign(rows[0])) if rows else None
     return Dots(
@@ -125,17 +125,17 @@ def _medians(line: FigureLine, rows: Sequence[Row], x: Sequence[float], y: Seque
 
 
 def lower_bound(row: Row) -> float | None:
-    """What a point takes at least, where its method is one of bounds and can say it."""
+    """Find the lower bound of a point, if its method gives one."""
     return row.get(Windows).low_ns if bound_sign(row) == AT_MOST else None
 
 
 def bandwidth_charts(group: FigureGroup) -> list[Chart]:
-    """Bandwidth against size, logarithmic axes, with the interval; none where nothing moves bytes."""
+    """Draw bandwidth against size, logarithmic axes, with the interval; none if nothing moves bytes."""
     return _rate_charts(group, "bandwidth", lambda row: row.get(Rate).bandwidth, format_rate)
 
 
 def count_charts(group: FigureGroup) -> list[Chart]:
-    """Messages or operations a second against size; none where none are counted."""
+    """Draw messages or operations per second against size; none if none are counted."""
 
     def per_second(row: Row) -> float | None:
         mops = row.get(Rate).mops
@@ -169,7 +169,7 @@ def _rate_charts(
 
 
 def _rate_ends(row: Row, rate_of: RateOf) -> tuple[float, float]:
-    """What the ends of the interval of the time make of a rate."""
+    """Convert the ends of the interval of the time to those of a rate."""
     rate, median, (low, high) = rate_of(row) or 0.0, row.time or 1.0, _ends(row)
     return rate * median / high, rate * median / low
 
@@ -188,7 +188,7 @@ def _rate_marks(line: FigureLine, group: FigureGroup, rate_of: RateOf) -> Iterat
 
 
 def dots_chart(group: FigureGroup) -> Chart:
-    """Ops that have no curve, a row each: time (mark), interval (bar), medians of launches (pale dots)."""
+    """Draw ops without a curve, a row each: time (mark), interval (bar), medians of launches (pale dots)."""
     names = list(dict.fromkeys(line.row for line in group.lines))
     shown = [(line, item.row) for line in group.lines for item in line.items if (item.row.time or 0) > 0]
     values = [x for _, row in shown for x in (row.time, *_ends(row), *_launch_medians(row))]
@@ -207,7 +207,7 @@ def dots_chart(group: FigureGroup) -> Chart:
 
 
 def _without_words(all_labels: Sequence[str], drawn: Sequence[str]) -> str:
-    """Names what has no number, and so no dot."""
+    """Name those without a value, and so without a dot."""
     left_out = [label for label in dict.fromkeys(all_labels) if label not in set(drawn)]
     return f"without a number: {'; '.join(left_out)}" if left_out else ""
 
@@ -235,7 +235,7 @@ def _launch_medians(row: Row) -> list[float]:
 
 
 def launches_charts(group: FigureGroup) -> list[Chart]:
-    """The median of each launch relative to the time of the row: clusters are modes between launches."""
+    """Draw the median of each launch relative to the time of the row: clusters are modes between launches."""
     panels, left_out = panels_of(group)
     found = [(panel, _launch_dots(panel, group.sizes)) for panel in panels]
     ratios = [float(y) for _, marks in found for mark in marks for y in mark.y]
@@ -260,7 +260,7 @@ def launches_charts(group: FigureGroup) -> list[Chart]:
 
 
 def _launch_dots(panel: Panel, sizes: Sequence[int]) -> list[Dots]:
-    """Dots of each line, side by side within a size."""
+    """Make dots of each line, side by side within a size."""
     found = []
     for number, line in enumerate(panel.lines):
         shift = 0.7 * ((number + 0.5) / len(panel.lines) - 0.5)
@@ -281,6 +281,6 @@ def _launch_dots(panel: Panel, sizes: Sequence[int]) -> list[Dots]:
 
 
 def share_axis(label: str) -> Axis:
-    """From nothing to everything, in per cent."""
+    """Make an axis from nothing to everything, in per cent."""
     axis = linear_axis(label, 0.0, 1.0, lambda share: f"{100 * share:.0f} %", most=4)
     return Axis(axis.label, -0.02, 1.02, axis.ticks)

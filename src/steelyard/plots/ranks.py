@@ -1,4 +1,4 @@
-"""Pictures of ranks: how often each was last, and what each took by itself."""
+"""Pictures of ranks: how often each was last, and its own time."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from steelyard.show.method_words import sees_ranks
 
 FloatArray = NDArray[np.float64]
 
-MOST_ROWS = 64  # of a picture: of more ranks, neighbours stand together
+MOST_ROWS = 64  # of a picture; if there are more ranks, neighbours share a row
 MOST_LINES = 6  # lines of a group that have pictures of their ranks
-MOST_NUMBERS, MOST_COLUMNS = 160, 14  # cells, and columns, that have their numbers written in them
-OFTEN_LAST = 3.0  # times what chance would give: this rank is worth a picture
-NEARLY_ALWAYS = 0.9  # ... or in so many samples, where there are few ranks
-APART = 1.1  # ... or one whose own time is so many times the middle rank's
+MOST_NUMBERS, MOST_COLUMNS = 160, 14  # cells, and columns, with numbers in them
+OFTEN_LAST = 3.0  # times the share by chance: such a rank deserves a picture
+NEARLY_ALWAYS = 0.9  # ... or this share of samples, if there are few ranks
+APART = 1.1  # ... or an own time so many times the median rank's
 
 
 @dataclass(frozen=True, slots=True)
 class RankCells:
-    """A table of ranks: `last[row, column]` is in what share of the samples one of the row's was last.
+    """A table of ranks: `last[row, column]` is the share of samples in which one of the row's ranks was last.
 
-    `own` is the largest own median of the row's ranks in ns, `middle` the middle rank's of each column. Where
+    `own` is the largest own median of the row's ranks in ns, `middle` the median rank's of each column. If
     not every rank was kept (`is_chosen`), `own` is that of the row's first rank alone.
     """
 
@@ -44,7 +44,7 @@ class RankCells:
 
 
 def rank_charts(group: FigureGroup) -> list[tuple[str, Chart, Chart]]:
-    """Label, who was last, and own times, of lines whose ranks differ by more than chance.
+    """Draw who was last, and own times, with a label, for lines whose ranks differ by more than chance.
 
     With sizes, a pair of pictures for each line, a column for each size; without, one for each number of
     ranks, a column for each op.
@@ -74,7 +74,7 @@ def rank_charts(group: FigureGroup) -> list[tuple[str, Chart, Chart]]:
 
 
 def _shows_ranks(item: Shown) -> bool:
-    """Whether all ranks stand for the op, and the method sees which is last."""
+    """Do all ranks take part in the op, and does the method see which is last?"""
     row = item.row
     return (
         len(row.get(Ranks).rank_medians) > 1 and row.get(Ranks).slowest_rank is not None and sees_ranks(row)
@@ -82,7 +82,7 @@ def _shows_ranks(item: Shown) -> bool:
 
 
 def _last(item: Shown) -> FloatArray:
-    """In what share of the samples each rank was last, shape (ranks,)."""
+    """Compute the share of samples in which each rank was last, shape (ranks,)."""
     counts = np.sum([cell.taken.slowest for cell in good_cells(item)], axis=0)
     return np.asarray(counts / counts.sum())
 
@@ -94,7 +94,9 @@ def _says_something(item: Shown) -> bool:
 
 
 def rank_cells(columns: Sequence[tuple[str, Shown]]) -> RankCells:
-    """The shares and times of named points of one number of ranks; of many, neighbours stand together."""
+    """Table the shares and times of named points with one number of ranks; if ranks are many, neighbours
+    share a row.
+    """
     row = columns[0][1].row
     kept = row.get(Ranks).ranks_kept
     starts = np.arange(0, row.ranks, -(-row.ranks // MOST_ROWS)) if kept is None else np.array(kept)
@@ -116,7 +118,7 @@ def _rank_words(first: int, last: int) -> str:
 
 
 def _pair(cells: RankCells) -> tuple[Chart, Chart]:
-    """Who was last, and own times, over the same cells; darker is later, and slower."""
+    """Draw who was last, and own times, over the same cells; darker is later, and slower."""
     ratio = cells.own / cells.middle
     return (
         _heat_chart(
@@ -142,7 +144,7 @@ _DARKER = tuple(shade(i / 15, is_even=False) for i in range(16))
 def _heat_chart(
     cells: RankCells, title: str, shares: FloatArray, words: Sequence[str], shades: Shades
 ) -> Chart:
-    """A cell for each rank and column, in the colour of its share; with its number where there is room."""
+    """Draw a cell for each rank and column, in the colour of its share; with its number if there is room."""
     rows, columns = cells.last.shape
     y, x = (axis.ravel() for axis in np.mgrid[0:rows, 0:columns])
     colours = [shade(float(share), is_even=False) for share in shares.ravel()]

@@ -25,7 +25,7 @@ LEAST_SHOWN = (0.8, 1.25)  # of an axis of ratios: nearly equal times must look 
 
 
 def ratio_words(ratio: Ratio) -> str:
-    """`4.34 (4.02 – 4.69)`: a ratio and its interval."""
+    """Write a ratio and its interval: `4.34 (4.02 – 4.69)`."""
     interval = "" if ratio.low is None else f" ({ratio.low:.3g} – {ratio.high:.3g})"
     return f"{ratio.value:.3g}{interval}"
 
@@ -45,7 +45,7 @@ def _axis(label: str, ratios: Sequence[Ratio]) -> Axis:
 
 
 def ratio_charts(group: FigureGroup, ratios: Mapping[int, Ratio]) -> list[Chart]:
-    """The ratios of a group over sizes, or a row for each where there are no sizes; 1 is a grey line.
+    """Draw the ratios of a group over sizes, or a row for each without sizes; 1 is a grey line.
 
     `ratios` are those of rows, by `id(row)`. Hollow marks are ratios whose interval holds 1. None without
     ratios.
@@ -113,7 +113,7 @@ def _rows_chart(found: Sequence[tuple[FigureLine, Shown, Ratio]], axis: Axis) ->
 
 
 def overview_chart(named: Sequence[tuple[str, Ratio]]) -> Chart:
-    """A row for each operation, a mark for the ratio of each of its test cases; hollow ones hold 1."""
+    """Draw a row for each operation, a mark for the ratio of each of its test cases; hollow ones hold 1."""
     names = list(dict.fromkeys(name for name, _ in named))
     rivals = list(dict.fromkeys(ratio.name for _, ratio in named))[:MOST_COLOURS]
     marks: list[Mark] = [Bars([1.0], [-1.0], [1.0], [float(len(names))], RULE, width=1)]

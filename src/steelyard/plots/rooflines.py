@@ -1,4 +1,4 @@
-"""Pictures of rooflines: the phases of kernels under what memory lets them have."""
+"""Pictures of rooflines: the phases of kernels below the limit of memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEGA = 1e6
 
 
 def roofline_charts(found: Sequence[Roofline]) -> list[Chart]:
-    """A picture for each bandwidth that roofs have: a mark for each phase, a colour for each kernel."""
+    """Draw a picture for each bandwidth of roofs: a mark for each phase, a colour for each kernel."""
     by_roof: dict[float, list[Roofline]] = {}
     for one in found:
         by_roof.setdefault(one.bandwidth, []).append(one)
@@ -57,7 +57,7 @@ def _chart(bandwidth: float, members: Sequence[Roofline]) -> Chart:
 
 
 def _names(found: Sequence[Roofline]) -> list[str]:
-    """`npb.cg, class=S`: each with what differs among them."""
+    """Name each, with what differs among them: `npb.cg, class=S`."""
     labels = row_labels([one.row for one in found])
     return [
         ", ".join(

@@ -16,7 +16,8 @@ _MODEL_POINTS = 33
 
 
 def scaling_charts(curves: Sequence[ScalingCurve], names: Sequence[str]) -> list[Chart]:
-    """A picture for each kernel and axis: speed-up with its interval, and each curve's last model dashed.
+    """Draw a picture for each kernel and axis: speed-up with its interval, and each curve's last model
+    dashed.
 
     The grey line is the ideal. Axes are logarithmic. `names` are those of the curves.
     """
@@ -47,7 +48,7 @@ def _chart(op: str, axis: str, members: Sequence[tuple[str, ScalingCurve]]) -> C
 
 
 def _marks(style: Style, name: str, curve: ScalingCurve) -> Iterator[Mark]:
-    """Whiskers, model and marks of one curve."""
+    """Draw whiskers, model and marks of one curve."""
     x, y = [point.count for point in curve.points], [point.speedup.value for point in curve.points]
     ends = [drawn_ends(one.speedup.value, one.speedup.low, one.speedup.high) for one in curve.points]
     yield Bars(x, [low for low, _ in ends], x, [high for _, high in ends], style.colour)

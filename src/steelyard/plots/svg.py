@@ -1,4 +1,4 @@
-"""Charts as SVG inside a page: no script, no font, no other file; what the pointer reads are titles."""
+"""Charts as SVG inside a page: no script, no font, no other file; words at the pointer are titles."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from steelyard.plots.chart import (
 INK, SOFT, RULE, GRID = "#1c1c1c", "#5a5a5a", "#8a8a8a", "#e4e4e4"
 FONT = 11  # CSS pixels of a letter
 NEAR = 0.3  # CSS pixels from a straight line that nobody sees
-LETTER, TITLE_LETTER = 6.8, 7.4  # CSS pixels that a letter of a tick and of a title takes, about
-MOST_LABEL = 0.4  # of a picture's width that the labels of its y axis may take: longer ones are cut
+LETTER, TITLE_LETTER = 6.8, 7.4  # CSS pixels of a letter in a tick and in a title, about
+MOST_LABEL = 0.4  # of a picture's width for the labels of its y axis: longer ones are cut
 LINE_HEIGHT, SHADES_WIDTH, RIGHT = 16, 74, 14
 # Corners of markers around their middle, in half sizes; the circle has none.
 _CORNERS = {
@@ -79,7 +79,7 @@ class _Frame:
 
 
 def svg(chart: Chart) -> Markup:
-    """The picture as one `<svg>` element, as wide as `chart.width` or its place, if that is narrower."""
+    """Draw the picture as one `<svg>` element, as wide as `chart.width` or its place, if that is narrower."""
     frame = _frame(chart)
     names = f"{chart.title}: {chart.y.label} over {chart.x.label}".strip(": ")
     inner = "".join(_drawn(mark, frame) for mark in chart.marks)
@@ -91,7 +91,7 @@ def svg(chart: Chart) -> Markup:
         _words(frame.left, frame.top - 6, chart.y.label, colour=SOFT) if chart.y.label else "",
         *_y_axis(frame, chart.has_grid),
         *_x_axis(frame, chart.has_grid),
-        # An inner <svg> cuts what leaves the axes off without an id that must be unique in the page.
+        # An inner <svg> clips at the axes, without an id that must be unique in the page.
         f'<svg x="{_n(frame.left)}" y="{_n(frame.top)}" {box}>{inner}</svg>',
         *(_shades(chart.shades, frame) if chart.shades else ()),
         "</svg>",
@@ -100,7 +100,7 @@ def svg(chart: Chart) -> Markup:
 
 
 def swatch(key: Key) -> Markup:
-    """The line of a legend, as it looks in the picture."""
+    """Draw the line of a legend, as it looks in the picture."""
     style = key.style
     curve = f'<path d="M1 6H33" fill="none" {_stroke(style.colour, 2, style.dash)}/>'
     mark = _marker(style, 17, 6, 7, hollow=key.is_hollow, tip="")
@@ -117,7 +117,7 @@ def _frame(chart: Chart) -> _Frame:
 
 
 def _title(chart: Chart) -> str:
-    """As much of the title as there is room for; the pointer reads all of it."""
+    """Write as much of the title as there is room for; the pointer shows all of it."""
     most = int(chart.width / TITLE_LETTER)
     short = chart.title if len(chart.title) <= most else chart.title[: most - 1] + "…"
     return _words(0, 12, short, size=12, weight=600, tip=chart.title if short != chart.title else "")
@@ -143,7 +143,7 @@ def _x_axis(frame: _Frame, has_grid: bool) -> Iterable[str]:
     for x, (_, text) in zip(places, frame.x.ticks, strict=True):
         half = LETTER * len(text) / 2
         middle = min(max(x, half), frame.left + frame.width + RIGHT - half)
-        if middle - half > taken:  # else it would stand in the one before it
+        if middle - half > taken:  # else it would overlap the one before
             taken = middle + half + LETTER / 2
             yield _words(middle, foot + 15, text, anchor="middle")
     if frame.x.label:
@@ -152,7 +152,7 @@ def _x_axis(frame: _Frame, has_grid: bool) -> Iterable[str]:
 
 
 def _shades(shades: Shades, frame: _Frame) -> Iterable[str]:
-    """A bar of colours, the lowest at the foot, with its labels beside it."""
+    """Draw a bar of colours, the lowest at the foot, with its labels beside it."""
     x = frame.left + frame.width + 10
     step = frame.height / len(shades.colours)
     for i, colour in enumerate(shades.colours):
@@ -237,7 +237,7 @@ def _(mark: Image, frame: _Frame) -> str:
 
 
 def _png(rows: Sequence[Sequence[str | None]]) -> bytes:
-    """Pixels of `#rrggbb` as a PNG; None is transparent."""
+    """Write pixels of `#rrggbb` as a PNG; None is transparent."""
     lines = b"".join(
         b"\0" + b"".join(bytes.fromhex(f"{one[1:]}ff" if one else "00000000") for one in row) for row in rows
     )
@@ -250,7 +250,7 @@ def _png(rows: Sequence[Sequence[str | None]]) -> bytes:
 
 
 def _marker(style: Style, x: float, y: float, size: float, hollow: bool, tip: str) -> str:
-    """A marker at a place; hollow ones are filled with the paper's colour, so that no line shows through."""
+    """Draw a marker; hollow ones are filled with the paper's colour, so that no line shows through."""
     half = size / 2
     fill = "#fff" if hollow else style.colour
     look = f'fill="{fill}" stroke="{style.colour}" stroke-width="1.5"'
@@ -269,33 +269,35 @@ def _tipped(tag: str, attributes: str, tip: str) -> str:
 
 
 def _path(xs: FloatArray, ys: FloatArray) -> str:
-    """Straight from point to point; points on the way of their neighbours are left out."""
+    """Write a path from point to point; points on the line of their neighbours are left out."""
     kept = _bends(xs, ys)
-    # Python's numbers are written in half the time that numpy's take.
+    # Python's numbers are written in half the time of numpy's.
     places = zip(xs[kept].tolist(), ys[kept].tolist(), strict=True)
     return "M" + "L".join([f"{_n(x)} {_n(y)}" for x, y in places])
 
 
 def _bends(xs: FloatArray, ys: FloatArray) -> NDArray[np.bool_]:
-    """Where a line turns: ends, and points further than `NEAR` from the line between their neighbours."""
+    """Find where a line turns: ends, and points further than `NEAR` from the line between their
+    neighbours.
+    """
     kept = np.ones(xs.size, dtype=bool)
     if xs.size > 2:
         dx, dy = xs[2:] - xs[:-2], ys[2:] - ys[:-2]
         length = np.maximum(np.hypot(dx, dy), 1e-9)
         away = np.abs(dx * (ys[1:-1] - ys[:-2]) - dy * (xs[1:-1] - xs[:-2])) / length
         kept[1:-1] = away > NEAR
-        kept[2:-1:2] = True  # of two neighbours one at most, so that no slow bend is lost
+        kept[2:-1:2] = True  # at most one of two neighbours is dropped, so that no slow bend is lost
     return kept
 
 
 def _steps(xs: FloatArray, ys: FloatArray) -> str:
-    """Up or down, then across."""
+    """Write steps: up or down, then across."""
     moves = [f"V{_n(y)}H{_n(x)}" for x, y in zip(xs[1:].tolist(), ys[1:].tolist(), strict=True)]
     return f"M{_n(xs[0])} {_n(ys[0])}" + "".join(moves)
 
 
 def _n(value: float) -> str:
-    """A length with a decimal, for a screen shows no more."""
+    """Write a length with one decimal, enough for a screen."""
     return f"{value:.1f}".removesuffix(".0")
 
 
@@ -321,7 +323,7 @@ def _words(
     weight: int = 400,
     tip: str = "",
 ) -> str:
-    """A text; what is as the picture has it is not said again."""
+    """Write a text; attributes that the picture sets are left out."""
     words = [f'x="{_n(x)}" y="{_n(y)}"']
     words += [f'text-anchor="{anchor}"'] if anchor != "start" else []
     words += [f'fill="{colour}"'] if colour != INK else []

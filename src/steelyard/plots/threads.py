@@ -22,14 +22,16 @@ _PICTURE: tuple[str, ...] = (
     "bytes",
     "ranks",
     "method",
-)  # what curves of a picture share
+)  # facts that curves of a picture share
 
 
 def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
-    """A picture for each MPI and size, or for each op of those where colours do not suffice; with intervals.
+    """Draw a picture for each MPI and size, or for each op of those if colours do not suffice; with
+    intervals.
 
-    Colours are of ops and ways to synchronise and complete; dashed curves have windows or communicators for
-    each thread. The grey line is as many calls for each thread as one alone makes. Axes are logarithmic.
+    Colours stand for ops and ways to synchronise and complete. Dashed curves have windows or communicators
+    for each thread. The grey line has as many calls per thread as one thread alone makes. Axes are
+    logarithmic.
     """
     if not found:
         return []
@@ -51,7 +53,8 @@ def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
 
 
 def each_thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
-    """The rate of each thread of a rank, of the most threads that noted their times; a picture for each op.
+    """Draw the rate of each thread of a rank, for the most threads that noted their times; a picture for each
+    op.
 
     Colours and dashes are those of `thread_charts`. The rate axis is logarithmic.
     """
@@ -69,7 +72,7 @@ def each_thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
 
 
 def _noted(curve: ThreadCurve) -> Sequence[float] | None:
-    """The rates of the most threads that have noted their own times."""
+    """Find the rates of the most threads that have noted their own times."""
     return next((point.thread_rates for point in reversed(curve.points) if point.thread_rates), None)
 
 
@@ -99,7 +102,7 @@ def _each_chart(
 
 
 def _panels(found: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -> dict[str, list[int]]:
-    """The curves of each picture, by its title."""
+    """Group the curves of each picture, by its title."""
     panels: dict[str, list[int]] = {}
     for i in range(len(found)):
         said = (axis.facts[i].said for axis in labels.varying if axis.key in keys)
@@ -108,7 +111,7 @@ def _panels(found: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -
 
 
 def _way(labels: Labels, i: int) -> str:
-    """What a colour stands for."""
+    """Name the fact that a colour stands for."""
     return _said(labels, i, (*_PICTURE, *(f"param {name}" for name in LAYOUT)))
 
 
@@ -119,7 +122,7 @@ def _chart(
     keys: Collection[str],
     width: int,
 ) -> Chart:
-    """A picture of curves that have the facts `keys` in common."""
+    """Draw a picture of curves that share the facts `keys`."""
     ways = list(dict.fromkeys(_way(labels, i) for i, _ in members))
     shown = [(i, curve) for i, curve in members if ways.index(_way(labels, i)) < MOST_COLOURS]
     styles = [_style(ways.index(_way(labels, i)), curve) for i, curve in shown]
@@ -149,7 +152,7 @@ def _chart(
 
 
 def _said(labels: Labels, i: int, without: Collection[str]) -> str:
-    """What differs, but for some of it."""
+    """Write what differs, without some of it."""
     said = (axis.facts[i].said for axis in labels.varying if axis.key not in without)
     return ", ".join(word for word in said if word)
 
@@ -160,7 +163,7 @@ def _style(number: int, curve: ThreadCurve) -> Style:
 
 
 def _ends(point: ThreadPoint) -> tuple[float, float]:
-    """The interval of a rate, as it is drawn."""
+    """Compute the drawn interval of a rate."""
     return drawn_ends(point.rate, point.rate_low, point.rate_high)
 
 

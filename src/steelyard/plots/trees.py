@@ -1,4 +1,4 @@
-"""Pictures of broadcasts: the tree that was deduced, over the time at which each rank had done."""
+"""Pictures of broadcasts: the deduced tree, over the end of each rank."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LEAST_HEIGHT, _MOST_HEIGHT = 140, 520
 
 
 def tree_charts(found: Sequence[SeenAlgorithms], names: Sequence[str]) -> list[Chart]:
-    """A picture for each algorithm of each broadcast, at the smallest size that has it.
+    """Draw a picture for each algorithm of each broadcast, at the smallest size that has it.
 
-    A rank stands where it had done, below those that were served before it by the same rank; a line leads to
-    it from the rank that served it. `names` are those of the broadcasts.
+    A rank stands at its end, below those that the same rank served before it; a line leads to it from the
+    rank that served it. `names` are those of the broadcasts.
     """
     return [
         _chart(f"{name}, {format_bytes(tree.bytes)}: {tree.family}", tree)
@@ -58,7 +58,7 @@ def _chart(title: str, tree: SeenTree) -> Chart:
 
 
 def _drawn_order(tree: SeenTree) -> list[int]:
-    """Each rank above all that have the message by way of it, those that were done first above others."""
+    """Order ranks: each above those that get the message from it, earlier ends above others."""
     served: dict[int, list[int]] = {}
     root = next(rank for rank, parent in enumerate(tree.parents) if parent == rank)
     for rank in sorted(range(len(tree.parents)), key=lambda one: tree.finishes[one], reverse=True):

@@ -1,1 +1,1 @@
-"""This host: processes, CPUs, settings of the kernel, who else runs here."""
+"""This host: processes, CPUs, settings of the kernel, other users of it."""

@@ -1,4 +1,4 @@
-"""The hosts that a batch system gave this process, and those of them that launches take."""
+"""The hosts that a batch system gave this process, and those that launches take."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 
-_MOST_HOSTS = 100_000  # more than any machine has: a longer list is no list of hosts
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # a word of a launcher's list, and no option
+_MOST_HOSTS = 100_000  # no machine has more: a longer list is no list of hosts
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # a word in a launcher's list, and no option
 
 
 class AllocatedHost(Struct, frozen=True):
-    """A host, how many CPUs of it are ours and its switch; None where the batch system does not say."""
+    """A host, the number of its CPUs that are ours, and its switch; None if the batch system does not say."""
 
     name: str
     cpus: int | None = None
@@ -25,14 +25,14 @@ class AllocatedHost(Struct, frozen=True):
 
 
 class Allocation(Struct, frozen=True):
-    """What a batch system gave this process: `system` is slurm, pbs, lsf or flux."""
+    """The hosts of a batch system for this process: `system` is slurm, pbs, lsf or flux."""
 
     system: str
     hosts: tuple[AllocatedHost, ...]
 
 
 def named_hosts(allocation: Allocation | None, names: Sequence[str]) -> tuple[AllocatedHost, ...]:
-    """The hosts of these names, each once. Raises InputError for one that the allocation does not have."""
+    """Find the hosts of these names, each once. Raises InputError for one outside the allocation."""
     known = {host.name: host for host in (allocation.hosts if allocation else ())}
     for name in names:
         if name not in known:
@@ -45,7 +45,7 @@ def named_hosts(allocation: Allocation | None, names: Sequence[str]) -> tuple[Al
 
 
 def take_hosts(allocation: Allocation | None, count: int, here: str) -> tuple[AllocatedHost, ...]:
-    """So many hosts of the allocation, that of this process first. Raises InputError if it has fewer.
+    """Take so many hosts of the allocation, that of this process first. Raises InputError if it has fewer.
 
     Without an allocation there is one host, which needs no name.
     """
@@ -67,7 +67,7 @@ def take_hosts(allocation: Allocation | None, count: int, here: str) -> tuple[Al
 
 
 def expand_hosts(text: str, variable: str) -> tuple[str, ...]:
-    """The names that a list such as `n[1-3,07],login` means. Raises InputError, which names the variable."""
+    """Expand a list of names such as `n[1-3,07],login`. Raises InputError, which names the variable."""
     names: list[str] = []
     for part in _parts(text, variable):
         pieces = re.split(r"\[([^][]*)\]", part)
@@ -89,14 +89,14 @@ def _no_list(variable: str, text: str) -> InputError:
 
 
 def checked_host(name: str, variable: str) -> str:
-    """The name, if it is one of a host. Raises InputError, which names the variable."""
+    """Check that a name is one of a host. Raises InputError, which names the variable."""
     if not _NAME.fullmatch(name):
         raise InputError(f"{variable} has '{visible(name[:80])}', which is no name of a host")
     return name
 
 
 def _parts(text: str, variable: str) -> Iterator[str]:
-    """The list cut at the commas that are outside of brackets."""
+    """Cut the list at the commas outside of brackets."""
     start = depth = 0
     for index, letter in enumerate(text):
         depth += {"[": 1, "]": -1}.get(letter, 0)
@@ -111,7 +111,7 @@ def _parts(text: str, variable: str) -> Iterator[str]:
 
 
 def _numbers(text: str, whole: str, variable: str) -> list[str]:
-    """`1-3,07` as words that keep their zeros."""
+    """Expand `1-3,07` to words that keep their zeros."""
     found: list[str] = []
     for part in text.split(","):
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)

@@ -9,7 +9,7 @@ from steelyard.base.files import read_text
 
 
 def cpu_groups(base: Path) -> Iterator[tuple[Path, ...]]:
-    """For each hierarchy that has to do with CPU time, the folders from our group up to its root."""
+    """List, for each hierarchy that limits CPU time, the folders from our group up to its root."""
     for line in read_text(base / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if not controllers or "cpu" in controllers.split(","):
@@ -19,7 +19,7 @@ def cpu_groups(base: Path) -> Iterator[tuple[Path, ...]]:
 
 
 def cpu_quota(base: Path) -> float | None:
-    """The least limit on the way from our group to the root, in CPUs; None where there is none."""
+    """Find the least limit from our group to the root, in CPUs; None if there is none."""
     quotas: list[float] = []
     for folders in cpu_groups(base):
         for folder in folders:

@@ -1,4 +1,4 @@
-"""How this system is set up, as far as a measurement may depend on it; read from /proc and /sys."""
+"""Settings of this system that a measurement may depend on, read from /proc and /sys."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ _CPUS = "sys/devices/system/cpu"
 
 
 class SystemSettings(Struct, frozen=True):
-    """What the kernel and this process's limits say. None: the system does not tell, or has no such thing."""
+    """Settings of the kernel, and limits of this process. None: not shown, or not there."""
 
-    turbo: bool | None = None  # cores may run faster than their nominal frequency for a while
-    frequencies_khz: tuple[int, int] | None = None  # that the first CPU may be set to
+    turbo: bool | None = None  # cores may exceed their nominal frequency for a while
+    frequencies_khz: tuple[int, int] | None = None  # limits for the first CPU
     throttles: int | None = None  # of all cores since the machine began, because they were too hot
-    thp_defrag: str | None = None  # what a page fault does to find a huge page
+    thp_defrag: str | None = None  # the search for a huge page on a page fault
     hugepages: tuple[int, int] | None = None  # reserved, and free of those
-    numa_balancing: bool | None = None  # the kernel unmaps pages now and then, to move them to their users
+    numa_balancing: bool | None = None  # the kernel sometimes unmaps pages, to move them to their users
     aslr: int | None = None  # 2: addresses differ in each process
     autogroup: bool | None = None  # each session gets its share of CPU time, whatever runs in it
-    isolated: str | None = None  # CPUs that the scheduler leaves alone
+    isolated: str | None = None  # CPUs without scheduling of other tasks
     nohz_full: str | None = None  # CPUs without a timer tick while one thread runs
-    mitigations: str | None = None  # of processors' flaws, as the kernel's command line has it
+    mitigations: str | None = None  # of processor flaws, as on the kernel's command line
     timer_resolution_ns: int | None = None  # of the kernel's timers
-    timer_slack_ns: int | None = None  # by which a sleep of ours may end too late
+    timer_slack_ns: int | None = None  # by which our sleeps may end too late
     steal_share: float | None = None  # of all CPUs' time since the machine began
-    quota_periods: tuple[int, int] | None = None  # of the control group: all, and those it was stopped in
+    quota_periods: tuple[int, int] | None = (
+        None  # of the control group: all, and those in which it was stopped
+    )
     ptrace_scope: int | None = None  # of Yama: 0 lets processes of one user read each other's memory
     shm_bytes: tuple[int, int] | None = None  # /dev/shm: its size, and what is free
     memlock_bytes: int | None = None  # that this process may lock; None: any amount
@@ -39,7 +41,9 @@ class SystemSettings(Struct, frozen=True):
 
 
 def oom_kills(root: str | os.PathLike[str] = "/") -> int:
-    """How many processes of this host the kernel has ended for want of memory; 0 where it does not tell."""
+    """Count the processes of this host that the kernel ended for lack of memory; 0 if it does not
+    show them.
+    """
     for line in read_text(Path(root) / "proc/vmstat").splitlines():
         name, _, count = line.partition(" ")
         if name == "oom_kill" and count.isdigit():
@@ -48,7 +52,7 @@ def oom_kills(root: str | os.PathLike[str] = "/") -> int:
 
 
 def read_settings(root: str | os.PathLike[str] = "/") -> SystemSettings:
-    """Describe the system whose /proc, /sys and /dev stand under `root` (a recorded tree, in tests)."""
+    """Describe the system whose /proc, /sys and /dev are under `root` (a recorded tree, in tests)."""
     base = Path(root)
     memory = _fields(base / "proc/meminfo")
     command_line = read_text(base / "proc/cmdline").split()
@@ -91,17 +95,17 @@ def _flag(path: Path) -> bool | None:
 
 
 def _chosen(path: Path) -> str | None:
-    """The word in brackets."""
+    """Find the word in brackets."""
     return read_text(path).partition("[")[2].partition("]")[0] or None
 
 
 def _list(path: Path) -> str | None:
-    """A list of CPUs as it stands; "" where the file is there and empty, or says (null)."""
+    """Read a list of CPUs unchanged; "" if the file is empty, or says (null)."""
     return read_text(path).replace("(null)", "") if path.exists() else None
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """The first number of each line `key: number` or `key number`."""
+    """Read the first number of each line `key: number` or `key number`."""
     found = {}
     for line in read_text(path).splitlines():
         words = line.replace(":", " ").split()
@@ -111,7 +115,7 @@ def _fields(path: Path) -> dict[str, int]:
 
 
 def _turbo(base: Path) -> bool | None:
-    """intel_pstate says that there is none; other drivers that there is."""
+    """Read turbo: intel_pstate has a file for its absence, other drivers one for its presence."""
     off = _flag(base / f"{_CPUS}/intel_pstate/no_turbo")
     return not off if off is not None else _flag(base / f"{_CPUS}/cpufreq/boost")
 
@@ -127,7 +131,7 @@ def _throttles(base: Path) -> int | None:
 
 
 def _steal_share(base: Path) -> float | None:
-    """For the line of all CPUs in /proc/stat: user nice system idle iowait irq softirq steal."""
+    """Read the line of all CPUs in /proc/stat: user nice system idle iowait irq softirq steal."""
     words = read_text(base / "proc/stat").partition("\n")[0].split()
     ticks = [int(word) for word in words[1:9]]
     total = sum(ticks)
@@ -135,7 +139,7 @@ def _steal_share(base: Path) -> float | None:
 
 
 def _quota_periods(base: Path) -> tuple[int, int] | None:
-    """Those of our control group."""
+    """Read the periods of our control group."""
     for group, *_ in cpu_groups(base):
         counts = _fields(group / "cpu.stat")
         if {"nr_periods", "nr_throttled"} <= counts.keys():
@@ -152,7 +156,7 @@ def _shm(path: Path) -> tuple[int, int] | None:
 
 
 def _memlock(base: Path) -> int | None:
-    """The soft limit, of /proc/self/limits."""
+    """Read the soft limit from /proc/self/limits."""
     for line in read_text(base / "proc/self/limits").splitlines():
         if line.startswith("Max locked memory"):
             word = line.removeprefix("Max locked memory").split()[0]

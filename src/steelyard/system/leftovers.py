@@ -1,7 +1,7 @@
-"""Files that launches leave behind when they are killed: of Open MPI, of MPICH and of its launcher.
+"""Files that killed launches leave behind: of Open MPI, of MPICH and of its launcher.
 
-A file is taken for a launch's own when it has a name that these make, belongs to our user, is not older than
-the launch and is used by no process.
+A file counts as a launch's own if it has a name that these programs make, belongs to our user, is not older
+than the launch, and is used by no process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _SHARED = Path("/dev/shm")  # noqa: S108 (where the libraries put them)
-# Folder (None: that of temporary files) and names. A pid ends the name of a session folder of Open MPI.
+# Folder (None: that of temporary files) and names. A session folder of Open MPI ends with a pid.
 _NAMES: tuple[tuple[Path | None, str], ...] = (
     (_SHARED, "mpich_shm_*"),
     (_SHARED, "vader_segment.*"),  # Open MPI 4
@@ -31,7 +31,7 @@ _CLOCK_STEP_NS = 20_000_000  # the kernel stamps files with its time of the last
 
 @contextlib.contextmanager
 def leftovers_removed() -> Iterator[None]:
-    """At the end, remove what launches that ran meanwhile have left."""
+    """Remove, at the end, what launches have left meanwhile."""
     since_ns = time.time_ns()
     try:
         yield
@@ -40,7 +40,7 @@ def leftovers_removed() -> Iterator[None]:
 
 
 def remove_leftovers(since_ns: int) -> list[Path]:
-    """Remove what launches of after `since_ns` (Unix time) have left; returns what was removed."""
+    """Remove what launches after `since_ns` (Unix time) have left; return what was removed."""
     found = [path for path in _candidates() if _is_ours(path, since_ns - _CLOCK_STEP_NS)]
     if not found:
         return []
@@ -69,14 +69,14 @@ def _is_ours(path: Path, since_ns: int) -> bool:
 
 
 def _is_session_of_a_process(path: Path) -> bool:
-    """Is this the folder `pid.4711` or `prterun.HOST.4711.UID` of a process that still runs?"""
+    """Is this the folder `pid.4711` or `prterun.HOST.4711.UID` of a running process?"""
     parts = path.name.split(".")
     pid = parts[-2] if parts[0] == "prterun" and len(parts) > 2 else parts[-1]
     return path.is_dir() and pid.isdigit() and Path(f"/proc/{pid}").exists()
 
 
 def _used() -> Iterator[str]:
-    """The files that processes have mapped or opened."""
+    """List the files that processes have mapped or opened."""
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             with contextlib.suppress(OSError):

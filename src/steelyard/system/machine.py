@@ -1,4 +1,4 @@
-"""What this machine is, as far as a measurement may depend on it; read from /proc and /sys."""
+"""Properties of this machine that a measurement may depend on, read from /proc and /sys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cache(msgspec.Struct, frozen=True):
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """This machine as this process may use it. What the system does not tell is "", 0 or None."""
+    """This machine, as far as this process may use it. Unknown values are "", 0 or None."""
 
     host: str
     kernel: str
@@ -46,7 +46,7 @@ class Machine(msgspec.Struct, frozen=True):
     online: tuple[int, ...]  # all hardware threads (Linux's numbers)
     cpus: tuple[int, ...]  # those that this process may use
     cores: tuple[tuple[int, ...], ...]  # those, grouped by physical core; cores of a socket together
-    sockets: int  # that these cores are on
+    sockets: int  # of these cores
     numa_nodes: int
     caches: tuple[Cache, ...]
     memory_bytes: int
@@ -55,7 +55,7 @@ class Machine(msgspec.Struct, frozen=True):
     thp: str | None  # transparent huge pages: always, madvise, never
     hypervisor: str | None
     load: tuple[float, float, float]  # runnable processes, mean over 1, 5 and 15 minutes
-    cpu_quota: float | None  # CPUs' worth of time that the control group allows; None: no limit
+    cpu_quota: float | None  # CPUs that the control group allows; None: no limit
     networks: tuple[Network, ...] = ()
 
     @property
@@ -65,7 +65,7 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
-    """Describe the machine whose /proc and /sys stand under `root` (a recorded tree, in tests)."""
+    """Describe the machine whose /proc and /sys are under `root` (a recorded tree, in tests)."""
     base = Path(root)
     online, cpus = usable_cpus(base)
     cores, sockets = _cores(base, cpus)
@@ -97,7 +97,7 @@ def read_machine(root: str | os.PathLike[str] = "/") -> Machine:
 
 
 def usable_cpus(base: Path) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """All CPUs that are online, and those of them that this process may use."""
+    """List all CPUs that are online, and those that this process may use."""
     online = told_cpus(read_text(base / "sys/devices/system/cpu/online"))
     allowed = told_cpus(read_field(base / "proc/self/status", "Cpus_allowed_list"))
     online = online or allowed or (0,)
@@ -117,7 +117,7 @@ def _os_name(base: Path) -> str:
 
 
 def _cpu_model(base: Path) -> str:
-    """x86 says `model name`; Arm only numbers, and POWER `cpu`."""
+    """Find the CPU's name: `model name` on x86, only numbers on Arm, `cpu` on POWER."""
     path = base / "proc/cpuinfo"
     model = read_field(path, "model name") or read_field(path, "cpu")
     if not model and (part := read_field(path, "CPU part")):
@@ -126,9 +126,9 @@ def _cpu_model(base: Path) -> str:
 
 
 def _cores(base: Path, cpus: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """The CPUs grouped by physical core, cores of one socket together; the number of sockets.
+    """Group the CPUs by physical core, cores of one socket together; count the sockets.
 
-    A group is known by socket and siblings: core_id alone repeats on each die of some machines.
+    A group is known by socket and siblings, because some machines repeat core_id on each die.
     """
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for cpu in cpus:

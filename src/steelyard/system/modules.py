@@ -1,8 +1,8 @@
-"""Environment modules: what `module load` does to the environment, whichever of their programs is installed.
+"""Environment modules: the changes that `module load` makes, for any of its implementations.
 
-`module` is a function of the shell, so that a shell has to call it. Its script is the constant below; names
-come to it as arguments, which it never reads as code, and only those of `_NAME` do: old versions of the
-function split and expand their arguments.
+`module` is a function of the shell, so a shell has to call it. Its script is the constant below. Names come
+to it as arguments, which it never reads as code. Only names of `_NAME` are passed, because old versions of
+the function split and expand their arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from steelyard.system.process import Done, run
 _SECONDS = 120.0
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/@:=-]*")
 _NO_MODULES, _NOT_LOADED = 87, 88  # exit codes of the script
-_MARK = "\0steelyard\0"  # before the environment: what modules print comes before it
+_MARK = "\0steelyard\0"  # before the environment: modules may print before it
 # Variables that are the shell's own, or ours to know our children by.
 _NOT_THEIRS = re.compile(r"_|SHLVL|PWD|OLDPWD|BASH_FUNC_.*|STEELYARD_.*", re.DOTALL)
 # A shell that has the function by its own start-up files, or exported, needs no other.
@@ -40,14 +40,14 @@ exec env -0
 
 
 class Loaded(Struct, frozen=True):
-    """What modules change: variables that get a value, and those that are taken out."""
+    """The changes of modules: variables with values, and those that are removed."""
 
     environment: Mapping[str, str] = {}
     unset: tuple[str, ...] = ()
 
 
 def module_names(text: str) -> tuple[str, ...]:
-    """The modules that a text such as `gcc/12 ucx/1.16` names. Raises ValueError for what is none."""
+    """List the modules in a text such as `gcc/12 ucx/1.16`. Raises ValueError for an invalid name."""
     names = tuple(text.split())
     for name in names if names and visible(text) == text else (text,):
         if not _NAME.fullmatch(name):
@@ -58,16 +58,16 @@ def module_names(text: str) -> tuple[str, ...]:
 
 
 def load_modules(names: Sequence[str]) -> Loaded:
-    """What `module load` of these, in this order, changes in our environment.
+    """Find what `module load` of these, in this order, changes in our environment.
 
-    Raises InputError where there are no modules here, or one of them cannot be loaded, with what it says.
+    Raises InputError, with the message of modules, if there are none here, or one cannot be loaded.
     """
     return _load(tuple(names), tuple(sorted(os.environ.items()))) if names else Loaded()
 
 
 @functools.lru_cache
 def _load(names: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> Loaded:
-    """Asked once for each environment: a campaign has many launches."""
+    """Ask once for each environment, because a campaign has many launches."""
     told = "module load " + " ".join(names)
     try:
         done = run(["bash", "-c", _SCRIPT, "steelyard", *names], timeout=_SECONDS)
@@ -95,6 +95,6 @@ def _load(names: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> Loade
 
 
 def _reason(done: Done, noise: str) -> str:
-    """The first lines of what it said."""
+    """Quote the first lines of its output."""
     lines = (visible(line.strip()) for line in (done.err + noise).splitlines())
     return " ".join(line for line in lines if line)[:300] or "it does not say why"

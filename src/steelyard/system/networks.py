@@ -13,10 +13,10 @@ _CLASSES = ("net", "infiniband")  # folders of /sys/class
 
 
 class Network(Struct, frozen=True):
-    """A device. What the system does not tell is None, the driver of one that is made by software "".
+    """A device. Unknown values are None; the driver of a device made by software is "".
 
-    `state` is as the kernel has it: up, down, unknown; of InfiniBand that of the first port. `rate` is in the
-    kernel's words, `25000 Mb/s`, `200 Gb/sec (4X HDR)`.
+    `state` is as the kernel has it: up, down, unknown; for InfiniBand that of the first port. `rate` is in
+    the kernel's words, `25000 Mb/s`, `200 Gb/sec (4X HDR)`.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Network(Struct, frozen=True):
 
 
 def read_networks(base: Path) -> tuple[Network, ...]:
-    """All but the loop; `base` is where /sys stands."""
+    """Read all devices except the loopback; `base` is the place of /sys."""
     return tuple(
         _read(kind, folder)
         for kind in _CLASSES

@@ -1,6 +1,6 @@
-"""What OpenMP is told when it is started: settings that a plan asks for, and those that are there already.
+"""Settings of OpenMP for a launch: those of a plan, and those in the environment.
 
-The run-time system reads its variables once, when the process begins; so a setting is of a launch, and
+The run-time system reads its variables once, when the process begins. So settings belong to a launch, and
 launches with different settings are different points. Names and values are those of the OpenMP 5.2
 specification, chapter 21, and of the run-time systems of gcc (GOMP_) and LLVM (KMP_).
 """
@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from steelyard.base.errors import InputError
 from steelyard.system.openmp_places import LIST_COMMA, parse_places
 
-_LEAST_STACK, _MOST_STACK = 2**14, 2**40  # bytes: what Linux gives a thread at least; more than a machine has
+_LEAST_STACK, _MOST_STACK = (
+    2**14,
+    2**40,
+)  # bytes: what Linux gives a thread at least; more than any machine has
 _MOST_PRIORITY = 2**31 - 1  # an int
 
 
@@ -30,9 +33,9 @@ def _is_places(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A variable that a plan may set: which values it takes, as a pattern and in words.
+    """A variable that a plan may set: its values, as a pattern and in words.
 
-    `holds` says, or raises ValueError, whether a value of that pattern is one that a run-time system takes.
+    `holds` checks, or raises ValueError, whether a run-time system takes a value of that pattern.
     """
 
     variable: str
@@ -60,7 +63,7 @@ SETTINGS: Mapping[str, Setting] = {
         "OMP_STACKSIZE", r"\d+[BKMGbkmg]?", "a size such as 4M, from 16K to less than 1024G", _is_stack
     ),
 }
-# What says how long a waiting thread spins; where none of them is said and threads share cores, they sleep.
+# Variables for how long a waiting thread spins. If none of them is set and threads share cores, they sleep.
 _SPINS = ("GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # how long, whatever the policy
 _WAITING = ("OMP_WAIT_POLICY", *_SPINS)
 _REFUSED = {
@@ -79,7 +82,7 @@ _OVERRIDDEN = {
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Variables for a launch, and what a reader of the numbers should know of them."""
+    """Variables for a launch, and notes on them for readers of the results."""
 
     environment: dict[str, str]
     notes: tuple[str, ...]
@@ -106,7 +109,7 @@ def _values(name: str, given: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """`active,passive` as the values that it lists; a list of places is one."""
+    """Split `active,passive` into its values; a list of places is one."""
     values: list[str] = []
     for part in LIST_COMMA.split(text):
         if values and _is_list(values[-1]) and part.startswith(("{", "!")):
@@ -128,15 +131,15 @@ def _takes(setting: Setting, value: str) -> bool:
 
 
 def places_cpus(settings: Mapping[str, str]) -> tuple[int, ...]:
-    """The CPUs that the places of checked settings name, by number; none where they name kinds of places."""
+    """List the CPUs in the places of checked settings, by number; none if they name kinds of places."""
     places = settings.get("places", "")
     return tuple(sorted(frozenset().union(*parse_places(places)))) if _is_list(places) else ()
 
 
 def read_omp_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
-    """Settings as the command line gives them, `wait_policy=active,passive`. Raises InputError.
+    """Read settings of the command line, `wait_policy=active,passive`. Raises InputError.
 
-    One that is given again has the values of both.
+    A setting that is given twice has the values of both.
     """
     settings: dict[str, tuple[str, ...]] = {}
     for word in words:
@@ -155,13 +158,12 @@ def omp_launch(
     *,
     shares: bool = False,
 ) -> Told:
-    """What a launch with so many threads tells OpenMP.
+    """Choose the variables of OpenMP for a launch with so many threads.
 
-    `binding` is how the launcher places threads (empty: not at all), for which the plan has no settings;
-    `environ` is what the user's environment says. Threads that share cores (`shares`) sleep while they wait,
-    unless plan or environment says how they wait: one that spins keeps its core from the one that it waits
-    for, and a kernel that takes a second takes minutes. Raises InputError where plan and environment cannot
-    both hold.
+    `binding` is the launcher's placement of threads (empty: none), for which the plan has no settings;
+    `environ` is the user's environment. Threads that share cores (`shares`) sleep while they wait, unless
+    plan or environment say otherwise: a spinning thread keeps its core from the one that it waits for, and a
+    kernel of a second takes minutes. Raises InputError if plan and environment contradict each other.
     """
     asked = {SETTINGS[name].variable: value for name, value in settings.items()}
     for variable, value in asked.items():
@@ -205,7 +207,7 @@ def omp_launch(
 
 
 def check_thread_limit(environ: Mapping[str, str], threads: int, words: str) -> None:
-    """Raises InputError where the environment does not allow so many threads at once; `words` for them."""
+    """Raise InputError if the environment does not allow so many threads at once; `words` name them."""
     limit = environ.get("OMP_THREAD_LIMIT")
     if limit is None:
         return

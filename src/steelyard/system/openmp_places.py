@@ -1,7 +1,7 @@
-"""Places as OMP_PLACES lists them: which CPUs each of them has.
+"""Places in OMP_PLACES: the CPUs of each of them.
 
 The grammar is that of the OpenMP 5.2 specification, 21.1.6, with braces: `{0,1},{2,3}`, `{0:4:2}`,
-`{0:2}:3:2`, and `!` for what is taken away of what stands before it, as in gcc's libgomp.
+`{0:2}:3:2`, and `!` for CPUs to remove from those before it, as in gcc's libgomp.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-MOST = 2**16  # CPUs in an interval: more than any machine has, so that a slip of the pen is not spelled out
+MOST = 2**16  # CPUs in an interval: no machine has more, so a typing error is not expanded
 LIST_COMMA = re.compile(r",(?![^{]*\})")  # between places, not within one
 
 _INTERVAL = r"(?::(\d+)(?::(-?\d+))?)?"  # how many, and how far from one to the next
@@ -20,12 +20,12 @@ CpuSet = frozenset[int]
 
 
 def parse_places(text: str) -> tuple[CpuSet, ...]:
-    """The CPUs of each place of a list such as `{0},{1}`, in order. Raises ValueError where it is none."""
+    """List the CPUs of each place in `{0},{1}`, in order. Raises ValueError for an invalid list."""
     return tuple(_parse(LIST_COMMA.split(text), _PLACE, _parse_place))
 
 
 def _parse_place(text: str) -> CpuSet:
-    """What is within the braces: `0,1`, `0:4:2`, `0:4,!2`."""
+    """Expand the text within the braces: `0,1`, `0:4:2`, `0:4,!2`."""
     return CpuSet().union(*_parse(text.split(","), _CPU, lambda number: CpuSet({int(number)})))
 
 
@@ -49,7 +49,7 @@ def _parse(parts: Sequence[str], pattern: re.Pattern[str], read: Callable[[str],
 
 
 def _interval(cpus: CpuSet, length: int, stride: int) -> list[CpuSet]:
-    """These CPUs, and those so far from them, `length` in all."""
+    """Expand these CPUs, and those at multiples of the stride, `length` in all."""
     far = (length - 1) * stride
     least, most = min(cpus) + min(far, 0), max(cpus) + max(far, 0)
     if not (0 <= least <= most < MOST and 0 < length * len(cpus) <= MOST):

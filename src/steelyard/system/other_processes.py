@@ -1,7 +1,7 @@
-"""What else runs on this host while something is measured: processes and the CPU time that they take.
+"""Other work on this host during a measurement: processes and their CPU time.
 
-Read from /proc, now and then: a look costs some ms of a core that may be a measured one, so looks are rare,
-and the rarer the more they cost.
+It is read from /proc, now and then: a look costs some ms of a core that may be a measured one. So looks are
+rare, and the rarer the more they cost.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from steelyard.records.schema import Busy, Watch
 from steelyard.system.process_stat import ProcessStat, family, process_stats
 
 LEAST_SECONDS = 2.0  # between two looks
-COST_SHARE = 0.005  # of the time, that looking may take: with many processes looks become rarer
+COST_SHARE = 0.005  # of the time for looks: with many processes looks become rarer
 MOST_NAMED = 16  # processes in a record
 
 
 @dataclass(slots=True)
 class _Tracked:
-    """A process over several looks. What it took before it was first seen does not count."""
+    """A process over several looks. Its CPU time before the first look does not count."""
 
     started: int
     first: int
@@ -35,7 +35,7 @@ class _Tracked:
 
 
 def load_average(root: Path = Path("/")) -> tuple[float, ...]:
-    """The mean of the last minute as a tuple of one; () where the system does not tell."""
+    """Read the mean of the last minute as a tuple of one; () if the system does not show it."""
     try:
         return (float((root / "proc/loadavg").read_text().split()[0]),)
     except (OSError, ValueError, IndexError):
@@ -44,14 +44,14 @@ def load_average(root: Path = Path("/")) -> tuple[float, ...]:
 
 @dataclass(slots=True)
 class Watcher:
-    """Looks at the processes of this host, save ourselves, and `parent` and all below it.
+    """Looks at the processes of this host, except this one, and `parent` and all below it.
 
-    Time is wall-clock time in seconds since the first look; a process counts from when it was first seen, or
-    whole where it began since.
+    Time is wall-clock time in seconds since the first look. A process counts from when it was first seen, or
+    from its begin if that was later.
     """
 
     root: Path = Path("/")
-    parent: int | None = None  # known when the launch has begun
+    parent: int | None = None  # known after the launch has begun
     looks: int = 0
     cost_ns: int = 0
     _began: float = 0.0
@@ -62,7 +62,7 @@ class Watcher:
     _family: set[tuple[int, int]] = field(default_factory=set)
 
     def look(self) -> None:
-        """One look, whenever it was due."""
+        """Look once, whether or not it is due."""
         cost = time.thread_time_ns()
         now = time.monotonic()
         if self.looks == 0:
@@ -75,7 +75,7 @@ class Watcher:
                 self._tracked.pop(key, None)
                 continue
             known = self._tracked.get(key)
-            if known is None:  # one that began since the last look is ours from its first tick
+            if known is None:  # it began since the last look, so all of its ticks count
                 first = process.ticks if self.looks == 0 else 0
                 known = _Tracked(process.started, first, first, process.name)
                 self._tracked[key] = known
@@ -92,12 +92,12 @@ class Watcher:
         self._next = time.monotonic() + max(LEAST_SECONDS, cost / 1e9 / COST_SHARE)
 
     def look_if_due(self) -> None:
-        """A look, unless the last one was a moment ago."""
+        """Look, unless the last look was a moment ago."""
         if time.monotonic() >= self._next:
             self.look()
 
     def look_after(self, seconds: float) -> None:
-        """A look, not before so long after the first one: CPU time is counted in steps of 10 ms."""
+        """Look, not before so long after the first look: CPU time is counted in steps of 10 ms."""
         time.sleep(max(0.0, self._began + seconds - time.monotonic()))
         self.look()
 
@@ -106,7 +106,7 @@ class Watcher:
         return launch | ({os.getpid()} & seen.keys())
 
     def busiest(self, ours: Collection[int] = (), most: int = MOST_NAMED) -> tuple[Busy, ...]:
-        """Those that took CPU time since the first look, the busiest first; none of the pids `ours`."""
+        """List those that took CPU time since the first look, the busiest first; without the pids `ours`."""
         tick_ns = 1_000_000_000 // _ticks_per_second()
         seconds = time.monotonic() - self._began
         took = sorted(self._tracked.items(), key=lambda item: item[1].first - item[1].last)
@@ -124,7 +124,7 @@ class Watcher:
         )
 
     def record(self, host: str, ours: Collection[int] = ()) -> Watch:
-        """What was seen so far, as a record; `ours`: pids of ranks, should one have lost its parents."""
+        """Make a record of what was seen so far; `ours`: pids of ranks, in case one has lost its parents."""
         return Watch(
             host=host,
             seconds=time.monotonic() - self._began,
@@ -140,9 +140,9 @@ def _ticks_per_second() -> int:
 
 
 def _command(entry: Path, name: str) -> str:
-    """The name of the executable, in brackets for a kernel thread, as ps does.
+    """Name the executable, in brackets for a kernel thread, as ps does.
 
-    No more of the command line: arguments may be secrets, and are not ours to keep.
+    The rest of the command line is not kept, because arguments may be secrets.
     """
     try:
         if not (entry / "cmdline").read_bytes():

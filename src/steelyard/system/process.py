@@ -1,4 +1,4 @@
-"""The only module that starts processes: from lists, never through a shell, and none is left behind."""
+"""The only module that starts processes: from lists, never through a shell. It leaves none behind."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from steelyard.system.process_stat import family, process_stat, process_stats
 # launcher died has init as its parent, but still our mark in its environment.
 _MARK = "STEELYARD_CHILD"
 _TAIL_BYTES = 1 << 16  # what is kept of a launch's stdout and stderr
-_WHOLE_BYTES = 1 << 26  # what is kept of a short command's output: all, within reason
+_WHOLE_BYTES = 1 << 26  # of a short command's output that is kept: all, within reason
 _GRACE_SECONDS = 2.0  # between TERM and KILL: time for a launcher to end its ranks
-_KILL_SECONDS = 2.0  # how long the kernel may take to end what got a KILL
+_KILL_SECONDS = 2.0  # for the kernel to end what got a KILL
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 _PR_SET_PDEATHSIG = 1  # of prctl(2)
 _prctl = ctypes.CDLL(None).prctl  # resolved here: a forked process should load nothing
@@ -36,7 +36,7 @@ _prctl = ctypes.CDLL(None).prctl  # resolved here: a forked process should load 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A finished process: exit code (negative: the signal that ended it), what it wrote."""
+    """A finished process: exit code (negative: the signal that ended it), and its output."""
 
     code: int
     out: str
@@ -53,8 +53,8 @@ def run(
 ) -> Done:
     """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
 
-    What it reads is the file `stdin`, or nothing. Raises InputError when it cannot be started and
-    MeasurementError when it takes longer than `timeout`.
+    Its input is the file `stdin`, or nothing. Raises InputError if it cannot be started, and MeasurementError
+    if it takes longer than `timeout`.
     """
     with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False, stdin=stdin) as child:
         code = child.wait(timeout)
@@ -64,15 +64,15 @@ def run(
 
 
 class Child:
-    """A running launch, in a session of its own. Use it in a `with`: at its end no process of it is left.
+    """A running launch, in a session of its own. Use it in a `with`: at its end none of its processes is
+    left.
 
-    Within the `with`, SIGTERM and SIGHUP end this program by way of an exception (SystemExit), as SIGINT does
-    by KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr
-    are kept.
-    `tidy=False` spares the search through /proc for what it may have left when it has ended by itself.
+    Within the `with`, SIGTERM and SIGHUP end this program by an exception (SystemExit), as SIGINT does by
+    KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr are
+    kept. `tidy=False` skips the search in /proc for what it may have left after it ended by itself.
 
-    When this program is killed, the kernel ends the launch with a TERM. All its processes carry `mark`, by
-    which `end_marked` finds any that are still left, and inherit the descriptors `held`.
+    If this program is killed, the kernel ends the launch with a TERM. All its processes carry `mark`, by
+    which `end_marked` finds those that are left, and inherit the descriptors `held`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Child:
         held: Sequence[int] = (),
         stdin: IO[bytes] | None = None,
     ) -> None:
-        """Start `argv`. Raises InputError when that is impossible."""
+        """Start `argv`. Raises InputError if that is impossible."""
         self._mark = mark or new_mark()
         self._tidy = tidy
         self._is_over = False
@@ -135,20 +135,20 @@ class Child:
 
     @property
     def out(self) -> str:
-        """The end of what it has written to stdout so far."""
+        """The end of its output on stdout so far."""
         return self._out.text()
 
     @property
     def err(self) -> str:
-        """The end of what it has written to stderr so far."""
+        """The end of its output on stderr so far."""
         return self._err.text()
 
     def poll(self) -> int | None:
-        """The exit code, or None while it runs."""
+        """Return the exit code, or None while it runs."""
         return self._process.poll()
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait at most `timeout` seconds; the exit code, or None when it still runs."""
+        """Wait at most `timeout` seconds; return the exit code, or None if it still runs."""
         self.pause(timeout)
         code = self.poll()
         if code is None:
@@ -158,7 +158,9 @@ class Child:
         return code
 
     def pause(self, seconds: float | None) -> None:
-        """Wait so long (None: for ever), or until its first process has ended: the kernel tells at once."""
+        """Wait so long (None: for ever), or until its first process has ended, which the kernel reports at
+        once.
+        """
         if self._process.returncode is not None:
             return
         try:
@@ -175,7 +177,9 @@ class Child:
             os.close(process)
 
     def signal(self, pids: Iterable[int], number: signal.Signals) -> list[int]:
-        """Send a signal to those of its processes that still run; their pids. No other process gets one."""
+        """Send a signal to those of its processes that still run, and return their pids. No other process
+        gets it.
+        """
         own = _alive(self._family())
         sent = [pid for pid in pids if pid in own]
         _signal_all(sent, number)
@@ -184,7 +188,7 @@ class Child:
     def stop(self, grace: float = _GRACE_SECONDS) -> None:
         """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
 
-        A second Ctrl-C waits until this is over. Does nothing when nothing is left.
+        A second Ctrl-C waits until this is over. Does nothing if nothing is left.
         """
         with _signals_held():
             if self._is_over or (self._process.poll() is not None and not self._tidy):
@@ -208,7 +212,9 @@ class Child:
             self._is_over = True
 
     def _family(self) -> dict[int, int]:
-        """Its processes, pid -> start time. Once reaped, its pid may be another's: only the mark counts."""
+        """Find its processes, pid -> start time. After it was reaped, its pid may be another's: only the mark
+        counts.
+        """
         return _descendants(self.pid if self._process.returncode is None else None, self._mark)
 
     def _await_end(self, family: dict[int, int], seconds: float) -> None:
@@ -246,19 +252,19 @@ class _Drain:
 
 
 def new_mark() -> str:
-    """A word that no other launch has."""
+    """Make a word that no other launch has."""
     return uuid.uuid4().hex
 
 
 def die_with(parent: int) -> None:
-    """What a new process does first: ask for a TERM for when `parent` ends."""
+    """Ask the kernel for a TERM when `parent` ends; a new process does this first."""
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     if os.getppid() != parent:  # it ended before we could ask
         os._exit(128 + signal.SIGTERM)
 
 
 def end_marked(mark: str) -> tuple[list[int], list[int]]:
-    """End what a launch of another, dead program has left: TERM, then KILL.
+    """End what a launch of a dead program has left: TERM, then KILL.
 
     Returns the pids of those that were ended, and of those that could not be.
     """
@@ -278,7 +284,7 @@ def is_alive(pid: int, start: int) -> bool:
 
 
 def start_time(pid: int) -> int:
-    """When a process began, in ticks since boot; 0 when there is none."""
+    """Find when a process began, in ticks since boot; 0 if there is none."""
     stat = process_stat(pid)
     return stat.started if stat else 0
 
@@ -291,7 +297,7 @@ def _signal_all(pids: Iterable[int], number: signal.Signals) -> None:
 
 @contextlib.contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """SIGTERM and SIGHUP become exceptions, for a main thread whose children run in other threads."""
+    """Turn SIGTERM and SIGHUP into exceptions, for a main thread whose children run in other threads."""
     numbers = [
         number
         for number in (signal.SIGTERM, signal.SIGHUP)
@@ -313,7 +319,7 @@ def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Signals that would end this program wait until the block is over (only the main thread gets any)."""
+    """Delay signals that would end this program until the block is over (only the main thread gets them)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -325,13 +331,13 @@ def _signals_held() -> Iterator[None]:
 
 
 def process_state(pid: int) -> str | None:
-    """The state of a process as proc(5) has it: R, S, D, T, t, Z; None when there is none."""
+    """Read the state of a process as in proc(5): R, S, D, T, t, Z; None if there is none."""
     stat = process_stat(pid)
     return stat.state if stat else None
 
 
 def _alive(family: dict[int, int]) -> dict[int, int]:
-    """Those of `family` (pid: start time) that still run; zombies do not."""
+    """Select those of `family` (pid: start time) that still run; zombies do not."""
     return {
         pid: start
         for pid, start in family.items()
@@ -340,7 +346,7 @@ def _alive(family: dict[int, int]) -> dict[int, int]:
 
 
 def _descendants(root: int | None, mark: str) -> dict[int, int]:
-    """The process `root` and all below it, and all that carry the mark: pid -> start time."""
+    """Find the process `root` and all below it, and all that carry the mark: pid -> start time."""
     stats = process_stats()
     found = {} if root is None else {pid: stats[pid].started for pid in family(stats, root)}
     needle = f"{_MARK}={mark}".encode()

@@ -1,4 +1,4 @@
-"""What /proc tells of processes at an instant: whose child, since when, CPU time, where."""
+"""Processes in /proc at an instant: parent, start, CPU time, CPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-_WORDS = 37  # of the line after the name, up to the CPU that the process was last on
+_WORDS = 37  # of the line after the name, up to the last CPU of the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,13 @@ class ProcessStat:
     name: str
     state: str  # R, S, D, T, t, Z, X
     parent: int
-    started: int  # ticks since boot: tells it from a later process of the same pid
+    started: int  # ticks since boot: distinguishes it from a later process of the same pid
     ticks: int
     cpu: int
 
 
 def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
-    """The line of /proc/PID/stat, see proc(5), or None; the name, in parentheses, may hold any character."""
+    """Read /proc/PID/stat, see proc(5), or return None; the name, in parentheses, may hold any character."""
     try:
         with open(f"{root}/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 (half the time)
             head, _, tail = file.read().rpartition(b")")
@@ -37,13 +37,13 @@ def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
 
 
 def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
-    """All processes that /proc shows, by pid; those that end meanwhile are left out."""
+    """Read all processes in /proc, by pid; those that end meanwhile are left out."""
     pids = [int(name) for name in os.listdir(root / "proc") if name.isdigit()]  # noqa: PTH208 (likewise)
     return {pid: stat for pid in pids if (stat := process_stat(pid, root)) is not None}
 
 
 def family(stats: dict[int, ProcessStat], root: int) -> set[int]:
-    """A process and all below it. One whose parent has died is below nobody."""
+    """Find a process and all below it. A process whose parent has died is below nobody."""
     below: dict[int, list[int]] = {}
     for pid, process in stats.items():
         below.setdefault(process.parent, []).append(pid)

@@ -1,6 +1,6 @@
-"""How the CPUs of this machine lie to each other: classes of pairs of them, and who takes the interrupts.
+"""The topology of the CPUs of this machine: classes of pairs of them, and those that take the interrupts.
 
-Read from Linux's sysfs. A CPU is a hardware thread, by the number that Linux gives it.
+Read from Linux's sysfs. A CPU is a hardware thread, by Linux's number.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.system.allocation import AllocatedHost
 from steelyard.system.machine import usable_cpus
 
-TAKES = 1.5  # times the mean of all CPUs: who counts so many device interrupts takes them
-# What a CPU does for itself although its interrupt has a number: timers, counters, calls from other CPUs.
+TAKES = 1.5  # times the mean of all CPUs: a CPU with so many device interrupts takes them
+# Numbered interrupts that are no devices': timers, counters, calls from other CPUs.
 _NO_DEVICE = re.compile(r"timer|hpet|\bpmu\b|-pmu|\bIPI", re.IGNORECASE)
 
 
 class Cpu(Struct, frozen=True):
-    """A hardware thread. Two with the same number of a thing share it; None: with nobody, or not known."""
+    """A hardware thread. Two with the same number of a thing share it; None: shared with nobody,
+    or unknown.
+    """
 
     number: int
     core: int
@@ -41,7 +43,7 @@ class Topology(Struct, frozen=True):
     """The CPUs that this process may use, by number; all that are online; those that take the interrupts.
 
     The latter are all threads of each core of which one counts `TAKES` times the mean or more. `hosts` are
-    those of the allocation, where a plan places ranks on them, that of this process first.
+    those of the allocation, that of this process first, if a plan places ranks on them.
     """
 
     cpus: tuple[Cpu, ...]
@@ -54,9 +56,9 @@ NOWHERE = Topology(cpus=(), online=())  # for plans that place nothing
 
 
 class PairClass(Struct, frozen=True):
-    """All pairs (a, b), a <= b, that lie to each other in one way, in order; `interrupts`: one takes them.
+    """All pairs (a, b), a <= b, of one class, in order; `interrupts`: one takes them.
 
-    The representative is the first: that of the lowest numbers.
+    The representative is the first pair, with the lowest numbers.
     """
 
     name: str
@@ -73,7 +75,7 @@ def _shared(one: int | None, other: int | None) -> bool:
     return one is not None and one == other
 
 
-# How two CPUs lie, the first that holds; the nearest first, so that each pair is of one class.
+# The classes of two CPUs; the first that holds counts. The nearest stand first, so each pair has one class.
 _RELATIONS: tuple[tuple[str, Callable[[Cpu, Cpu], bool]], ...] = (
     (OTHER_HOST, lambda a, b: a.host != b.host),
     ("same-cpu", lambda a, b: a.number == b.number),
@@ -96,7 +98,7 @@ CLASSES = (  # from near to far
     OTHER_HOST,
 )
 
-# How two hosts lie, the first that holds; where nobody knows the switches, two are simply different.
+# The classes of two hosts; the first that holds counts. With unknown switches, two hosts are just different.
 _HOST_RELATIONS: tuple[tuple[str, Callable[[AllocatedHost, AllocatedHost], bool]], ...] = (
     ("same-host", lambda a, b: a.name == b.name),
     (OTHER_HOST, lambda a, b: a.switch is None or b.switch is None),
@@ -106,17 +108,19 @@ _HOST_RELATIONS: tuple[tuple[str, Callable[[AllocatedHost, AllocatedHost], bool]
 
 
 def class_of(a: Cpu, b: Cpu) -> str:
-    """The class of a pair, one of `CLASSES`; symmetric."""
+    """Find the class of a pair, one of `CLASSES`; symmetric."""
     return next(name for name, holds in _RELATIONS if holds(a, b))
 
 
 def host_class_of(a: AllocatedHost, b: AllocatedHost) -> str:
-    """The class of a pair of hosts: `same-host`, `same-switch`, `other-switch` or `other-host`; symmetric."""
+    """Find the class of a pair of hosts: `same-host`, `same-switch`, `other-switch` or `other-host`;
+    symmetric.
+    """
     return next(name for name, holds in _HOST_RELATIONS if holds(a, b))
 
 
 def classes_of(topology: Topology) -> tuple[PairClass, ...]:
-    """The classes that there are, from near to far, each without and with a CPU that takes interrupts."""
+    """List the classes that exist, from near to far, each without and with a CPU that takes interrupts."""
     found: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     taking = set(topology.interrupts)
     for a, b in itertools.combinations_with_replacement(topology.cpus, 2):
@@ -134,7 +138,7 @@ def classes_of(topology: Topology) -> tuple[PairClass, ...]:
 
 
 def read_topology(root: str | os.PathLike[str] = "/") -> Topology:
-    """The topology of the machine whose /proc and /sys stand under `root` (a recorded tree, in tests)."""
+    """Read the topology of the machine whose /proc and /sys are under `root` (a recorded tree, in tests)."""
     base = Path(root)
     online, numbers = usable_cpus(base)
     cpus = tuple(_from_sysfs(base, number) for number in numbers)
@@ -171,7 +175,7 @@ def _from_sysfs(base: Path, number: int) -> Cpu:
 
 
 def device_interrupts(text: str) -> dict[int, int]:
-    """From /proc/interrupts, how many interrupts of devices each CPU has taken since the system started."""
+    """Count the device interrupts of each CPU since the system started, from /proc/interrupts."""
     lines = text.splitlines()
     numbers = [int(word[3:]) for word in lines[0].split() if word[3:].isdigit()] if lines else []
     counts = dict.fromkeys(numbers, 0)
@@ -185,7 +189,7 @@ def device_interrupts(text: str) -> dict[int, int]:
 
 
 def interrupt_cpus(counts: Mapping[int, int], cpus: Sequence[Cpu]) -> tuple[int, ...]:
-    """Those of `cpus` whose core takes the device interrupts; none where all take about as many."""
+    """Find those of `cpus` whose core takes the device interrupts; none if they are spread evenly."""
     mean = sum(counts.values()) / max(1, len(counts))
     taking = {number for number, count in counts.items() if count > 0 and count >= TAKES * mean}
     cores = {cpu.core for cpu in cpus if cpu.number in taking}
@@ -199,9 +203,9 @@ def check_cpus(
     word: str,
     what: str = "the placement",
 ) -> None:
-    """Raises InputError for the first CPU that is not there, or that this process may not use.
+    """Raise InputError for the first CPU that does not exist, or that this process may not use.
 
-    `word` is how it was asked for, and `what` what that is.
+    `word` is the user's word for it, and `what` the kind of that word.
     """
     for cpu in cpus:
         if cpu not in online:

@@ -1,4 +1,4 @@
-"""Work shared among processes: forks of this one, on as many CPUs as it may use. None outlives the work."""
+"""Share work among forks of this process, on as many CPUs as it may use. None outlives the work."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from steelyard.system.process import die_with
 Thing = TypeVar("Thing")
 Found = TypeVar("Found")
 
-_WORTH_SECONDS = 0.3  # of work: to fork, and to hand over what was found, takes 0.05
-_MOST_WORKERS = 8  # this process takes in what they hand over, and keeps up with no more
+_WORTH_SECONDS = 0.3  # of work: a fork, and passing its results, takes 0.05
+_MOST_WORKERS = 8  # this process receives their results, and keeps up with no more
 
 
 def mapped(function: Callable[[Thing], Found], things: Sequence[Thing], seconds: float) -> list[Found]:
-    """`[function(one) for one in things]`, by several processes where that takes `seconds` that are worth it.
+    """Return `[function(one) for one in things]`, computed by several processes if `seconds` are worth it.
 
-    What `function` returns must be what pickle takes; what else it does is lost. This process does the work
-    alone where there is one CPU or one thing, where it has other threads, which a fork would not have, and
-    where forks fail or are killed. Raises what `function` raises.
+    Results must be picklable; other effects of `function` are lost with the fork. This process does the work
+    alone if there is one CPU or one thing, if it has other threads, which a fork would not have, and if forks
+    fail or are killed. Raises what `function` raises.
     """
     workers = min(len(os.sched_getaffinity(0)), len(things), _MOST_WORKERS)
     if workers > 1 and seconds >= _WORTH_SECONDS and threading.active_count() == 1:
@@ -36,7 +36,7 @@ def mapped(function: Callable[[Thing], Found], things: Sequence[Thing], seconds:
 
 
 def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers: int) -> list[Found]:
-    """What forks find, each of every so many things; raises EOFError where one is killed."""
+    """Collect the results of forks, each of every n-th thing; raises EOFError if one is killed."""
     found: list[Any] = [None] * len(things)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_without_gc())
@@ -51,7 +51,7 @@ def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers
 
 @contextlib.contextmanager
 def _without_gc() -> Iterator[None]:
-    """All that a fork hands over is kept: to look through it for garbage takes as long as to take it in."""
+    """Switch garbage collection off: all received results are kept, and scanning them doubles the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -64,11 +64,12 @@ def _without_gc() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _fork(function: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterator[IO[bytes]]:
-    """A pipe that says what a fork finds, or its error; the fork is ended when that is of no more use."""
+    """Fork, and give a pipe with the fork's results or its error; end the fork at the end of the block."""
     out, into = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # numpy's library has threads that survive a fork
+        # Python warns of other threads. They are those of numpy's BLAS, which starts them again after a fork.
+        warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
         _work(function, things, into, parent)
@@ -82,7 +83,7 @@ def _fork(function: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterat
 
 
 def _work(function: Callable[[Thing], Found], things: Sequence[Thing], into: int, parent: int) -> NoReturn:
-    """What a fork does, which ends with its parent; Ctrl-C is for the parent to answer."""
+    """Do a fork's work; the fork ends with its parent, and leaves Ctrl-C to it."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""What the methods are held to, as rows: a name, whom it is about, what must be so, one sentence."""
+"""Claims about the methods, as rows: a name, the rows that it is about, the condition, one sentence."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _EXACT_NOISE = 0.02
 _SHARE_INSIDE = 0.99
 _SHARP, _SHARP_NS = 0.03, 500.0
 _TRUTH_REPEATS, _TRUTH_REPEATS_NS = 1e-3, 2.0
-_LATE = 0.05  # share of samples rejected, beyond which a median is of the lucky ones
+_LATE = 0.05  # share of samples rejected; beyond it, the median is of the lucky ones
 _ROOTED = ("bcast", "scatter", "gather", "reduce")
-_SMALL = 1024  # bytes: the bias of pipelines and barriers shows where calls are short
+_SMALL = 1024  # bytes: the bias of pipelines and barriers shows in short calls
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """A claim held against rows: `holds` is None where no row is of the kind that it is about."""
+    """A claim checked on rows: `holds` is None if no row is of its kind."""
 
     name: str
     sentence: str
@@ -33,9 +33,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`about` says which rows count; every one of them must be `right`, or at least one where `somewhere`.
+    """`about` selects rows; every one of them must be `right`, or at least one if `somewhere`.
 
-    `share` is how many of them must be right where not every one must.
+    `share` is the share that must be right, if not every one must.
     """
 
     name: str
@@ -73,13 +73,15 @@ def _clock_free(row: Comparison) -> bool:
 
 
 def _clock_free_alone(row: Comparison) -> bool:
-    """Where partners that come early can do nothing early: no shared links, no flat trees, no scan."""
+    """Can early partners do nothing early: no shared links, no flat trees, no scan?"""
     alone = row.flat and row.selector in ("mpich", "ompi")
     return _clock_free(row) and alone and not _shares_a_link(row)
 
 
 def _shares_a_link(row: Comparison) -> bool:
-    """Open MPI's tree of a reduction, uneven: blocks share a parent's link, but for those that came early."""
+    """Is it Open MPI's tree of a reduction, uneven? Blocks share a parent's link, except those that came
+    early.
+    """
     uneven = row.ranks & (row.ranks - 1) != 0
     return uneven and row.op.endswith("reduce") and row.selector == "ompi" and row.bytes >= _SMALL
 
@@ -176,7 +178,7 @@ CLAIMS = (
 
 
 def check_claims(rows: Sequence[Comparison], claims: Sequence[Claim] = CLAIMS) -> tuple[Verdict, ...]:
-    """Each claim held against the rows that it is about."""
+    """Check each claim on the rows that it is about."""
     return tuple(_check(claim, [row for row in rows if claim.about(row)]) for claim in claims)
 
 
@@ -202,7 +204,7 @@ def _check(claim: Claim, about: Sequence[Comparison]) -> Verdict:
 
 
 def row_words(row: Comparison) -> str:
-    """One row in a line, as evidence."""
+    """Write one row in a line, as evidence."""
     barrier = f", barrier {row.barrier}" if row.barrier else ""
     return (
         f"{row.op} {format_bytes(row.bytes)}, {row.ranks} ranks, {row.ranks_per_host} per host, "

@@ -1,4 +1,4 @@
-"""What is simulated: which op, on which machine, under which selection of algorithms; pure values."""
+"""The simulations: ops, machines, selections of algorithms; pure values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.engines.description import Description, Op
 
 TRUTH = "truth"
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
-# What smpi/barrier takes in SimGrid 3.32, without those that are selectors and without the one for two ranks.
+# Algorithms of smpi/barrier in SimGrid 3.32, without selectors and the one for two ranks.
 BARRIERS = (
     "default",
     "ompi_basic_linear",
@@ -24,8 +24,8 @@ BARRIERS = (
     "mpich_smp",
     "mvapich2_pair",
 )
-_OVERHEADS = ("root", "rank")  # what a task pays is no latency: only who names them has them beside the truth
-_LIBRARY_BARRIER = ("library-barrier", "mpi-barrier")  # methods that call the library's
+_OVERHEADS = ("root", "rank")  # overheads are no latencies: only those named are compared with the truth
+_LIBRARY_BARRIER = ("library-barrier", "mpi-barrier")  # methods that call the library's barrier
 COLLECTIVES = (
     "bcast",
     "scatter",
@@ -39,12 +39,12 @@ COLLECTIVES = (
     "scan",
     "barrier",
 )
-# The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms by name.
+# The selectors begin with an exchange of P^2 messages, too slow at 1024 ranks: there, algorithms are named.
 BY_NAME = {"bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "barrier": "ompi_bruck"}
 _LEAST_RANKS = 2
 _MANY = 1024
-_SCAN_MOST = 64  # ranks, where nobody asks for it by name: SMPI's scan sends P^2/2 messages at once
-_PER_HOST = {60: 4}  # ranks on a host, where it is not one
+_SCAN_MOST = 64  # ranks, unless asked for by name: SMPI's scan sends P^2/2 messages at once
+_PER_HOST = {60: 4}  # ranks on a host, if it is not one
 _UNEVEN_QUICK, _UNEVEN_FULL = (
     (10,),
     (5, 10, 18),
@@ -53,17 +53,17 @@ _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
 _ASYMMETRIES = {"dragonfly": "as SimGrid routes a dragonfly"}
 _BY_CLOSURE = (
     "epoch",
-)  # methods on an asymmetric machine that the engine is not told of: its closure must see it
+)  # methods on an asymmetric machine without --paths: the engine's closure must see the asymmetry
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
 # In simulation a clock costs nothing, and `batch` would take one repetition; on a machine it takes so many.
 _METHOD_PARAMS = {"batch": {"reps": 32}}
 _NO_TIME_LIMIT = "most_seconds=86400"  # the most that the rule takes: simulated seconds cost nothing
-# Samples without noise, where each is like the other, and with it; one of `batch` is 32 calls.
+# Samples without noise, where all are alike, and with noise; one of `batch` is 32 calls.
 _COUNTS = {TRUTH: (4, 256), "batch": (2, 16)}
 _COUNT = (16, 256)
-# For these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
+# In these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
 _DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
 _HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
 _MESSAGES_MOST = (
@@ -76,8 +76,9 @@ _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest siz
 class SimulatedMachine:
     """A simulated machine: words for our own platform, or a file of the user's.
 
-    `asymmetry` says in words which paths may take longer in one direction than back, None where none does;
-    `told`: the engine is told so, and states what is certain of the clocks, not what their closure saw.
+    `asymmetry` says in words which paths may take longer in one direction, None if none does. `told`: the
+    engine gets --paths asymmetric, and states the guaranteed error of the clocks instead of that of the
+    closure.
     """
 
     name: str
@@ -89,26 +90,23 @@ class SimulatedMachine:
 
     @property
     def flat(self) -> bool:
-        """Whether all its hosts are on one switch that never is the bottleneck."""
+        """Are all its hosts on one switch that is never the bottleneck?"""
         return self.file is None and self.words.get("topology", "flat") == "flat"
 
     @property
     def certain(self) -> bool:
-        """Whether only certain errors of the clocks are stated on it."""
+        """Are only guaranteed errors of the clocks stated on it?"""
         return self.asymmetric and self.told
 
     @property
     def asymmetric(self) -> bool:
-        """Whether some paths may take longer in one direction than back: no exchange of messages sees it."""
+        """May some paths take longer in one direction? No exchange of messages sees it."""
         return self.asymmetry is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """One start of the simulator: an op of one or more sizes, measured with every method that suits it.
-
-    `algorithms` are settings smpi/OP:NAME beyond the selector.
-    """
+    """One start of the simulator: an op of one or more sizes, measured with every method that suits it."""
 
     op: str
     ranks: int
@@ -123,7 +121,7 @@ class Simulation:
 
     @property
     def hosts(self) -> int:
-        """How many hosts its ranks are on."""
+        """The number of hosts of its ranks."""
         return -(-self.ranks // self.per_host)
 
     @property
@@ -139,7 +137,7 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the command line asks for; None: as the form has it."""
+    """The command line's choices; None: the form's default."""
 
     full: bool = False
     ranks: tuple[int, ...] | None = None
@@ -152,9 +150,9 @@ class Wishes:
 
 
 def point_lines(simulation: Simulation) -> tuple[str, ...]:
-    """The engine's points: for each size the truth, each method, and the truth again, side by side.
+    """Write the engine's points: for each size the truth, each method, and the truth again, in a row.
 
-    A library that has changed its mind in between shows in two truths that differ.
+    If the library changes its algorithm in between, the two truths differ.
     """
     lines: list[str] = []
     crowd = _dense(simulation.op) and simulation.ranks**2 >= _MESSAGES_MOST
@@ -169,9 +167,9 @@ def point_lines(simulation: Simulation) -> tuple[str, ...]:
 
 
 def simulations(wishes: Wishes, description: Description) -> tuple[Simulation, ...]:
-    """The matrix, the quick simulations first. `description` is what the simulated engine says of itself.
+    """Make the matrix, the quick simulations first. `description` is that of the simulated engine.
 
-    Raises InputError for an op, a method or a selector that there is not, and for fewer than two ranks.
+    Raises InputError for an unknown op, method or selector, and for fewer than two ranks.
     """
     if min(wishes.ranks or (_LEAST_RANKS,)) < _LEAST_RANKS:
         raise InputError(
@@ -226,7 +224,7 @@ def simulations(wishes: Wishes, description: Description) -> tuple[Simulation, .
 
 
 def _cost(simulation: Simulation) -> float:
-    """About how long a simulation takes beside others: messages, and what congestion adds to large ones."""
+    """Estimate the relative cost of a simulation: messages, and the congestion of large ones."""
     messages = simulation.ranks * (simulation.ranks if _dense(simulation.op) else 8)
     return messages * len(simulation.sizes) * (8 if simulation.machine.noise else 1)
 
@@ -236,12 +234,12 @@ def _dense(op: str) -> bool:
 
 
 def _uses_barrier(base: str, op: Op) -> bool:
-    """Whether the library's barrier matters: to its own op, and to a method that calls it."""
+    """Does the library's barrier matter, for its own op, or a method that calls it?"""
     return base == "barrier" or any(method in op.methods for method in _LIBRARY_BARRIER)
 
 
 def _ops(wishes: Wishes, description: Description) -> dict[str, Op]:
-    """The ops that are asked for, in the engine's order."""
+    """List the ops that are asked for, in the engine's order."""
     rows = {op.name: op for op in description.ops if op.class_ == "collective" and op.available}
     if wishes.ops is None:
         wanted = {f"mpi.{name}" for name in COLLECTIVES}
@@ -260,14 +258,16 @@ _Cell = tuple[
 def _each(
     ranks: Sequence[int], selectors: Sequence[str], machine: SimulatedMachine, sizes: tuple[int, ...]
 ) -> Iterable[_Cell]:
-    """Each number of ranks under each selector; very many by named algorithms alone."""
+    """Combine each number of ranks with each selector; very many ranks with named algorithms alone."""
     for count in ranks:
         for selector in selectors if count < _MANY else ("default",):
             yield count, machine, selector, None, sizes
 
 
 def _quick(wishes: Wishes) -> Iterable[_Cell]:
-    """16 and 60 ranks on a flat network, and 10 with small messages; with noise at 16."""
+    """Make the quick matrix: 16 and 60 ranks on a flat network, and 10 with small messages; with
+    noise at 16.
+    """
     ranks = wishes.ranks or (16, 60)
     sizes = wishes.sizes or _SIZES_QUICK
     selectors = wishes.selectors or ("mpich", "ompi")
@@ -280,8 +280,8 @@ def _quick(wishes: Wishes) -> Iterable[_Cell]:
 
 
 def _full(wishes: Wishes) -> Iterable[_Cell]:
-    """Not the whole product: every selector on the flat network; two of them on the others and with noise;
-    barriers where barriers matter; 1024 ranks by named algorithms.
+    """Make the full matrix: every selector on the flat network; two of them on the others and with noise;
+    barriers where they matter; 1024 ranks by named algorithms.
     """
     ranks = wishes.ranks or (2, 4, 16, 60, 64, 256, _MANY)
     sizes = wishes.sizes or _SIZES_FULL
@@ -305,14 +305,14 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
 
 
 def flat_machine(noise_seed: int | None = None) -> SimulatedMachine:
-    """All hosts on one switch; with a seed: noisy."""
+    """Make a machine with all hosts on one switch; with a seed: noisy."""
     if noise_seed is None:
         return SimulatedMachine("flat", {"topology": "flat"})
     return SimulatedMachine("flat with noise", {"topology": "flat", **_NOISE, "seed": noise_seed}, noise=True)
 
 
 def user_machine(text: str) -> SimulatedMachine:
-    """What --platform names: a file for SimGrid, XML or compiled, or words for our own platform.
+    """Read --platform: a file for SimGrid, XML or compiled, or words for our own platform.
 
     Raises InputError.
     """
@@ -331,8 +331,8 @@ def user_machine(text: str) -> SimulatedMachine:
 
 
 def _file_machine(path: Path) -> SimulatedMachine:
-    """A file for SimGrid, which tells a compiled one by its name. Raises InputError where it is none."""
-    if path.suffix == ".so":  # what it does to messages beyond their routes cannot be seen from outside
+    """Check a file for SimGrid, which recognises a compiled one by its name. Raises InputError."""
+    if path.suffix == ".so":  # its effects on messages beyond their routes are not visible from outside
         return SimulatedMachine(path.name, file=path, noise=True)
     try:
         is_platform = b"<platform" in path.read_bytes()
@@ -346,14 +346,14 @@ def _file_machine(path: Path) -> SimulatedMachine:
 
 
 def simulated_words(machine: SimulatedMachine, hosts: int) -> str:
-    """What our platform reads: STEELYARD_PLATFORM."""
+    """Write the input of our platform, STEELYARD_PLATFORM."""
     return " ".join(f"{key}={value}" for key, value in {**machine.words, "hosts": hosts}.items())
 
 
 def place_ranks(hosts: Sequence[str], ranks: int, per_host: int) -> tuple[str, ...]:
-    """A host for each rank: the first `per_host` ranks on the first host, and so on.
+    """Choose a host for each rank: the first `per_host` ranks on the first host, and so on.
 
-    Raises InputError where the platform is too small for that.
+    Raises InputError if the platform is too small.
     """
     needed = -(-ranks // per_host)
     if needed > len(hosts):

@@ -1,4 +1,4 @@
-"""From the records of a simulation to rows: each method's estimate beside the truth."""
+"""Convert the records of a simulation to rows: each method's estimate beside the truth."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ class Planned(Struct, frozen=True, kw_only=True):
 class Comparison(Planned, frozen=True, kw_only=True):
     """A method's estimate of one op and the truth, times in ns.
 
-    `low_ns`..`high_ns` is what the method itself gives as the interval of its estimate, clocks aside.
-    `stated_error_ns` is how far the estimate may be off by what the method knows; `truth_error_ns` the half
-    width of the truth's interval, for with noise the truth is a sample too. `truth_again_ns` is the truth
-    taken after the methods, None where the simulation ended before. `skew_counts`: what each ns of `skew_ns`
-    counts in the stated error. `flat`: all hosts on one switch of our own platform. `asymmetric`: some paths
-    may take longer in one direction, which no exchange of messages can see; `certain`: the clocks' certain
-    error is stated, not what their closure saw.
+    `low_ns`..`high_ns` is the method's own interval of its estimate, without clocks. `stated_error_ns` is the
+    largest error that the method states; `truth_error_ns` the half width of the truth's interval, because
+    with noise the truth is a sample too. `truth_again_ns` is the truth taken after the methods, None if the
+    simulation ended before. `skew_counts`: the weight of `skew_ns` in the stated error. `flat`: all hosts on
+    one switch of our own platform. `asymmetric`: some paths may take longer in one direction, which no
+    exchange of messages can see; `certain`: the clocks' guaranteed error is stated, not that of the closure.
     """
 
     truth_ns: float
@@ -71,23 +70,23 @@ class Comparison(Planned, frozen=True, kw_only=True):
 
 
 class NotRun(Planned, frozen=True, kw_only=True):
-    """What was planned and has no row: why, and whether for want of time alone (`slow`) or by a failure."""
+    """A planned method without a row: the reason, and whether it was only too slow (`slow`) or failed."""
 
     why: str
     kind: Literal["slow", "failed", "skipped"]
 
 
-SKEW_COUNTS = 3.0  # how many ns a ns of skew is stated to cost, where samples do not show more
+SKEW_COUNTS = 3.0  # ns that a ns of skew costs at least, by statement
 
 
 def skew_counts(values: FloatArray, skews: FloatArray | None) -> float:
-    """How many ns the latency may grow with each ns by which ranks start apart.
+    """Estimate how many ns the latency grows with each ns of skew between the starts.
 
-    Had all started with the first, none would have finished later: by up to 1 where each message has a path
-    of its own. By more where messages share a link, for one that comes late holds up others: in an alltoall
-    of 1 MiB on 16 ranks 3, on 64 ranks 10. An operation's own windows show it, for their skews differ: what
-    is stated is the upper end of the slope of `values` over `skews`, shape (count,) each, where it is surely
-    above 0, and `SKEW_COUNTS` at least.
+    If each message has a path of its own, at most 1, because no rank finishes later than if all had started
+    with the last. More if messages share a link, because a late one delays others: in an alltoall of 1 MiB on
+    16 ranks 3, on 64 ranks 10. An operation's own windows show it, because their skews differ. The result is
+    the upper end of the slope of `values` over `skews`, shape (count,) each, if it is surely above 0, and
+    `SKEW_COUNTS` at least.
     """
     slope = None if skews is None else slope_interval(skews, values, LEVEL)
     return max(SKEW_COUNTS, slope.high) if slope is not None and slope.low > 0 else SKEW_COUNTS
@@ -100,24 +99,25 @@ def stated_error(
     skew_ns: float | None,
     counts: float = SKEW_COUNTS,
 ) -> float:
-    """How far an estimate may be off by what its method knows, in ns.
+    """Compute the largest error that a method states for an estimate, in ns.
 
-    A latency is the stop of one rank minus the start of another, which the clocks may make wrong by
+    A latency is the stop of one rank minus the start of another, and the clocks' error may be in it:
     `clock_error_ns`. Ranks that start `skew_ns` apart, as seen on those clocks, make it longer by up to
-    `counts` of that (`skew_counts`). Both timestamps are cut to the clock's tick, and their difference is off
-    by less than one. To it comes half the width of the interval that the scatter of the samples leaves. A
-    method that compares no clocks states the last two alone, and so says nothing of its bias.
+    `counts` times that (`skew_counts`). Both timestamps are cut to the clock's tick, so their difference is
+    off by less than one tick. Half the width of the interval from the scatter of samples is added. A method
+    that compares no clocks states only the last two, and so does not know its bias.
 
-    Not in it: an operation that takes longer as soon as ranks start a few ns apart and no longer when they
-    start more so. No skews of its windows show that, and no ranks of a real machine start at one instant.
+    An operation that takes longer as soon as ranks start a few ns apart, and no longer with more, is not
+    covered. The skews of its windows do not show this, and ranks of a real machine never start at one
+    instant.
     """
     return (clock_error_ns or 0.0) + counts * (skew_ns or 0.0) + tick_ns + half_width_ns
 
 
 def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
-    """Whether an estimate is as near to the truth as it says, the truth being known to `truth_error_ns`.
+    """Is an estimate as near to the truth as stated, with the truth known to `truth_error_ns`?
 
-    What scatters in both is independent, so the two add up as squares.
+    The scatter of both is independent, so the two add up as squares.
     """
     return abs(error_ns) <= math.hypot(stated_ns, truth_error_ns)
 
@@ -125,7 +125,7 @@ def is_inside(error_ns: float, stated_ns: float, truth_error_ns: float) -> bool:
 def rows_of_simulation(
     simulation: Simulation, records: Path, ran: Ran
 ) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
-    """The rows that a simulation has left in its file of records, and what it has not come to."""
+    """Make the rows of a simulation from its file of records, and list what it has not reached."""
     cells: dict[int, PointLaunch] = {}
 
     def visit(file: JobFile, run: PointRun) -> None:
@@ -139,7 +139,7 @@ def rows_of_simulation(
         first, *measured, again = (cells.get(index * width + offset) for offset in range(width))
         for method, cell in zip(simulation.methods, measured, strict=True):
             why, kind = _trouble((first, cell), ran)
-            if not why and _trouble((again,), ran)[1] == "failed":  # too slow for that is no loss
+            if not why and _trouble((again,), ran)[1] == "failed":  # too slow for the second truth is no loss
                 why, kind = _trouble((again,), ran)
             if why:
                 missing.append(_not_run(simulation, method, size, why, kind))
@@ -158,7 +158,7 @@ _Kind = Literal["slow", "failed", "skipped"]
 
 
 def _trouble(cells: tuple[PointLaunch | None, ...], ran: Ran) -> tuple[str, _Kind]:
-    """Why cells are not to be used, "" where they are."""
+    """Explain why cells cannot be used, "" if they can."""
     for cell in cells:
         if cell is None or cell.status == "unfinished":
             if ran.too_slow:
@@ -170,7 +170,7 @@ def _trouble(cells: tuple[PointLaunch | None, ...], ran: Ran) -> tuple[str, _Kin
 
 
 def _planned(simulation: Simulation, method: str, size: int) -> dict[str, Any]:
-    """The fields of `Planned`."""
+    """Make the fields of `Planned`."""
     return {
         "op": simulation.op,
         "method": method,
@@ -192,19 +192,19 @@ def _not_run(simulation: Simulation, method: str, size: int, why: str, kind: _Ki
 
 @dataclass(frozen=True, slots=True)
 class _CellValues:
-    """What a cell says: an estimate and the clock's tick in it, what the clocks may be off, how far apart the
-    ranks started; all in ns.
+    """The values of a cell: an estimate and its tick, the error of clocks, the spread of starts;
+    all in ns.
     """
 
     estimate: Estimate
     tick: float
     clock_error: float | None
     skew: float | None
-    low: float  # what the operation takes at least: the estimate's own, or that of bounds
+    low: float  # lower bound of the operation: the estimate's own, or that of bounds
 
 
 def _seen(cells: Sequence[PointLaunch]) -> _CellValues:
-    """Cells of one method taken together. All that this module knows of a cell's make is here."""
+    """Join the cells of one method. All that this module knows about the contents of cells is here."""
     values = np.concatenate([cell.values for cell in cells])
     estimate = block_interval(values, cells[0].taken.tick, LEVEL).estimate
     low, point = cells[0].taken.low, cells[0].point

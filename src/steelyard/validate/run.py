@@ -1,4 +1,4 @@
-"""Simulations side by side on the cores that there are, each within its time."""
+"""Run simulations in parallel on the available cores, each with a time limit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Finished:
         return f"[{self.number}/{self.total}] {self.simulation.title}: {words} ({self.ran.seconds:.1f} s)"
 
 
-_WAKE_SECONDS = 0.2  # the longest that a Ctrl-C waits
+_WAKE_SECONDS = 0.2  # the longest delay of a Ctrl-C
 _Worked = tuple[int, Ran, tuple[Comparison, ...], tuple[NotRun, ...]]
 PartListener = Callable[[Finished], None]
 
@@ -56,9 +56,9 @@ PartListener = Callable[[Finished], None]
 def validate(
     wishes: Wishes, limit_seconds: float, out: Path | None, listener: PartListener
 ) -> tuple[tuple[Comparison, ...], tuple[NotRun, ...]]:
-    """Simulate what is wished for; the rows, and what was not run. `out` keeps the records.
+    """Simulate the chosen matrix; return the rows, and what was not run. `out` keeps the records.
 
-    `limit_seconds` is for one simulation. Raises InputError without a simulator or for impossible wishes.
+    `limit_seconds` is for one simulation. Raises InputError without a simulator or for impossible choices.
     """
     with signals_as_exceptions(), _folder(out) as folder:
         simulator = find_simulator()
@@ -89,10 +89,10 @@ def _run_all(
         futures = [pool.submit(work, index) for index in range(len(planned))]
         for number, future in enumerate(_as_completed(futures), start=1):
             index, ran, rows[index], missing[index] = future.result()
-            with (folder / "rows.jsonl").open("ab") as kept:  # what is done stays, if this is interrupted
+            with (folder / "rows.jsonl").open("ab") as kept:  # finished rows stay if this is interrupted
                 kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
             listener(Finished(number, len(planned), planned[index], ran, rows[index], missing[index]))
-    finally:  # Ctrl-C or SIGTERM: what runs is ended, what waits is dropped
+    finally:  # Ctrl-C or SIGTERM: running ones are ended, waiting ones dropped
         stop.set()
         pool.shutdown(cancel_futures=True)
     order = sorted(rows)
@@ -100,7 +100,9 @@ def _run_all(
 
 
 def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked]]:
-    """The futures as they are done. A signal that another thread was given is acted on at the next waking."""
+    """Yield the futures as they finish. A signal that another thread received takes effect at the next
+    waking.
+    """
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
@@ -110,8 +112,8 @@ def _as_completed(futures: Sequence[Future[_Worked]]) -> Iterator[Future[_Worked
 def _fit(
     planned: Sequence[Simulation], machine: SimulatedMachine | None, simulator: Simulator
 ) -> tuple[Simulation, ...]:
-    """A platform of the user's is read before anything runs: more ranks on a host where there are too few
-    hosts, and which paths among the hosts in use are asymmetric, as far as SimGrid knows. Raises InputError.
+    """Adapt the matrix to a platform of the user's, before anything runs: more ranks on a host if hosts are
+    few, and which paths among the used hosts are asymmetric, as far as SimGrid knows. Raises InputError.
     """
     if machine is None:
         return tuple(planned)
@@ -128,7 +130,7 @@ def _fit(
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """A folder for records: the user's, or one that does not stay."""
+    """Provide a folder for records: the user's, or a temporary one."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="steelyard-validate-") as temporary:
             yield Path(temporary)

@@ -1,4 +1,4 @@
-"""SimGrid: our platform compiled for it, hosts asked of it, and one simulation run to its end."""
+"""SimGrid: our platform compiled for it, questions about hosts, and one simulation run to its end."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _FAILURES = (
 )
 _WHERE_IN_SIMGRID = r"^\[.*?/(CRITICAL|ERROR)\] (Uncaught exception \S+( by \S+)?: )?|^STEELYARD_PLATFORM: "
 _REASON_MOST = 300  # characters
-_OVERHEAD_S = 1.5e-7  # of a processor for a message, where the user's platform says nothing: as ours
-# Computing and clocks cost no time, and events a picosecond apart stay apart: exact, and the same each time.
+_OVERHEAD_S = 1.5e-7  # of processor time for a message, unless the user's platform sets it: as ours
+# Computing and clocks cost no time, and events a picosecond apart stay apart: exact and reproducible.
 _SETTINGS = (
     "smpi/simulate-computation:no",
     "smpi/wtime:0",
@@ -55,7 +55,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """What it takes to simulate: the engine, our platform, a program that knows any platform's hosts."""
+    """The parts of a simulation: the engine, our platform, and a program that lists any platform's hosts."""
 
     engine: Engine
     platform: Path
@@ -64,7 +64,7 @@ class Simulator:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A simulation that has ended, or was ended: how long it took; `why` says what was wrong, if anything."""
+    """A simulation that has ended, or was ended: its time; `why` says what was wrong, if anything."""
 
     seconds: float
     why: str | None
@@ -72,14 +72,14 @@ class Ran:
 
 
 def find_simulator() -> Simulator:
-    """Find or build all of it. Raises InputError: what is missing, and what to install."""
+    """Find or build all parts. Raises InputError: what is missing, and what to install."""
     engine = simulated_engine()
     platform = _compiled("platform", ("-shared", "-fPIC"), ".so")
     return Simulator(engine, platform, _compiled("hosts", (), ""))
 
 
 def describe_simulated(simulator: Simulator, folder: Path) -> Description:
-    """What the simulated engine says of itself; `folder` is for scratch. Raises MeasurementError."""
+    """Ask the simulated engine for its description; `folder` is for scratch. Raises MeasurementError."""
     hosts = folder / "one-host"
     hosts.write_text("node-0\n")
     launcher = _smpirun(1, hosts, simulator.platform, ("smpi/wtime:0",))
@@ -87,14 +87,15 @@ def describe_simulated(simulator: Simulator, folder: Path) -> Description:
 
 
 def host_names(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> tuple[str, ...]:
-    """The hosts of a machine, in the order of the numbers in their names. Raises InputError."""
+    """List the hosts of a machine, in the order of the numbers in their names. Raises InputError."""
     if machine.file is None:
         return tuple(f"node-{index}" for index in range(hosts))
     return read_platform(simulator, machine, hosts)
 
 
 def read_platform(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> tuple[str, ...]:
-    """The hosts that SimGrid finds in a machine, in the order of the numbers in their names; `hosts` of ours.
+    """List the hosts that SimGrid finds in a machine, in the order of the numbers in their names; `hosts` of
+    ours.
 
     Raises InputError for one that SimGrid, or the file that starts SMPI's ranks, cannot take.
     """
@@ -112,9 +113,9 @@ def read_platform(simulator: Simulator, machine: SimulatedMachine, hosts: int) -
 
 
 def asymmetry(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> str | None:
-    """Which of a machine's first `hosts` hosts have paths that differ most there and back, in words.
+    """Find the pair among the first `hosts` hosts whose two directions differ most, in words.
 
-    None where no two have. What SimGrid cannot compare may differ.
+    None if no pair differs. Paths that SimGrid cannot compare may differ.
     """
     done = _ask(simulator, machine, hosts, host_names(simulator, machine, hosts)[:hosts])
     if done.code != 0:
@@ -127,14 +128,16 @@ def asymmetry(simulator: Simulator, machine: SimulatedMachine, hosts: int) -> st
 
 
 def _ask(simulator: Simulator, machine: SimulatedMachine, hosts: int, names: Sequence[str] = ()) -> Done:
-    """Our program beside SimGrid (hosts.cpp) about a machine of so many hosts, if they are ours to choose."""
+    """Ask SimGrid, by our program (hosts.cpp), about a machine of so many hosts, if we may choose their
+    number.
+    """
     argv = [str(simulator.lister), str(machine.file or simulator.platform), *names]
     argv += ["--log=root.thresh:error", "--cfg=network/model:SMPI"]
     return run(argv, env=_environment(machine, hosts), timeout=_HOSTS_SECONDS)
 
 
 def _environment(machine: SimulatedMachine, hosts: int) -> dict[str, str]:
-    """A file of the user's may read words of its own."""
+    """Make the environment: a file of the user's may read words of its own."""
     ours = {} if machine.file else {"STEELYARD_PLATFORM": simulated_words(machine, hosts)}
     return os.environ | ours
 
@@ -148,9 +151,9 @@ def simulate(
     words: Sequence[str] = (),
     lines: Sequence[str] | None = None,
 ) -> Ran:
-    """Run one simulation, its records into the file `records`; ended when it takes too long or at `stop`.
+    """Run one simulation, its records into the file `records`; it ends at its time limit or at `stop`.
 
-    `words` are further options of the engine; `lines` its test cases, where they are not the simulation's.
+    `words` are further options of the engine; `lines` its test cases, if they are not the simulation's.
     """
     names = host_names(simulator, simulation.machine, simulation.hosts)
     hosts, points = records.with_suffix(".hosts"), records.with_suffix(".points")
@@ -167,7 +170,7 @@ def simulate(
         *words,
     ]
     if simulation.machine.certain:
-        argv += ["--paths", "asymmetric"]  # only what is certain of the clocks is stated
+        argv += ["--paths", "asymmetric"]  # only guaranteed errors of the clocks are stated
     append_records(
         records,
         [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],
@@ -185,30 +188,32 @@ def simulate(
 
 
 def _settings(simulation: Simulation) -> tuple[str, ...]:
-    """The options of SimGrid for one simulation; a later one wins."""
+    """Make the options of SimGrid for one simulation; a later one wins."""
     found = [*_SETTINGS, f"smpi/coll-selector:{simulation.selector}", *simulation.algorithms]
     if simulation.barrier is not None:
         found.append(f"smpi/barrier:{simulation.barrier}")
-    if simulation.machine.file is not None:  # a compiled platform that says otherwise wins
+    if simulation.machine.file is not None:  # a compiled platform that sets it otherwise wins
         found += [f"smpi/{end}:0:{_OVERHEAD_S}:0" for end in ("os", "or", "ois")]
     return tuple(found)
 
 
 def _smpirun(ranks: int, hosts: Path, platform: Path, settings: Sequence[str]) -> list[str]:
-    """The launcher, to be started in the folder of `hosts`: SimGrid takes no path with a blank or a comma."""
+    """Make the launcher's command, for the folder of `hosts`: SimGrid takes no path with a blank
+    or a comma.
+    """
     argv = ["smpirun", "-np", str(ranks), "-hostfile", hosts.name, "-platform", str(platform)]
     return [*argv, *(f"--cfg={setting}" for setting in settings), "--log=root.thresh:error"]
 
 
 def failure_reason(code: int, text: str) -> str | None:
-    """What went wrong, from the last words of the simulator; None when nothing did."""
+    """Find what went wrong in the last words of the simulator; None if nothing did."""
     if code == 0 and not any(re.search(word, text) for word in _FAILURES):
         return None
     return f"code {code}: {_said(text)}"
 
 
 def _said(text: str) -> str:
-    """The line that says what went wrong, without where in SimGrid that was."""
+    """Take the line with the error, without its place in SimGrid."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = (line for word in _FAILURES for line in lines if re.search(word, line))
     line = next(telling, (lines or ["it said nothing"])[-1])
@@ -216,12 +221,14 @@ def _said(text: str) -> str:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """node-2 before node-10."""
+    """Sort node-2 before node-10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
-    """Our C++ source of that name compiled against libsimgrid, from the cache or anew. Raises InputError."""
+    """Compile our C++ source of that name against libsimgrid, or take it from the cache. Raises
+    InputError.
+    """
     compiler = next((word for word in ("g++", "c++", "clang++") if shutil.which(word)), None)
     if compiler is None:
         raise InputError("there is no C++ compiler to build the simulated machine with; install g++")

@@ -22,9 +22,9 @@ _SHOWN_FAILING = 10  # rows of a claim that a terminal can take
 
 
 class Bias(Struct, frozen=True, kw_only=True):
-    """How far a method is off over its rows: error in % of the truth, share inside the stated error.
+    """The errors of a method over its rows: in % of the truth, and the share inside the stated error.
 
-    `asymmetric`: on machines of which some paths take longer one way than back.
+    `asymmetric`: on machines on which some paths take longer in one direction.
     """
 
     method: str
@@ -41,7 +41,7 @@ class Bias(Struct, frozen=True, kw_only=True):
 
 
 def biases(rows: Sequence[Comparison]) -> tuple[Bias, ...]:
-    """A line for each method without and with noise, on symmetric and asymmetric paths, and for one and for
+    """Summarise each method without and with noise, on symmetric and asymmetric paths, and for one and for
     several ranks on a host.
     """
     groups: dict[tuple[str, bool, bool, bool], list[Comparison]] = {}
@@ -71,7 +71,7 @@ def _bias(rows: Sequence[Comparison]) -> Bias:
 def document(
     rows: Sequence[Comparison], missing: Sequence[NotRun], verdicts: Sequence[Verdict], wishes: Wishes
 ) -> dict[str, Any]:
-    """What --json prints and validate.json holds."""
+    """Make the document for --json and validate.json."""
     return {
         "schema": 1,
         "version": __version__,
@@ -87,7 +87,7 @@ def document(
 def report_lines(
     rows: Sequence[Comparison], missing: Sequence[NotRun], verdicts: Sequence[Verdict]
 ) -> Iterator[Table | str]:
-    """What a terminal shows, from top to bottom."""
+    """Write the terminal's text, from top to bottom."""
     if rows:
         yield bias_table(rows)
         yield from asymmetry_lines(rows)
@@ -98,7 +98,7 @@ def report_lines(
 
 
 def bias_table(rows: Sequence[Comparison]) -> Table:
-    """The errors of each method against the truth."""
+    """Table the errors of each method against the truth."""
     table = _table("error against the simulated truth")
     for column in ("method", "noise", "paths", "per host"):
         table.add_column(column, no_wrap=True)
@@ -119,7 +119,7 @@ def bias_table(rows: Sequence[Comparison]) -> Table:
 
 
 def asymmetry_lines(rows: Sequence[Comparison]) -> list[str]:
-    """Where paths are asymmetric, and what is stated there."""
+    """Say where paths are asymmetric, and what is stated there."""
     names = dict.fromkeys(row.platform for row in rows if row.certain)
     return [
         f"{name}: some paths may take longer one way than back (asymmetric), which no exchange of messages "
@@ -129,7 +129,7 @@ def asymmetry_lines(rows: Sequence[Comparison]) -> list[str]:
 
 
 def claim_table(verdicts: Sequence[Verdict]) -> Table:
-    """What the methods are held to, and whether they keep it."""
+    """Table the claims, and whether they hold."""
     table = _table("claims")
     table.add_column("", no_wrap=True)
     table.add_column("claim", no_wrap=True)
@@ -142,7 +142,7 @@ def claim_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def failing_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """The rows that a claim fails on, the worst first, and not more than a terminal can take."""
+    """List the rows that a claim fails on, the worst first, limited for a terminal."""
     lines = []
     for one in verdicts:
         lines += [f"{one.name}: {row_words(row)}" for row in one.failing[:_SHOWN_FAILING]]
@@ -152,7 +152,7 @@ def failing_lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def not_run_lines(missing: Sequence[NotRun]) -> list[str]:
-    """What has no row, alike things together: nothing is dropped silently."""
+    """List what has no row, grouped: nothing is dropped silently."""
     groups: Counter[str] = Counter()
     for one in missing:
         size = f" {format_bytes(one.bytes)}" if one.bytes else ""

@@ -361,6 +361,22 @@ def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
     assert remedy.startswith("Measure it alone: steelyard run mpi.scan --bytes 64 -n 2 --mpi mpich-4.0.2.")
 
 
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        ("node: mpiexec has lost n3", "Leave a lost host out"),
+        ("memory: the kernel ended rank 1", "Give smaller messages"),
+        ("start-up: mpiexec ended with code 1", "mpiexec -n 2 hostname"),
+        ("signal 11 (SIGSEGV) on rank 0", ""),
+    ],
+)
+def test_what_helps_is_of_the_kind_of_failure(tmp_path: Path, why: str, words: str) -> None:
+    ends = {1: End(point=0, status="failed", why=why)}
+    remedy = found_in(tmp_path, FakePoint("mpi.scan", steady(9.0), ends=ends), launches=1)["failed"].remedy
+    assert words in remedy
+    assert "hang" not in remedy
+
+
 def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     """Modules, the wrapper and variables among it, whole and quoted."""
     ops = {"mpi.scan": {"sized": True}}
@@ -369,8 +385,10 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     measured = load(write_folder(tmp_path / "out", (point,), launches=1, ops=ops))
     (planned,) = measured.points
     there = {"hosts": 2, "placement": Placement("other-host", hosts=("n1", "n2"))}
-    plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"}, **there)
-    measured = replace(measured, points=(replace(planned, plan=plan),))
+    how = {"method_params": {"gap": 0.5}, "omp": {"proc_bind": "close"}, "thread_level": "multiple"}
+    plan = replace(planned.plan, env=given, params={"root": 1.0, "who": "all"}, **there, **how)
+    campaign = replace(measured.campaign, plan={"measure": [{"method": ["barrier"]}]}, points=(plan,))
+    measured = replace(measured, points=(replace(planned, plan=plan),), campaign=campaign)
     found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
     words = shlex.split(
         found["failed"].remedy.removeprefix("Measure it alone: ").partition(". For a hang")[0]
@@ -392,12 +410,20 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
             "n1,n2",
             "--threads",
             "2",
+            "--thread-level",
+            "multiple",
+            "--method",
+            "batch",
         ),
         *(
             "--param",
             "root=1",
             "--param",
             "who=all",
+            "--param",
+            "gap=0.5",
+            "--omp",
+            "proc_bind=close",
             "--modules",
             given[MODULES],
             "--wrapper",

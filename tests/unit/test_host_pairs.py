@@ -29,10 +29,11 @@ from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.report import write_report
 from steelyard.results.facets import Messages
 from steelyard.results.facets.messages import RowPair
-from steelyard.results.hosts import hosts_seen
+from steelyard.results.hosts import HostSeen, hosts_seen
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
 from steelyard.show.core_pairs import pair_tables
+from steelyard.show.host_sheets import seen_sheets
 from steelyard.stats.standing_out import standing_out
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts
 from steelyard.system.process import Done
@@ -277,6 +278,28 @@ def test_each_host_has_a_line_and_another_kind_of_machine_is_named(tmp_path: Pat
     assert "Xeon, 8 CPUs, Linux 6" in tables_text(folder)
     (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-machines")
     assert one.evidence == "n2 is Xeon, 8 CPUs, Linux 6, and n1 is EPYC, 8 CPUs, Linux 6."
+
+
+def _host(name: str, others: float, machine: str = "EPYC, 8 CPUs") -> HostSeen:
+    usual = {"launches": 2, "ranks": 1, "clock_cost_ns": 30.0, "clock_tick_ns": 10.0, "stolen": None}
+    return HostSeen(host=name, machine=machine, others=others, is_watched=False, processes=(), **usual)  # type: ignore[arg-type]
+
+
+def test_hosts_that_are_alike_say_once_what_they_are() -> None:
+    (alike,) = seen_sheets([_host("n1", 0.1), _host("n2", 0.2)])
+    assert alike.explained.endswith("; all: EPYC, 8 CPUs")
+    assert "machine" not in [column.name for column in alike.columns]
+    (apart,) = seen_sheets([_host("n1", 0.1), _host("n2", 0.2, "Xeon")])
+    assert [line.cells[-1] for line in apart.lines] == ["EPYC, 8 CPUs", "Xeon"]
+
+
+def test_the_most_disturbed_of_many_hosts_are_shown() -> None:
+    hosts = [_host(f"n{i}", i / 100) for i in range(64)]
+    (sheet,) = seen_sheets(hosts, most=16)
+    assert [line.cells[0] for line in sheet.lines] == [f"n{i}" for i in range(63, 47, -1)]
+    assert sheet.notes[0] == "The 16 of 64 hosts whose CPUs others used most; the report has all."
+    (whole,) = seen_sheets(hosts)
+    assert len(whole.lines) == 64
 
 
 def test_one_host_has_no_table_of_hosts(tmp_path: Path) -> None:

@@ -13,6 +13,13 @@ from steelyard.records.campaign_file import AROUND
 from steelyard.results.row import Row
 
 _AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
+# Kind of failure -> what helps besides.
+_HELP = {
+    "hang": "For a hang, try another MPI.",
+    "node": "Leave a lost host out of the allocation.",
+    "memory": "Give smaller messages, or fewer ranks per host.",
+    "start-up": "If nothing starts, try the launcher alone: mpiexec -n 2 hostname.",
+}
 
 
 @check(
@@ -63,11 +70,16 @@ def _alone(seen: Evidence) -> str:
     words += ["--hosts", str(plan.hosts)] if plan.hosts is not None else []
     words += ["--placement", plan.placement.words] if plan.placement is not None else []
     words += ["--threads", str(row.threads)] if row.threads > 1 else []
-    words += [word for param in format_values(plan.params).split() for word in ("--param", param)]
+    words += ["--thread-level", plan.thread_level] if plan.thread_level else []
+    words += ["--method", row.method] if "method" in row.asked else []
+    params = format_values({**plan.params, **plan.method_params}).split()
+    words += [word for param in params for word in ("--param", param)]
+    words += [word for name, value in plan.omp.items() for word in ("--omp", f"{name}={value}")]
     for name, value in plan.env.items():
         words += [_AROUND[name], value] if name in _AROUND else ["--env", f"{name}={value}"]
-    hang = " For a hang, try another MPI." if row.mpi else ""
-    return f"Measure it alone: {shlex.join(['steelyard', 'run', *words])}.{hang}"
+    whys = [row.why or "" for row in _failed(seen) if row.mpi]
+    more = [text for kind, text in _HELP.items() if any(why.startswith(kind) for why in whys)]
+    return " ".join([f"Measure it alone: {shlex.join(['steelyard', 'run', *words])}.", *more])
 
 
 @check(

@@ -53,35 +53,45 @@ def _cells(one: HostTimes) -> tuple[str, ...]:
 
 
 _SEEN = (
-    "timer: the cost of a reading and its tick; others: the largest fraction of the ranks' CPU time that "
-    "others took in any launch; stolen: by the hypervisor"
+    "reading, tick: of the timer; others: the largest fraction of the ranks' CPU time that others took in a "
+    "launch; stolen: by the hypervisor; processes: the busy ones of others"
 )
+_UNWATCHED = "Processes are watched only on the host that ran the campaign."
 
 
-def seen_sheets(found: Sequence[HostSeen], folder: str = "") -> Iterator[Sheet]:
-    """Make a line for each host if there are several; `folder` names the folder if there are several."""
-    if found:
-        yield Sheet(
-            f"hosts ({folder})" if folder else "hosts",
-            _SEEN,
-            (
-                words("host"),
-                *map(number, ("launches", "ranks")),
-                words("machine"),
-                words("timer"),
-                *map(number, ("others", "stolen")),
-                words("who"),
-            ),
-            plain_lines(_seen_cells(one) for one in found),
-            notes=("Who: processes are listed on the host that ran the campaign, and on no other.",),
-        )
+def seen_sheets(found: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Sheet]:
+    """Make a line for each host if there are several; `folder` names the folder if there are several.
+
+    Of more than `most` hosts, those are shown whose CPUs others used most.
+    """
+    if not found:
+        return
+    machines = {one.machine or "not told" for one in found}
+    common = machines.pop() if len(machines) == 1 else ""
+    shown = found
+    notes: tuple[str, ...] = (_UNWATCHED,)
+    if most is not None and len(found) > most:
+        shown = sorted(found, key=lambda one: -(one.others or 0.0))[:most]
+        notes = (f"The {most} of {len(found)} hosts whose CPUs others used most; the report has all.", *notes)
+    yield Sheet(
+        f"hosts ({folder})" if folder else "hosts",
+        f"{_SEEN}; all: {common}" if common else _SEEN,
+        (
+            words("host"),
+            *map(number, ("launches", "ranks", "reading", "tick", "others", "stolen")),
+            words("processes"),
+            *([] if common else [words("machine")]),
+        ),
+        plain_lines((*_seen_cells(one), *([] if common else [one.machine or "not told"])) for one in shown),
+        notes=notes,
+    )
 
 
 def _seen_cells(one: HostSeen) -> tuple[str, ...]:
     shares = (NOTHING if share is None else f"{100 * share:.1f} %" for share in (one.others, one.stolen))
-    timer = f"{format_time(one.clock_cost_ns)}, {format_time(one.clock_tick_ns)}"
-    who = ", ".join(one.processes) or ("nobody" if one.is_watched else "not looked")
-    return one.host, str(one.launches), str(one.ranks), one.machine or "not told", timer, *shares, who
+    timer = map(format_time, (one.clock_cost_ns, one.clock_tick_ns))
+    processes = ", ".join(one.processes) or ("none" if one.is_watched else "not watched")
+    return one.host, str(one.launches), str(one.ranks), *timer, *shares, processes
 
 
 def host_names(measured: Measured) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from steelyard.show.short_names import named_shortly, short_names
 from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
 from steelyard.show.words import cpus_words
 
+MOST_HOSTS = 16  # lines of the table of hosts
 _KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
 
 
@@ -119,7 +120,7 @@ def overview_sheets(
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
         yield from model_sheets(folder.made, name)
-        yield from seen_sheets(hosts_seen(folder.measured), name)
+        yield from seen_sheets(hosts_seen(folder.measured), name, MOST_HOSTS)
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from steelyard.campaign.jobs import CampaignSetup, plan_jobs
 from steelyard.campaign.run import CampaignBegins
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.plan.plan import Plan
+from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.read import read_folder
@@ -155,6 +155,10 @@ def _lone(folder: Path, text: str) -> tuple[CampaignSetup, Plan]:
             "hang: mpiexec had not begun to measure after 2s, ended by the watchdog",
         ),
         (
+            "echo 'ssh: connect to host h9 port 22: No route to host' >&2; exec tail -f /dev/null",
+            "start-up: node: mpiexec cannot reach a host: ssh: connect to host h9 port 22: No route to host",
+        ),
+        (
             "echo 'steelyard: rank 1: no clock X; see Y' >&2; exit 2",
             "start-up: rank 1: no clock X; see Y",
         ),
@@ -171,6 +175,14 @@ def test_a_launch_that_cannot_start_is_a_result_of_all_its_points(
     assert ended(run_plan(tmp_path / "out", plan, setup)) == [("self.empty", "failed")]
     (row,) = results(tmp_path / "out")
     assert (row.status, row.why) == ("failed", why)
+
+
+def test_kernels_are_awaited_no_longer_before_they_begin(tmp_path: Path) -> None:
+    setup, plan = _lone(tmp_path, "sleep 3600")
+    plan = msgspec.structs.replace(plan, measure=(Measure(ops=("npb.is",), ranks=2),))
+    run_plan(tmp_path / "out", plan, setup)
+    (row,) = results(tmp_path / "out")
+    assert row.why == "hang: mpiexec had not begun to measure after 2s, ended by the watchdog"
 
 
 def test_a_launch_that_cannot_start_stops_no_other(tmp_path: Path) -> None:

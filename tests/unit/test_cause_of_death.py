@@ -157,6 +157,16 @@ Primary job  terminated normally, but 1 process returned
             "node: mpiexec cannot reach a host: ssh: Could not resolve hostname h9",
         ),
         (
+            0,  # MPICH, which was ended
+            "ssh: connect to host h9 port 22: No route to host\r\n[mpiexec@h1] HYDU_sock_write: write error",
+            "node: mpiexec cannot reach a host: ssh: connect to host h9 port 22: No route to host",
+        ),
+        (
+            255,
+            f"me@h9: Permission denied (publickey).\n{_UNREACHED[36:]}",
+            "node: mpiexec cannot reach a host: me@h9: Permission denied (publickey).",
+        ),
+        (
             127,
             _NO_LIBRARY,
             "launcher: /c/engine cannot be run on a host: lib.so: too short; install the MPI on all hosts",

@@ -41,6 +41,10 @@ _MISSING = (
 )
 # Messages of Open MPI and PRRTE if a host does not start their daemon; the message of ssh stands before.
 _UNREACHED = re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more daemons")
+# Last messages of ssh on a host that it cannot reach or enter. MPICH then waits forever, and says nothing.
+_SSH = re.compile(
+    r"^(?:ssh: .+|Host key verification failed\.|\S+@\S+: Permission denied \(.+\)\.)\r?$", re.MULTILINE
+)
 # The loader's message about a missing library.
 _NO_LIBRARY = re.compile(r"^(?P<path>\S+): error while loading shared libraries: (?P<what>.+)$", re.MULTILINE)
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
@@ -86,6 +90,14 @@ def job_ends(said: str) -> bool:
     return _JOB_ENDS.search(said) is not None
 
 
+def unreached(said: str) -> str | None:
+    """Find what a launcher says of a host that it cannot reach; None if it says none of it."""
+    if ssh := _SSH.search(said):
+        return ssh[0]
+    daemon = _UNREACHED.search(said)
+    return None if daemon is None else said[: daemon.start()]
+
+
 def hung_by_itself(why: str | None) -> bool:
     """Did a point hang by itself, and not because somebody suspended or ended a rank?"""
     return why is not None and why.startswith("hang") and "; rank" not in why
@@ -117,8 +129,8 @@ def cause_of_death(
         return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
     if began and _UNREACHED.search(said):  # what started the daemon has ended, as ssh does with its host
         return f"node: {Path(command[0]).name} has lost a host"
-    if unreached := _UNREACHED.search(said):
-        return f"{when}node: {Path(command[0]).name} cannot reach a host{_quoted(said[: unreached.start()])}"
+    if not began and (told := unreached(said)):
+        return f"{when}node: {Path(command[0]).name} cannot reach a host{_quoted(told)}"
     if library := _NO_LIBRARY.search(said):
         path, what = (shortened(library[key], _QUOTED_LETTERS) for key in ("path", "what"))
         return f"{when}launcher: {path} cannot be run on a host: {what}; install the MPI on all hosts"

@@ -22,7 +22,7 @@ from steelyard.base.errors import MeasurementError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
-from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends
+from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends, unreached
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
@@ -312,8 +312,7 @@ def _watch(
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; return the points that are still to be measured."""
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
-    patience = parse_seconds(job.plan.hang_after) * (_LASTING if lasting else 1)
-    silent = f"{patience:g}s" if lasting else job.plan.hang_after
+    hang_after = parse_seconds(job.plan.hang_after)
     plans = {point.point: point for point in points}
     hang: str | None = None
     where: tuple[StuckRank, ...] = ()
@@ -336,9 +335,11 @@ def _watch(
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             ends = job.budget.is_over or job.is_stopping()
             is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
-            if code is not None or is_late:
+            if code is not None or is_late or (tail.launch is None and unreached(child.err)):
                 break
+            patience = hang_after * (_LASTING if lasting and tail.launch is not None else 1)
             if time.monotonic() - quiet_since > patience:
+                silent = job.plan.hang_after if patience == hang_after else f"{patience:g}s"
                 hang = hang_words(silent, command, tail.launch)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
                 break

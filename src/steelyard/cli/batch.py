@@ -67,6 +67,8 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
     with locked(out):
         todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
+        if not todo:
+            tell("all was measured before: no job is submitted")
         ended = list(_wait(system, submitted(system, todo), out))
     bad = False
     for one in ended:

@@ -22,7 +22,8 @@ int data_align(const struct op_env *env, size_t element)
                          env->op->name, element);
 }
 
-/* Bytes i to i + 7, for an i that is a multiple of 8: one hash instead of eight, for messages of GiB. */
+/* Bytes i to i + 7, where i is a multiple of 8. One hash for eight bytes is fast enough for messages of
+ * GiB. */
 static void data_word(int from, int to, size_t i, unsigned char word[8])
 {
     const unsigned char first = data_byte(from, to, i);
@@ -54,7 +55,7 @@ void data_arrived(void *data, size_t bytes, bool planted)
         ((unsigned char *)data)[bytes - 1] ^= 1;
 }
 
-/* The compiler does not know that a word is the one that was there. */
+/* The compiler must not know that the new word equals the old one. */
 void data_write_again(void *data, size_t bytes)
 {
     char *p = data;

@@ -103,7 +103,7 @@ static int turn(void *state, int64_t message)
 
 /* ---- buffers and their check ------------------------------------------------------------------------- */
 
-/* 0: it is a ping-pong. */
+/* 0 for a ping-pong. */
 static int window_of(const struct op *op, const double *params)
 {
     const int row = param_find(op->params, "window");
@@ -155,7 +155,7 @@ static int check(const struct link *f)
     return data_check(f->recv, f->bytes, f->peer, f->generation, 0);
 }
 
-/* Each message of a window is looked at when it has come: it may be where the last one was. */
+/* Each message of a window is checked when it arrives: the next one may use the same buffer. */
 static int verify_window(struct link *f)
 {
     int err = 0, wrong = 0;
@@ -187,7 +187,7 @@ static int verify(void *state)
     return err ? err : check(f);
 }
 
-/* ---- how they come to know each other ---------------------------------------------------------------- */
+/* ---- how the two ranks meet -------------------------------------------------------------------------- */
 
 static int swap(const struct link *f, const void *mine, void *theirs, size_t bytes)
 {
@@ -257,7 +257,7 @@ int seat_open_file(const struct link_seat *seat, int number, int flags, int *fil
     return 0;
 }
 
-/* What rank 0 tells of the memory; the other one only where it is itself. */
+/* Rank 0 describes the memory. The other rank does so only if it is on the same host. */
 struct offer {
     struct link_seat seat;
     int file;
@@ -286,7 +286,7 @@ int link_share(const struct link *f, const struct op_env *env, int err, size_t b
             err =
                 err_say(ERR_NOMEM, "%zu bytes of shared memory cannot be mapped: %s", bytes, strerror(errno));
     }
-    err = link_meet(f, err, NULL, NULL, 0); /* before the file that the other one opens is closed */
+    err = link_meet(f, err, NULL, NULL, 0); /* the other rank has opened the file */
     if (mine.file >= 0)
         close(mine.file);
     if (err && mapped != MAP_FAILED)

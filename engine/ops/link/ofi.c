@@ -1,5 +1,5 @@
-/* Tagged messages between two endpoints of libfabric, as MPIs send them over it: connectionless and reliable,
- * in order, short ones injected. */
+/* Tagged messages between two endpoints of libfabric, as MPI libraries send them over it: connectionless,
+ * reliable, in order, short ones injected. */
 #define _GNU_SOURCE
 #include "ops/link/tagged.h"
 
@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { NAME_MOST = 512, PROVIDER_MOST = 64, TAG = 1, EVENTS = 16 };
-#define OFI_API FI_VERSION(1, 9) /* what is used here has been there since */
+#define OFI_API FI_VERSION(1, 9) /* all that is used here exists since this version */
 
 static const char *const names[] = {"fi_getinfo",  "fi_freeinfo", "fi_dupinfo", "fi_fabric",
                                     "fi_strerror", "fi_version",  NULL};
@@ -48,18 +48,18 @@ struct ofi {
     struct fid_ep *ep;
     fi_addr_t peer;
     uint64_t sent;                /* messages so far */
-    size_t inject;                /* bytes of a message that is short */
-    int sending, receiving;       /* messages on their way */
-    struct fi_context2 *contexts; /* of each of them */
+    size_t inject;                /* longest message that is injected */
+    int sending, receiving;       /* messages in flight */
+    struct fi_context2 *contexts; /* one for each message in flight */
 };
 
-/* What one rank tells the other. */
+/* What one rank sends to the other at setup. */
 struct ofi_hello {
     struct link_seat seat;
     struct addresses addresses;
     char provider[PROVIDER_MOST];
     size_t length;
-    unsigned char name[NAME_MOST]; /* of the endpoint, as the provider has it */
+    unsigned char name[NAME_MOST]; /* the endpoint's address in the provider's form */
 };
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static int fail(const struct ofi *s, ssize_t n)
                    s->calls.strerror((int)-n));
 }
 
-/* See which messages have arrived or left. */
+/* Count the messages that have arrived or left. */
 static int look(struct ofi *s, int *looks)
 {
     struct fi_cq_msg_entry done[EVENTS];
@@ -111,7 +111,7 @@ static int send_some(struct ofi *s, const void *data, size_t bytes, int count)
     return err;
 }
 
-/* As many at once as the provider says: what it answers to more, it has not agreed on. */
+/* As many messages at once as the provider allows. Beyond that its behaviour is not specified. */
 static int recv_some(struct ofi *s, void *data, size_t bytes, int count)
 {
     const int most = s->info->rx_attr->size < INT_MAX ? (int)s->info->rx_attr->size : INT_MAX;
@@ -154,7 +154,7 @@ static int get_all(struct link *f, int count)
     return recv_some((struct ofi *)f, f->recv, f->bytes, count);
 }
 
-/* A provider may keep an injected message until it is called again. */
+/* A provider may keep an injected message until its next call. */
 static int settle(struct link *f)
 {
     struct ofi *s = (struct ofi *)f;
@@ -171,7 +171,8 @@ static int refuse(const struct ofi *s, const char *call, int code)
     return err_say(ERR_UNSUPPORTED, "libfabric: %s failed: %s", call, s->calls.strerror(-code));
 }
 
-/* What can do it, the best first as libfabric has it; of any provider (NULL), from any address (NULL). */
+/* Providers that support what is needed, in libfabric's order, the best first. NULL: any provider, any
+ * address. */
 static int ask(const struct ofi *s, const char *provider, const char *from, struct fi_info **found)
 {
     struct fi_info *hints = s->calls.dupinfo(NULL);
@@ -192,7 +193,7 @@ static int ask(const struct ofi *s, const char *provider, const char *from, stru
     return code;
 }
 
-/* The names of all that can do it. */
+/* The names of all suitable providers. */
 static void list(const struct ofi *s, char *text, size_t room)
 {
     struct fi_info *all = NULL;
@@ -221,7 +222,8 @@ static const struct fi_info *first_fitting(const struct fi_info *all, const char
     return other;
 }
 
-/* Providers of IP have an endpoint for each address: that by which the other rank reaches this one. */
+/* Providers of IP have an endpoint for each address. Take the address by which the other rank reaches this
+ * one. */
 static void move_to_address(struct ofi *s, const struct ofi_hello *mine, const struct ofi_hello *theirs)
 {
     struct in_addr address;
@@ -292,7 +294,7 @@ static int endpoint_open(struct ofi *s)
     if ((code = fi_cq_open(s->domain, &cq, &s->cq, NULL)) != 0)
         return refuse(s, "fi_cq_open", code);
     if (fi_cntr_open(s->domain, &counter, &s->left, NULL) != 0) {
-        s->left = NULL; /* nobody would know when an injected message has left */
+        s->left = NULL; /* it would not show when an injected message has left */
         s->inject = 0;
     }
     if ((code = fi_endpoint(s->domain, s->info, &s->ep, NULL)) != 0)
@@ -331,7 +333,7 @@ static int ends_open(void *state, const struct op_env *env, int err)
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     seat_read(env->team, &mine.seat);
     addresses_read(&mine.addresses);
-    setenv("IPATH_NO_BACKTRACE", "1", 0); /* else libpsm, which it loads, takes our handler of signals away */
+    setenv("IPATH_NO_BACKTRACE", "1", 0); /* else libpsm, which it loads, replaces our signal handlers */
     err = err ? err : tagged_load("libfabric.so.1", "libfabric1", names, &s->calls);
     err = link_meet(&s->f, err, &mine, &theirs, sizeof mine);
     err = err ? err : choose(s, env, &mine, &theirs);

@@ -1,5 +1,5 @@
-/* shm.cma: one copy for a message, by process_vm_readv (Linux's cross-memory attach), after a flag in shared
- * memory has said that it is ready: what MPI does with long messages within a host at least. */
+/* shm.cma: each message is copied once, by process_vm_readv (Linux's cross-memory attach), after a flag in
+ * shared memory says that it is ready. MPI does at least this for long messages within a host. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -22,14 +22,14 @@ enum { LINE = 64, PAGE = 4096 };
 static const struct param ping_params[] = {BUFFERS_PARAMS, {0}};
 static const struct param stream_params[] = {LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
 
-/* How many messages each rank has ready so far. */
+/* The number of messages that each rank has ready. */
 struct flags {
     struct {
         _Alignas(LINE) _Atomic uint64_t ready;
     } of[2];
 };
 
-/* Where a rank's messages are. */
+/* The address of a rank's messages. */
 struct source {
     pid_t pid;
     uintptr_t address;
@@ -42,7 +42,7 @@ struct cma {
     uint64_t sent, received;
 };
 
-/* The data stay where they are until the other rank's next message says that it has read them. */
+/* The data stay in place until the other rank's next message says that it has read them. */
 static int put(struct link *f, const void *data, size_t bytes)
 {
     struct cma *s = (struct cma *)f;
@@ -87,7 +87,8 @@ static void teardown(void *state)
     free(s);
 }
 
-/* Each lets the other read, which some kernels forbid brothers, and tries it. */
+/* Each rank allows the other to read its memory and tries to read the other's. Some kernels forbid it between
+ * siblings. */
 static int ends_open(void *state, const struct op_env *env, int err)
 {
     struct cma *s = state;

@@ -1,8 +1,8 @@
-/* shm.flag: a message is copied into memory that both ranks have, a flag says so, and it is copied out: what
- * MPI does within a host at least, unless one process reads the other's memory (shm.cma).
+/* shm.flag: a message is copied into shared memory, a flag says so, and it is copied out. MPI does at least
+ * this within a host, unless one process reads the other's memory (shm.cma).
  *
- * Longer messages go in pieces through a ring of slots, so that the two copies overlap; one of a few words
- * stands beside its flag and moves with it, in one cache line. */
+ * Longer messages go in pieces through a ring of slots, so that the two copies overlap. A message of a few
+ * words stands beside its flag, in the same cache line. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -23,14 +23,14 @@ enum { PIECE };
 static const struct param ping_params[] = {FLAG_PARAMS, BUFFERS_PARAMS, {0}};
 static const struct param stream_params[] = {FLAG_PARAMS, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
 
-/* The pieces of one direction are numbered from 1 on. */
+/* The pieces of one direction are numbered from 1. */
 struct slot {
     _Alignas(LINE) _Atomic uint64_t number; /* of the piece in it */
     char beside[LINE - sizeof(uint64_t)];   /* a short message */
     char piece[];
 };
 
-/* One direction in shared memory; then come its slots. */
+/* One direction in shared memory. Its slots follow. */
 struct flag_lane {
     _Alignas(LINE) _Atomic uint64_t taken; /* pieces */
 };
@@ -38,7 +38,7 @@ struct flag_lane {
 struct flag_end {
     struct flag_lane *lane;
     uint64_t count; /* pieces so far */
-    uint64_t most;  /* pieces that may be sent before `taken` is looked at again */
+    uint64_t most;  /* pieces that may be sent before `taken` is read again */
 };
 
 struct flag {
@@ -76,8 +76,8 @@ static int put(struct link *f, const void *data, size_t bytes)
     return 0;
 }
 
-/* Who sends has received all that was sent to it, in a ping-pong as in a stream: with a message comes the
- * certainty that all slots of the other direction are free. */
+/* A sender has received all that was sent to it, in a ping-pong and in a stream. So when a message arrives,
+ * all slots of the other direction are free. */
 static int get(struct link *f, void *data, size_t bytes)
 {
     struct flag *s = (struct flag *)f;

@@ -1,7 +1,7 @@
 /* sock.tcp, sock.unix, sock.pipe: bytes through a connection of the kernel, there and back or as a stream.
  *
- * As NetPIPE does it over TCP (Snell, Mikler, Gustafson 1996): a message is written and read until it is
- * whole, with no header, for both ends know its size. */
+ * As in NetPIPE over TCP (Snell, Mikler, Gustafson 1996), a message is written and read until it is complete.
+ * It has no header, because both ends know its size. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -40,20 +40,20 @@ static const struct param link_stream_params[] = {LINK_PARAMS, LINK_WINDOW_PARAM
 
 struct file_link {
     struct link f; /* first */
-    int in, out;   /* the same of a socket */
-    int spare[2];  /* what listens; the ends of pipes that are the other rank's. -1: none */
+    int in, out;   /* the same for a socket */
+    int spare[2];  /* the listening socket, or the other rank's ends of pipes; -1: none */
 };
 
-/* What one rank tells the other. */
+/* What one rank sends to the other at setup. */
 struct file_hello {
     struct link_seat seat;
     struct addresses addresses;
     int port;     /* of TCP */
-    int files[2]; /* of pipes: what rank 1 reads from, what it writes to */
+    int files[2]; /* pipes: the files that rank 1 reads from and writes to */
 };
 
-/* What is special about a link: rank 1 of sockets, rank 0 of pipes offers; the other joins; then who offered
- * completes. Each is called by both ranks. */
+/* The three steps of a connection: rank 1 of sockets or rank 0 of pipes offers; the other rank joins; the one
+ * that offered completes. Both ranks call each step. */
 struct kind {
     int (*offer)(struct file_link *s, const struct op_env *env, struct file_hello *mine);
     int (*join)(struct file_link *s, const struct op_env *env, const struct file_hello *mine,
@@ -63,7 +63,7 @@ struct kind {
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
 
-/* What asks in vain of a socket that does not block spins; where it blocks, no call is in vain. */
+/* On a socket that does not block, calls that find nothing are repeated. Where it blocks, there are none. */
 static int put(struct link *f, const void *data, size_t bytes)
 {
     const struct file_link *s = (const struct file_link *)f;
@@ -107,7 +107,7 @@ static int refuse(const char *call)
     return err_say(ERR_UNSUPPORTED, "%s failed: %s", call, strerror(errno));
 }
 
-/* Sizes of buffers count from before a connection is made, and are inherited by what is accepted. */
+/* Sizes of buffers must be set before the connection is made. An accepted socket inherits them. */
 static int socket_open(int domain, const struct op_env *env, int *out)
 {
     const int size = (int)env->params[BUFSIZE];
@@ -130,7 +130,7 @@ static int socket_listen(int file, const struct sockaddr *address, socklen_t len
     return listen(file, 1) == 0 ? 0 : refuse("listen");
 }
 
-/* The connection is there since the other rank joined: nobody waits here. */
+/* The connection exists since the other rank joined, so this does not wait. */
 static int socket_complete(struct file_link *s, const struct op_env *env)
 {
     (void)env;
@@ -180,7 +180,7 @@ static int tcp_complete(struct file_link *s, const struct op_env *env)
     return err;
 }
 
-/* A name that is in no file system, and gone with the socket. */
+/* A name outside the file system, which disappears with the socket. */
 static socklen_t unix_name(struct sockaddr_un *address, const struct link_seat *seat)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -216,7 +216,7 @@ static int unix_join(struct file_link *s, const struct op_env *env, const struct
 
 /* ---- pipes ------------------------------------------------------------------------------------------- */
 
-/* One each way. */
+/* One pipe in each direction. */
 static int pipe_offer(struct file_link *s, const struct op_env *env, struct file_hello *mine)
 {
     const int size = (int)env->params[BUFSIZE];

@@ -10,7 +10,7 @@
 
 enum { TRANSPORT, BEST = 0 };
 
-/* Providers of libfabric, and transports of UCX as UCX_TLS has them. */
+/* The names of libfabric's providers, or of UCX's transports as in UCX_TLS. */
 static const char *const providers[] = {"best", "shm",  "tcp", "verbs", "cxi", "efa",
                                         "psm3", "psm2", "opx", "gni",   "udp", "sockets",
                                         "net",  "sm2",  "ucx", "lpp",   NULL};
@@ -27,7 +27,7 @@ static const struct param ucx_stream_params[] = {TLS, LINK_WINDOW_PARAM, BUFFERS
 
 int tagged_load(const char *file, const char *package, const char *const *names, void *calls)
 {
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* and never closed: it may have threads */
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* never closed: it may have threads */
     if (!library)
         return err_say(ERR_UNSUPPORTED, "%s; install it (on Debian and Ubuntu: apt install %s)", dlerror(),
                        package);
@@ -84,7 +84,7 @@ static const struct op rows[] = {
      .row = &tagged_ucx},
 };
 
-/* Which layer it is, the record of each test case says. */
+/* The record of each test case names the layer. */
 static void op_at(size_t i, struct op *op)
 {
     const struct tagged_library *library = rows[i].row;

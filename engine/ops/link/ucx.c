@@ -1,4 +1,4 @@
-/* Tagged messages between two endpoints of UCX, as MPIs send them over it. */
+/* Tagged messages between two endpoints of UCX, as MPI libraries send them over it. */
 #define _GNU_SOURCE
 #include "ops/link/tagged.h"
 
@@ -53,10 +53,10 @@ struct ucx {
     ucs_status_ptr_t *flying; /* the requests of a window */
 };
 
-/* What one rank tells the other. */
+/* What one rank sends to the other at setup. */
 struct ucx_hello {
     size_t length;
-    unsigned char address[ADDRESS_MOST]; /* of the worker, as UCX has it */
+    unsigned char address[ADDRESS_MOST]; /* the worker's address in UCX's form */
 };
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
@@ -129,9 +129,9 @@ static int get_all(struct link *f, int count)
     return await_all(s, count);
 }
 
-/* ---- what UCX prints of itself ----------------------------------------------------------------------- */
+/* ---- what UCX prints about itself -------------------------------------------------------------------- */
 
-/* Append a transport, the word before a '/', to names that are apart by commas. */
+/* Append a transport, the word before a '/', to names separated by commas. */
 static void append(char *text, size_t room, const char *word)
 {
     const size_t at = strlen(text), length = strcspn(word, "/ \n");
@@ -141,8 +141,8 @@ static void append(char *text, size_t room, const char *word)
         snprintf(text + at, room - at, "%s%s", at > 0 ? ", " : "", name);
 }
 
-/* `lane[0]:  3:posix/memory.0 md[2] ...` of an endpoint, `resource 1 :  md 1  dev 1  flags -- tcp/lo` of a
- * context: the transports, behind a mark in lines that have a word. */
+/* Find the transports in UCX's text: behind a mark, in lines that have a certain word. For an endpoint:
+ * `lane[0]:  3:posix/memory.0 md[2] ...`; for a context: `resource 1 :  md 1  dev 1  flags -- tcp/lo`. */
 static void transports_read(char *printed, const char *has, const char *mark, char *text, size_t room)
 {
     char *rest = printed;
@@ -159,7 +159,8 @@ static void transports_read(char *printed, const char *has, const char *mark, ch
     }
 }
 
-/* The transports that an endpoint uses, the first one for messages; or, of none, those of the context. */
+/* The transports that an endpoint uses, with that of messages first; if it names none, those of the
+ * context. */
 static void transports_of(const struct ucx *s, ucp_ep_h endpoint, char *text, size_t room)
 {
     char *printed = NULL;
@@ -247,7 +248,7 @@ static int ends_open(void *state, const struct op_env *env, int err)
     struct ucx *s = state;
     struct ucx_hello *hellos = calloc(2, sizeof *hellos);
     err = err || hellos ? err : err_say(ERR_NOMEM, "no memory for two addresses of UCX");
-    /* A crash is told by the engine. Nothing else of UCX's behaviour is changed. */
+    /* The engine reports crashes itself. Nothing else of UCX's behaviour is changed. */
     setenv("UCX_HANDLE_ERRORS", "none", 0);
     err = err ? err : tagged_load("libucp.so.0", "libucx0", names, &s->calls);
     err = err ? err : worker_open(s, env, &hellos[0]);
@@ -258,7 +259,8 @@ static int ends_open(void *state, const struct op_env *env, int err)
     return err;
 }
 
-/* A worker takes its endpoints with it: all messages have been received, and none needs the other rank. */
+/* Destroying a worker closes its endpoints. All messages have been received, and the other rank need not take
+ * part. */
 static void teardown(void *state)
 {
     struct ucx *s = state;

@@ -1,5 +1,5 @@
-/* sock.udp: a message is a datagram, there and back or as a stream. One that is lost is not sent again: who
- * waits for it in vain says so, which ends the point. */
+/* sock.udp: a message is a datagram, there and back or as a stream. A lost datagram is not sent again: the
+ * rank that waits for it reports an error, which ends the point. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -18,9 +18,10 @@
 enum { WAIT, BUFSIZE };
 enum { BLOCK, SPIN };
 enum {
-    DATAGRAM_MOST = 65507, /* what IPv4's 16-bit length leaves after its own and UDP's header */
-    LOST_AFTER_S = 5,      /* far more than a rank is kept from its core, less than a launch may be silent */
-    SPINS = 100000         /* some 30 ms of asking; then the kernel waits, which knows when to stop */
+    DATAGRAM_MOST = 65507, /* the maximum of IPv4's 16-bit length without its header and UDP's */
+    LOST_AFTER_S = 5,      /* much longer than a rank waits for its core, shorter than a launch may be
+                              silent */
+    SPINS = 100000         /* some 30 ms of polling; then the kernel waits, with a timeout */
 };
 
 static const char *const waits[] = {"block", "spin", NULL};
@@ -42,7 +43,8 @@ struct udp {
     int file, spins;
 };
 
-/* What one rank tells the other: where it is, then from where rank 0 sends and to where. */
+/* What one rank sends to the other at setup: its address, then the addresses that rank 0 sends from and
+ * to. */
 struct udp_hello {
     struct link_seat seat;
     struct addresses addresses;
@@ -87,8 +89,8 @@ static int refuse(const char *call)
     return err_say(ERR_UNSUPPORTED, "%s failed: %s", call, strerror(errno));
 }
 
-/* Room for a window that nobody has read yet. The kernel counts what a datagram takes of its memory: up to
- * twice its bytes and some 1.2 KiB; it doubles what is asked for, and tells the double. */
+/* Room for a window that has not been read. The kernel counts up to twice a datagram's bytes and some 1.2
+ * KiB. It doubles the size asked for, and returns the doubled one. */
 static int make_room(const struct udp *u, const struct op_env *env)
 {
     const size_t needed = (size_t)u->f.window * (2 * env->bytes + 1280);
@@ -123,15 +125,15 @@ static int open_at(struct udp *u, const struct op_env *env, const struct sockadd
     return make_room(u, env);
 }
 
-/* Which address a socket has. */
+/* Find a socket's address. */
 static int own_address(const struct udp *u, struct sockaddr_in *here)
 {
     socklen_t length = sizeof *here;
     return getsockname(u->file, (struct sockaddr *)here, &length) == 0 ? 0 : refuse("getsockname");
 }
 
-/* Rank 0 chooses where to send, from which the kernel chooses from where; rank 1 then moves to just that
- * address, so that its answers come from where rank 0 expects them. */
+/* Rank 0 chooses where to send, and so the kernel chooses where from. Rank 1 then binds to just that address,
+ * so that its answers come from where rank 0 expects them. */
 static int choose_ends(struct udp *u, const struct op_env *env, struct udp_hello *mine,
                        struct udp_hello *theirs)
 {

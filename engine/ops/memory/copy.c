@@ -1,4 +1,4 @@
-/* mem.copy: memcpy of a message's bytes, which is the least that moving it within a host can take. */
+/* mem.copy: memcpy of a message's bytes, the least that moving it within a host can take. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -18,10 +18,10 @@ static const struct param params[] = {
 
 struct copy {
     size_t bytes, stride;
-    int rank, buffers, next; /* the pair that comes next */
+    int rank, buffers, next; /* the next pair */
     char *from, *to;
     bool planted;
-    int generation; /* of the data: that of one check is not that of another */
+    int generation; /* number of the check, which the data depend on */
 };
 
 static int run(void *state, int64_t reps)
@@ -37,7 +37,7 @@ static int run(void *state, int64_t reps)
     return 0;
 }
 
-/* What pair b holds in this generation. */
+/* The data of pair b in this generation. */
 static int number(const struct copy *c, int b)
 {
     return (int)((unsigned)c->generation << 20) + b;

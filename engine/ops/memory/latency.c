@@ -1,5 +1,5 @@
-/* mem.latency: a load whose address the load before it brought, through all cache lines of a working set in
- * an order that no prefetcher follows: one random cycle (Sattolo 1986). */
+/* mem.latency: a chain of loads, each from the address that the load before it returned. It passes through
+ * all cache lines of a working set in one random cycle (Sattolo 1986), which no prefetcher follows. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -36,7 +36,7 @@ static int run(void *state, int64_t reps)
     return 0;
 }
 
-/* From any node it is `count` loads until it comes again, and not fewer: so all have been loaded. */
+/* From any node it takes exactly `count` loads to return to it. So all nodes have been loaded. */
 static int verify(void *state)
 {
     struct chase *c = state;

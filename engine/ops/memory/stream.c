@@ -1,8 +1,8 @@
 /* mem.stream.*, mem.read, mem.write: how fast threads read and write a working set, in each level of the
- * memory hierarchy that it fits in; the four kernels of STREAM (McCalpin 1995) among them.
+ * memory hierarchy. They include the four kernels of STREAM (McCalpin 1995).
  *
- * The size is that of all arrays of all threads together, and a repetition touches each byte of it once. A
- * thread has arrays of its own, which it touches first, so that their pages are where it is. */
+ * The size is that of all arrays of all threads together. A repetition touches each byte of it once. A thread
+ * has its own arrays and touches them first, so that their pages are near it. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -17,14 +17,14 @@
 enum {
     LINE = 64,
     PAGE = 4096,
-    STAGGER = 1024, /* between where two arrays start in their pages: equal ones hinder each other, for loads
-                       are held back by stores whose addresses are alike in their last 12 bits */
+    STAGGER = 1024, /* between the starts of two arrays within their pages: with equal ones, stores delay
+                       loads whose addresses have the same last 12 bits */
     PACKS = 4,      /* in a line */
     ARRAYS_MOST = 3
 };
 
-/* As much as every 64-bit processor loads at once: a loop over lines leaves nothing to the compiler's mood.
- */
+/* As much as every 64-bit processor loads at once. A loop over whole lines leaves no choice to the
+ * compiler. */
 union pack {
     double number __attribute__((vector_size(16)));
     uint64_t word __attribute__((vector_size(16)));
@@ -38,16 +38,16 @@ struct memory_line {
 
 struct stream;
 
-/* A row: what is done with the lines of a lane, and what one number of the first array is then. */
+/* A row: the operation on the lines of a lane, and the number that its first array then holds. */
 struct stream_kernel {
     int arrays;
     uint64_t (*work)(struct memory_line *to, const struct memory_line *a, const struct memory_line *b,
                      size_t lines);
     double (*expect)(double before, double a, double b);
-    bool sums; /* the bits of its array, in 64 bits each; it writes nothing */
+    bool sums; /* it sums the bits of its array, as words of 64 bits, and writes nothing */
 };
 
-/* For a thread; a line of its own. */
+/* One for each thread, on a cache line of its own. */
 struct stream_lane {
     _Alignas(LINE) struct memory_line *array[ARRAYS_MOST];
     uint64_t sum;
@@ -57,7 +57,7 @@ struct stream {
     const struct stream_kernel *kernel;
     struct pool *pool;
     int lanes;
-    size_t lines;  /* of an array of a lane */
+    size_t lines;  /* in one array of a lane */
     size_t stride; /* from one array to the next, in bytes */
     int64_t reps;
     bool planted;
@@ -66,7 +66,7 @@ struct stream {
 
 /* ---- kernels ----------------------------------------------------------------------------------------- */
 
-/* A line at a time, written out: what a compiler makes of an inner loop differs by a factor of two. */
+/* One line, written out: compilers' code for an inner loop differs by a factor of two. */
 
 static const double FACTOR = 3, WRITTEN = 7;
 
@@ -134,7 +134,7 @@ static uint64_t write_all(struct memory_line *to, const struct memory_line *a, c
     return 0;
 }
 
-/* Four sums side by side, none of which waits for another. */
+/* Four independent sums. */
 static uint64_t read_all(struct memory_line *to, const struct memory_line *a, const struct memory_line *b,
                          size_t lines)
 {
@@ -206,7 +206,7 @@ static int run(void *state, int64_t reps)
     return 0;
 }
 
-/* Number i of array k of a lane: small and whole, so that sums and products are exact. */
+/* Number i of array k of a lane: a small whole number, so that sums and products are exact. */
 static double number(int lane, int array, size_t i)
 {
     return (double)((i + (size_t)lane * 5 + (size_t)array * 11) % 1021 + 1);
@@ -273,7 +273,7 @@ static void teardown(void *state)
     free(s);
 }
 
-/* Straight from the system, for what malloc() has is touched already. */
+/* Memory straight from the system, because malloc() may return memory that is already touched. */
 static int alloc(struct stream *s)
 {
     s->lane = aligned_alloc(LINE, (size_t)s->lanes * sizeof *s->lane);

@@ -1,5 +1,5 @@
 /* omp.atomic: each form of it, relaxed or sequentially consistent, on one variable of all threads or on one
- * of each. A repetition is one by every thread. */
+ * of each. A repetition is one operation by every thread. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
 
@@ -28,7 +28,7 @@ static const struct param atomic_params[] = {
     {0},
 };
 
-/* Slots 0 .. T-1 are the threads' targets; all of a `shared` one point to the first. */
+/* Slots 0 .. T-1 are the threads' targets. If they are `shared`, all point to the first. */
 struct targets {
     struct omp_slot *slots;
     bool shared;
@@ -40,14 +40,14 @@ static inline int64_t *target_mine(const struct omp *o)
     return &t->slots[t->shared ? 0 : omp_get_thread_num()].value;
 }
 
-/* What a loop has seen, kept where nothing else is, so that no read can be left out. For reads: the sum; of
- * captures: the sum of the old values. */
+/* The result of a loop, stored where nothing else is, so that no read can be left out. For reads it is the
+ * sum, for captures the sum of the old values. */
 static inline void seen_keep(struct omp *o, int64_t seen)
 {
     o->slots[omp_get_thread_num()].value = seen;
 }
 
-/* A loop of one form. The macro holds no control flow but the loop that all of them share. */
+/* A loop of one form. The macro holds no control flow but the loop that all forms share. */
 #define ATOMIC_LOOP(name, before, pragma, statement)                                                         \
     static void name##_loop(struct omp *o, int64_t reps)                                                     \
     {                                                                                                        \
@@ -76,8 +76,8 @@ ATOMIC_LOOP(capture_seq, , _Pragma("omp atomic capture seq_cst"), v = (*x)++)
 ATOMIC_LOOP(compare, v = 1, OMP_ATOMIC_COMPARE, *x = *x < i + 1 ? i + 1 : *x)
 ATOMIC_LOOP(compare_seq, v = 1, OMP_ATOMIC_COMPARE_SEQ, *x = *x < i + 1 ? i + 1 : *x)
 
-/* The targets hold doubles, of whole numbers, which no processor can add to at once: it compares and swaps.
- */
+/* The targets hold whole numbers as doubles. No processor can add to a double atomically, so it compares and
+ * swaps. */
 ATOMIC_LOOP(update_double, v = 1, _Pragma("omp atomic update"), *(double *)x += 1)
 ATOMIC_LOOP(update_double_seq, v = 1, _Pragma("omp atomic update seq_cst"), *(double *)x += 1)
 
@@ -109,7 +109,7 @@ static void atomic_close(struct omp *o)
     free(t);
 }
 
-/* From a target of `before`, `reps` repetitions of each of `writers` threads leave: */
+/* The result of `reps` repetitions by each of `writers` threads, from a target that holds `before`. */
 static int64_t target_after(int form, int64_t before, int64_t reps, int64_t writers)
 {
     switch (form) {
@@ -124,7 +124,7 @@ static int64_t target_after(int form, int64_t before, int64_t reps, int64_t writ
     }
 }
 
-/* Run once more from known values, and look at all that it left: the targets, and what was read from them. */
+/* Run once more from known values, and check the targets and the values read from them. */
 static int atomic_check(struct omp *o, int64_t reps)
 {
     enum { BEFORE = 7 };

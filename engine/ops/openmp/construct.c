@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Entering and leaving the region around a loop costs some us, or some ten with many threads; of so long an
- * sample that is a percent or less. */
+/* Entering and leaving the region around a loop costs some us, or some ten with many threads. In samples of
+ * this length that is a percent or less. */
 static const double INSIDE_NS = 1e6;
 
 const struct param omp_spin_params[] = {OMP_SPIN_PARAM, {0}};
@@ -32,7 +32,7 @@ static void body_spin(struct omp *o, int64_t index)
     delay_do(&o->delay);
 }
 
-/* Its threads as they are now: until they are used again, nobody else binds them. */
+/* Its threads as they are now. Their binding changes only when they are used again. */
 static void keep_lanes(const struct omp *o)
 {
     struct thread_place *lanes = calloc((size_t)o->threads, sizeof *lanes);
@@ -96,7 +96,7 @@ static int run(void *state, int64_t reps)
     return o->failed ? err_say(ERR_SYSTEM, "%s could not make a thread", o->row->name) : 0;
 }
 
-/* Has any other thread done less than what must come before this mark? */
+/* Whether another thread has done less than must come before this mark. */
 static bool somebody_is_behind(const struct omp *o, const struct omp_slot *mine)
 {
     const int64_t before = mine->count / o->share * o->share;
@@ -106,7 +106,7 @@ static bool somebody_is_behind(const struct omp *o, const struct omp_slot *mine)
     return false;
 }
 
-/* Long enough for another thread to come in, if nothing holds it, even where there is one CPU for both. */
+/* Long enough for another thread to enter if nothing prevents it, even if both have one CPU. */
 static void linger(void)
 {
     const struct timespec moment = {.tv_nsec = 1000};
@@ -140,7 +140,7 @@ static void mark(struct omp *o, int64_t index)
     omp_mark_at(o, index, thread < o->threads ? thread : 0);
 }
 
-/* How many bodies `reps` repetitions make, at least and at most, in one thread or in all together. */
+/* The number of bodies in `reps` repetitions, at least and at most, in one thread or in all together. */
 static int marks_count_check(const struct omp *o, int64_t reps)
 {
     const int64_t each = reps * o->share, all = each * o->threads;

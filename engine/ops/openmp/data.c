@@ -1,4 +1,4 @@
-/* omp.private ... omp.copyin, omp.threadprivate: what a clause does with an array, by its size. */
+/* omp.private ... omp.copyin, omp.threadprivate: a clause applied to an array, by its size. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
 
@@ -7,10 +7,10 @@
 
 static const char SIZES[] = "8,64,1Ki,16Ki,256Ki", OWN_SIZES[] = "8,64,1Ki";
 
-/* An array of threads' own lives on their stacks. */
+/* Arrays of the threads' own are on their stacks. */
 enum { MOST_BYTES = 1024 * 1024 };
 
-/* The array outside: element k is what `pattern` says. */
+/* The array outside: element k is that of `pattern`. */
 static int64_t pattern(int64_t k, int64_t turn)
 {
     return 3 * k + 7 * turn + 1;
@@ -18,8 +18,8 @@ static int64_t pattern(int64_t k, int64_t turn)
 
 struct data {
     int64_t *array;
-    int64_t *wrong; /* elements that were not right, of each thread; on lines of their own */
-    /* What stands in the construct beside the body: nothing when timed, all elements looked at when
+    int64_t *wrong; /* wrong elements that each thread found, on a line of its own */
+    /* What stands in the construct besides the body: nothing when timed, a check of all elements when
      * verified. */
     void (*look)(struct omp *o, const int64_t *array);
 };
@@ -76,7 +76,7 @@ static void data_close(struct omp *o)
     free(d);
 }
 
-/* Once more, with every thread looking at every element; what stands outside must be as it was. */
+/* Run once more, with every thread checking every element. The array outside must be unchanged. */
 static int data_check(struct omp *o, int64_t reps)
 {
     struct data *d = o->own;
@@ -94,7 +94,7 @@ static int data_check(struct omp *o, int64_t reps)
                          (long long)*d->wrong, (long long)outside);
 }
 
-/* private: each thread fills its own, which must change no other. */
+/* private: each thread fills its own array, which must change no other. */
 static void private_loop(struct omp *o, int64_t reps)
 {
     const struct data *d = o->own;
@@ -135,7 +135,7 @@ static void firstprivate_loop(struct omp *o, int64_t reps)
     looked(o, array);
 }
 
-/* lastprivate: the last iteration's array comes out; the others' are wrong on purpose. */
+/* lastprivate: the last iteration's array is copied out. Those of the others are wrong on purpose. */
 static void lastprivate_loop(struct omp *o, int64_t reps)
 {
     const struct data *d = o->own;
@@ -180,9 +180,9 @@ static void copyprivate_loop(struct omp *o, int64_t reps)
     }
 }
 
-/* threadprivate: the one kind of variable whose subject is to be at file scope; nothing is kept in them from
- * one sample to the next. The table has the sizes that there are; no larger ones, for every thread of
- * the process that is made anywhere has to clear its own, and pthread.create would show it. */
+/* threadprivate: the one construct that needs variables at file scope. They keep nothing from one sample to
+ * the next. The table has fixed sizes. There are no larger ones, because every new thread of the process must
+ * clear its own copy, which would show in pthread.create. */
 #define OWN_OF(words)                                                                                        \
     static int64_t own_##words[words];                                                                       \
     OMP_DO(omp threadprivate(own_##words))                                                                   \
@@ -223,7 +223,7 @@ static int copyin_open(struct omp *o)
     return data_open(o);
 }
 
-/* threadprivate: an access to a variable of each thread's own, found anew each time. */
+/* threadprivate: an access to a variable of each thread's own, looked up anew each time. */
 
 static int64_t own_count;
 #pragma omp threadprivate(own_count)

@@ -1,4 +1,4 @@
-/* omp.for, omp.parallel_for: iterations dealt out by each schedule. */
+/* omp.for, omp.parallel_for: iterations distributed by each schedule. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
 
@@ -30,7 +30,7 @@ static const struct param for_params[] = {
     {0},
 };
 
-/* What the schedule was outside, which `runtime` changes. */
+/* The schedule outside, which `runtime` changes. */
 struct outside {
     omp_sched_t kind;
     int chunk;
@@ -76,7 +76,7 @@ static inline int64_t chunk_of(const struct op_env *env)
     return env->params[FOR_CHUNK] > 0 ? (int64_t)env->params[FOR_CHUNK] : 1;
 }
 
-/* A loop under one schedule. The macro holds no control flow but the loops that all of them share. */
+/* A loop under one schedule. The macro holds no control flow but the loops that all schedules share. */
 #define FOR_LOOP(name, pragma)                                                                               \
     static void name##_loop(struct omp *o, int64_t reps)                                                     \
     {                                                                                                        \
@@ -122,14 +122,15 @@ static int parallel_for_open(struct omp *o)
     return 0;
 }
 
-/* Who does index k of a static schedule. */
+/* The thread that has index k under a static schedule. */
 static int64_t static_owner(const struct omp *o, int64_t k)
 {
     const int64_t chunk = (int64_t)o->env->params[FOR_CHUNK];
     return chunk > 0 ? k / chunk % o->threads : k / o->share;
 }
 
-/* How long the shortest stretch of indexes is that one thread did, but for the last, which may be a rest. */
+/* The length of the shortest stretch of indexes that one thread did. The last one is left out, because it may
+ * be a rest. */
 static int64_t shortest_stretch(const struct omp *o)
 {
     int64_t shortest = o->length, begin = 0;
@@ -141,8 +142,7 @@ static int64_t shortest_stretch(const struct omp *o)
     return shortest;
 }
 
-/* Each index once in each repetition, by the thread that a static schedule gives it to, or in chunks that are
- * not torn. */
+/* Check that each repetition had each index once: by the thread of a static schedule, or in whole chunks. */
 static int for_check(struct omp *o, int64_t reps)
 {
     const int pick = for_pick(o->env);

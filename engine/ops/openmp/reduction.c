@@ -19,7 +19,7 @@ static const struct param reduction_params[] = {
     {0},
 };
 
-/* What `user` combines: a sum, and the greatest of all. */
+/* `user` combines a sum and a maximum. */
 struct both {
     int64_t sum, most;
 };
@@ -33,7 +33,7 @@ static inline void both_add(struct both *into, struct both from)
 #pragma omp declare reduction(both : struct both : both_add(&omp_out, omp_in))                               \
     initializer(omp_priv = (struct both){0, 0})
 
-/* What a thread adds in each repetition. */
+/* The value that a thread adds in each repetition. */
 static inline int64_t mine(void)
 {
     return omp_get_thread_num() + 1;
@@ -66,7 +66,7 @@ static void scalar_for_loop(struct omp *o, int64_t reps)
     *(int64_t *)o->own = sum;
 }
 
-/* Each thread adds to the first element and to the last; the others are combined all the same. */
+/* Each thread adds to the first element and to the last. The others are combined all the same. */
 static inline void array_add(int64_t *array, int64_t length, int64_t value)
 {
     array[0] += value;
@@ -87,7 +87,7 @@ static void array_parallel_loop(struct omp *o, int64_t reps)
     }
 }
 
-/* A function, as GCC gives the stack that the threads' copies take back at the end of one, not of the
+/* A function, because GCC frees the stack of the threads' copies at the end of the function, not of the
  * construct. */
 static __attribute__((noinline)) void array_for_once(struct omp *o, int64_t *sum, int64_t length)
 {
@@ -159,7 +159,7 @@ static int result_check(int64_t found, int64_t expected, int64_t element)
                                        (long long)element, (long long)found, (long long)expected);
 }
 
-/* Every element after one more loop, from zero. */
+/* Check every element after one more loop, from zero. */
 static int reduction_check(struct omp *o, int64_t reps)
 {
     const int form = (int)o->env->params[REDUCTION_FORM];
@@ -240,7 +240,7 @@ static int scan_open(struct omp *o)
     return o->own ? 0 : err_say(ERR_NOMEM, "no memory for %lld sums", (long long)o->length);
 }
 
-/* The sums of the last repetition, which go on from those before it. */
+/* Check the sums of the last repetition, which continue those before it. */
 static int scan_check(struct omp *o, int64_t reps)
 {
     const int64_t *sums = o->own, length = o->length, before = (reps - 1) * length * (length + 1) / 2;

@@ -1,13 +1,13 @@
-/* omp.first_parallel, omp.nested, omp.cancel, omp.teams, omp.target: regions that are not the usual one. */
+/* omp.first_parallel, omp.nested, omp.cancel, omp.teams, omp.target: regions of a special kind. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* first_parallel: a process has one first region, so it cannot be repeated; but a run-time system makes the
- * team of a thread that enters its first region, too. In gcc's libgomp that is a pool of new threads, gone
- * when the thread ends; in LLVM's it is made of threads that are left over, after the first time. */
+/* first_parallel: a process has only one first region, so that cannot be repeated. But a run-time system also
+ * makes a team when any other thread enters its first region. gcc's libgomp makes a pool of new threads,
+ * which ends with the thread. LLVM's uses idle threads after the first time. */
 
 static void *fresh_thread(void *state)
 {
@@ -61,7 +61,7 @@ static int fresh_thread_verify(void *state)
     return omp_verify_with(state, REPS, mark_by_one);
 }
 
-/* nested: each thread of a team becomes the first of an inner one. */
+/* nested: each thread of a team becomes the first of an inner team. */
 
 enum { NESTED_INNER = 1 };
 
@@ -99,8 +99,7 @@ static void nested_close(struct omp *o)
     free(o->own);
 }
 
-/* Threads of an inner team mark in the slot of the outer thread, which is theirs alone while one is inside.
- */
+/* Threads of an inner team mark the outer thread's slot, which only one of them uses at a time. */
 static void mark_inner(struct omp *o, int64_t index)
 {
     const int outer = omp_get_ancestor_thread_num(1);
@@ -129,7 +128,7 @@ static const struct param cancel_params[] = {
     {0},
 };
 
-/* What must never be reached: it counts, and verification looks. */
+/* Code that must never be reached counts, and the check reads the count. */
 static inline void beyond_cancel(struct omp *o)
 {
     __atomic_fetch_add((int64_t *)o->own, 1, __ATOMIC_RELAXED);
@@ -149,7 +148,7 @@ static void cancel_parallel_loop(struct omp *o, int64_t reps)
 
 static void cancel_for_loop(struct omp *o, int64_t reps)
 {
-    enum { ROUNDS = 4 }; /* iterations that a thread would do if nobody cancelled */
+    enum { ROUNDS = 4 }; /* iterations that a thread would do without the cancel */
     for (int64_t i = 0; i < reps; ++i) {
 #pragma omp parallel num_threads(o->threads)
         {

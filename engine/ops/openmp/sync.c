@@ -1,9 +1,9 @@
-/* omp.*: regions, barriers and who may pass. What all threads do at once is a repetition; of what they do in
- * turn, each passage is one, dealt to the threads, as in EPCC's syncbench. */
+/* omp.*: regions, barriers and mutual exclusion. A repetition is what all threads do at once. If they take
+ * turns, each turn is a repetition, divided among the threads as in EPCC's syncbench. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
 
-/* reference: the bodies of a construct in every thread at once, and no construct. */
+/* reference: the bodies of a construct in every thread at once, without a construct. */
 
 enum { REFERENCE_ITERATIONS = 1, REFERENCE_DEPTH, REFERENCE_COPY };
 
@@ -31,7 +31,7 @@ static void reference_loop(struct omp *o, int64_t reps)
             o->body(o, k);
 }
 
-/* With an addition to a variable of its own, which an atomic or a reduction does as well. */
+/* With an addition to a variable of its own, as an atomic or a reduction has. */
 static void reference_update_loop(struct omp *o, int64_t reps)
 {
 #pragma omp parallel num_threads(o->threads)
@@ -96,7 +96,7 @@ static void doacross_loop(struct omp *o, int64_t reps)
     }
 }
 
-/* There are SECTIONS of them; the first, one for each thread, have a body. */
+/* There are SECTIONS sections. The first ones, one for each thread, have a body. */
 enum { SECTIONS = 16 };
 
 static inline void section_do(struct omp *o, int section)

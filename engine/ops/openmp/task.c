@@ -1,4 +1,4 @@
-/* omp.task, omp.task_*: tasks that one thread makes or all do. A repetition holds a body for each thread,
+/* omp.task, omp.task_*: tasks that one thread makes, or all. A repetition holds a body for each thread,
  * unless the row says otherwise. */
 #include "ops/families.h"
 #include "ops/openmp/construct.h"
@@ -21,7 +21,7 @@ static const struct param task_params[] = {
     {0},
 };
 
-/* The tasks of a repetition, under one clause. The macro holds no control flow but what all of them share. */
+/* The tasks of a repetition, under one clause. The macro holds no control flow but what all clauses share. */
 #define TASK_LOOPS(name, pragma)                                                                             \
     static void all_##name##_loop(struct omp *o, int64_t reps)                                               \
     {                                                                                                        \
@@ -201,7 +201,7 @@ static int taskloop_check(struct omp *o, int64_t reps)
     return 0;
 }
 
-/* tree: every thread grows a binary tree of tasks, 2^depth bodies in each. */
+/* tree: every thread creates a binary tree of tasks, with 2^depth bodies. */
 
 enum { TREE_DEPTH = 1, TREE_WORK };
 enum { WORK_LEAF, WORK_BRANCH };

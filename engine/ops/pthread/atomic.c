@@ -1,5 +1,5 @@
-/* atomic.*: operations on one word, by each of T threads: on the same word, on words of one cache line, on a
- * line each; and a line that two threads send to and fro. */
+/* atomic.*: operations on one word by each of T threads: on the same word, on words of one cache line, or on
+ * a line each; and a line that goes to and fro between two threads. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -24,8 +24,9 @@ static const struct param line_params[] = {THREADS_PARAMS, {0}};
 
 struct atomics {
     struct thread_team l;
-    size_t stride;                        /* from the word of a lane to the next one's */
-    _Alignas(LINE_PAIR) int64_t put, got; /* exchange, counted: all that lanes gave and were given */
+    size_t stride;                        /* from the word of one lane to that of the next */
+    _Alignas(LINE_PAIR) int64_t put, got; /* exchange, counted: sums of the values that lanes gave and
+                                             received */
     atomic_int_fast64_t *word;
 };
 
@@ -61,7 +62,7 @@ static void words_reset(struct thread_team *l)
     a->put = a->got = 0;
 }
 
-/* All that was added is in the words: each of them once. */
+/* All additions are in the words, each once. */
 static void sum_look(struct thread_team *l)
 {
     const struct atomics *a = (struct atomics *)l;
@@ -100,7 +101,7 @@ THREADS_INLINE cas_add(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(cas_add)
 
-/* exchange: what a lane puts in, exactly one is given, or finds it there in the end. */
+/* exchange: each value that a lane puts in is received by exactly one lane, or is there at the end. */
 THREADS_INLINE exchange(void *lanes, int lane, enum inside what)
 {
     struct atomics *a = lanes;
@@ -133,7 +134,7 @@ static void exchange_look(struct thread_team *l)
     l->wrong += a->put != a->got + left;
 }
 
-/* store: in order for all, which is what costs; the last one stays. */
+/* store: sequentially consistent, which makes it costly. The last value stays. */
 THREADS_INLINE store(void *lanes, int lane, enum inside what)
 {
     struct atomics *a = lanes;
@@ -142,7 +143,7 @@ THREADS_INLINE store(void *lanes, int lane, enum inside what)
     for (int64_t i = 0; i < a->l.reps; ++i) {
         atomic_store(word, i * threads + lane);
         delay_inside(&a->l, what);
-        if (what == INSIDE_COUNT) { /* what is there now is from a lane that stores here, and no older */
+        if (what == INSIDE_COUNT) { /* the word holds a value of a lane that stores here, and none older */
             int64_t there = atomic_load(word), from = there % threads;
             bool right = from == lane ? there / threads == i : a->stride == 0 && there / threads < a->l.reps;
             threads_saw(&a->l, lane, right);
@@ -160,7 +161,7 @@ static void store_look(struct thread_team *l)
     }
 }
 
-/* load: of a word that nobody changes. */
+/* load: a word that no thread changes. */
 THREADS_INLINE load(void *lanes, int lane, enum inside what)
 {
     struct atomics *a = lanes;
@@ -179,7 +180,7 @@ THREADS_INLINE load(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(load)
 
-/* pingpong: each lane waits for its turn and gives it back, in one word. */
+/* pingpong: each lane waits for its turn and passes it back, in one word. */
 THREADS_INLINE send_line(void *lanes, int lane, enum inside what)
 {
     struct atomics *a = lanes;

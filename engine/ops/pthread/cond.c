@@ -1,5 +1,5 @@
-/* pthread.cond*: condition variables: signalled to nobody, waited for in vain, two threads that wake each
- * other, one that wakes many. */
+/* pthread.cond*: condition variables: a signal without a waiter, a wait that times out, two threads that wake
+ * each other, one that wakes many. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -36,7 +36,7 @@ static void conds_close(struct thread_team *l)
     pthread_mutex_destroy(&c->mutex);
 }
 
-/* signal: nobody waits. */
+/* signal: no thread waits. */
 
 THREADS_INLINE signal_nobody(void *lanes, int lane, enum inside what)
 {
@@ -50,7 +50,7 @@ THREADS_INLINE signal_nobody(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(signal_nobody)
 
-/* A signal is not kept for later: a wait whose time is over ends so, although there was one before. */
+/* A signal is not kept: a wait whose time is over times out, although there was a signal before. */
 static void signal_look(struct thread_team *l)
 {
     struct conds *c = (struct conds *)l;
@@ -60,7 +60,7 @@ static void signal_look(struct thread_team *l)
     pthread_mutex_unlock(&c->mutex);
 }
 
-/* timedwait: for what was to come by 1970: into the kernel and out again. */
+/* timedwait: until a time in 1970, so into the kernel and out again. */
 
 THREADS_INLINE wait_in_vain(void *lanes, int lane, enum inside what)
 {
@@ -81,7 +81,7 @@ THREADS_INLINE wait_in_vain(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(wait_in_vain)
 
-/* A wait comes back with the mutex: nobody else can have it. */
+/* A wait returns with the mutex, so no other thread can have it. */
 static void wait_look(struct thread_team *l)
 {
     struct conds *c = (struct conds *)l;
@@ -92,7 +92,7 @@ static void wait_look(struct thread_team *l)
     pthread_mutex_unlock(&c->mutex);
 }
 
-/* pingpong: each waits for its turn and gives it to the other, who is asleep. */
+/* pingpong: each lane waits for its turn and passes it to the other, which is asleep. */
 
 THREADS_INLINE wake_other(void *lanes, int lane, enum inside what)
 {
@@ -111,8 +111,8 @@ THREADS_INLINE wake_other(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(wake_other)
 
-/* broadcast: lane 0 wakes all others, who are certainly asleep: the last to fall asleep has said so. Each
- * finds its turn by the mutex, and sleeps again. */
+/* broadcast: lane 0 wakes all others, which are certainly asleep: the last one to sleep has said so. Each
+ * takes the mutex, sees its turn, and sleeps again. */
 
 THREADS_INLINE wake_all(struct conds *c)
 {
@@ -141,7 +141,7 @@ THREADS_INLINE sleep_and_wake(struct conds *c, int lane, enum inside what)
             rc |= pthread_cond_wait(&c->cond[0], &c->mutex);
         threads_inside(&c->l, lane, what);
         if (what == INSIDE_COUNT)
-            c->l.slots[lane].wrong += c->generation != seen + 1; /* slept through one */
+            c->l.slots[lane].wrong += c->generation != seen + 1; /* missed a broadcast */
         seen = c->generation;
     }
     rc |= pthread_mutex_unlock(&c->mutex);
@@ -156,7 +156,7 @@ THREADS_INLINE broadcast(void *lanes, int lane, enum inside what)
     else
         sleep_and_wake(c, lane, what);
     if (what == INSIDE_COUNT && lane == 0)
-        c->l.slots[0].right = c->l.reps; /* broadcasts; what the others count is how they woke */
+        c->l.slots[0].right = c->l.reps; /* broadcasts; the others count how they woke */
 }
 THREADS_WORK(broadcast)
 

@@ -22,7 +22,7 @@ struct created_threads {
     struct thread_team l;
     pthread_attr_t attributes;
     sem_t said;   /* detached: by each thread; chain: by the last */
-    sem_t never;  /* cancel: what nobody says */
+    sem_t never;  /* cancel: never posted */
     int64_t left; /* chain: threads still to be made */
     pthread_t maker;
 };
@@ -68,7 +68,7 @@ static void wait_for(sem_t *sem)
         ; /* interrupted by a signal */
 }
 
-/* Is this another thread, with the stack that was asked for? */
+/* Check that this is another thread, with the stack that was asked for. */
 static void *see_stack(void *arg)
 {
     struct created_threads *t = arg;
@@ -99,7 +99,7 @@ static void threads_look(struct thread_team *l)
     l->wrong += rc != 0;
 }
 
-/* create: make a thread, wait for its end. */
+/* create: make a thread and join it. */
 
 static void *live(void *arg)
 {
@@ -125,7 +125,7 @@ static void create_join(void *lanes, int lane)
     }
 }
 
-/* create.detached: make a thread, wait until it has run. */
+/* create.detached: make a thread and wait until it has run. */
 
 static void *live_and_say(void *arg)
 {
@@ -150,7 +150,7 @@ static void create_detached(void *lanes, int lane)
     }
 }
 
-/* create.chain: each thread makes the next one and ends; the last says so. */
+/* create.chain: each thread makes the next one and ends. The last one posts. */
 
 static void *live_and_make(void *arg)
 {
@@ -179,7 +179,7 @@ static void create_chain(void *lanes, int lane)
         threads_note(&t->l, rc);
 }
 
-/* cancel: make a thread that waits for what nobody says, cancel it, wait for its end. */
+/* cancel: make a thread that waits for what is never posted, cancel it and join it. */
 
 static void clean_up(void *arg)
 {
@@ -216,7 +216,7 @@ static void create_cancel(void *lanes, int lane)
     }
 }
 
-/* testcancel: may this thread be cancelled here? Nobody wants to. */
+/* testcancel: a test for cancellation that nobody has asked for. */
 
 THREADS_INLINE test_cancel(void *lanes, int lane, enum inside what)
 {
@@ -228,7 +228,7 @@ THREADS_INLINE test_cancel(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(test_cancel)
 
-/* Cancelled while that is disabled, so that it is the test that ends this thread, or nothing. */
+/* Cancelled while that is disabled, so that only the test can end this thread. */
 static void *live_until_tested(void *arg)
 {
     struct created_threads *t = arg;

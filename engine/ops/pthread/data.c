@@ -1,4 +1,4 @@
-/* pthread.key*, pthread.tls: what each thread has for itself. */
+/* pthread.key*, pthread.tls: data of each thread's own. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -81,7 +81,7 @@ THREADS_INLINE get_value(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(get_value)
 
-/* key.create: and delete. */
+/* key.create: create and delete. */
 
 THREADS_INLINE create_delete(void *lanes, int lane, enum inside what)
 {
@@ -93,7 +93,7 @@ THREADS_INLINE create_delete(void *lanes, int lane, enum inside what)
             threads_note(&k->l, rc);
             return;
         }
-        if (what == INSIDE_COUNT) /* a key that is new has no value, and keeps one that it is given */
+        if (what == INSIDE_COUNT) /* a new key has no value, and keeps one that it is given */
             threads_saw(&k->l, lane,
                         !pthread_getspecific(key) && pthread_setspecific(key, k) == 0 &&
                             pthread_getspecific(key) == k);
@@ -104,7 +104,7 @@ THREADS_INLINE create_delete(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(create_delete)
 
-/* tls: the subject, a variable that each thread has for itself. */
+/* tls: the variable that is measured, one for each thread. */
 static _Thread_local int64_t own;
 
 THREADS_INLINE add_to_own(void *lanes, int lane, enum inside what)

@@ -35,13 +35,13 @@ struct beside {
     pthread_t thread[];
 };
 
-/* Where each lane is. */
+/* The CPU of each lane. */
 struct places {
     int count;
     int cpu[];
 };
 
-/* The CPU of a lane that is bound to one, or the one that it runs on. */
+/* The CPU that a lane is bound to, or the one that it runs on. */
 static void say_place(void *arg, int lane)
 {
     ((struct places *)arg)->cpu[lane] = sched_getcpu();
@@ -65,8 +65,8 @@ static void *busy_loop(void *arg)
     return NULL;
 }
 
-/* The CPUs that busy threads may use. A launch is bound to as many CPUs as it measures on: the process that
- * started it knows what there is besides. Where there are other ranks, those may be theirs. */
+/* The CPUs that busy threads may use. A launch is bound to as many CPUs as it measures on. The process that
+ * started it knows the others. With several ranks those may belong to other ranks. */
 static int spare_cpus(const struct op_env *env, struct pool *pool, cpu_set_t *spare)
 {
     const int lanes = env->threads;

@@ -1,4 +1,4 @@
-/* pthread.spin, pthread.rwlock: locks that are no mutex. */
+/* pthread.spin, pthread.rwlock: locks other than mutexes. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -26,7 +26,8 @@ struct locks {
     _Alignas(LINE_PAIR) pthread_spinlock_t spin;
     _Alignas(LINE_PAIR) pthread_rwlock_t rwlock;
     _Alignas(LINE_PAIR) bool reads[PATTERN];
-    _Alignas(LINE_PAIR) volatile int64_t first; /* what a writer writes, so that readers can see two halves */
+    _Alignas(LINE_PAIR) volatile int64_t first; /* written by writers, so that readers can see whether the
+                                                   halves differ */
     volatile int64_t second;
 };
 
@@ -62,7 +63,7 @@ THREADS_WORK(spin_lock)
 
 /* rwlock */
 
-/* Reads are spread as evenly as they can be: repetition i reads where i times the share passes a whole. */
+/* Reads are spread as evenly as possible: repetition i reads if i times the share passes a whole number. */
 static int rwlock_open(struct thread_team *l)
 {
     struct locks *k = (struct locks *)l;
@@ -84,7 +85,7 @@ static void rwlock_close(struct thread_team *l)
     pthread_rwlock_destroy(&((struct locks *)l)->rwlock);
 }
 
-/* Readers may be in together, with nobody who writes: the two halves are alike. */
+/* Readers may be in together, but not with a writer: the two halves are equal. */
 THREADS_INLINE read_inside(struct locks *k, int lane, enum inside what)
 {
     if (what != INSIDE_COUNT)

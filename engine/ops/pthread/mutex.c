@@ -13,7 +13,7 @@
 enum { KIND = THREADS_OWN, COUNT };
 enum { RING = 3 }; /* mutexes that two threads need to take turns */
 
-/* What tells the kinds apart. */
+/* The attributes of each kind. */
 struct kind {
     int type, robust, protocol, shared;
 };
@@ -44,7 +44,7 @@ struct mutexes {
     struct thread_team l;
     struct mutex *mutex;
     int count;
-    atomic_bool over; /* trylock.held: the holder may let go */
+    atomic_bool over; /* trylock.held: the holder may unlock */
 };
 
 static void mutexes_close(struct thread_team *l)
@@ -101,7 +101,7 @@ static int array_open(struct thread_team *l)
     return mutexes_open(l, (int)l->env->params[COUNT]);
 }
 
-/* mutex: each lane takes and leaves the one that all have. */
+/* mutex: each lane locks and unlocks the one that all share. */
 
 THREADS_INLINE lock_unlock(void *lanes, int lane, enum inside what)
 {
@@ -133,7 +133,7 @@ THREADS_INLINE lock_each(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(lock_each)
 
-/* mutex.trylock: of one that is free. */
+/* mutex.trylock: of a free mutex. */
 
 THREADS_INLINE try_unlock(void *lanes, int lane, enum inside what)
 {
@@ -149,7 +149,7 @@ THREADS_INLINE try_unlock(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(try_unlock)
 
-/* mutex.trylock.held: lane 1 has it, lane 0 tries in vain. */
+/* mutex.trylock.held: lane 1 holds it, lane 0 tries in vain. */
 
 THREADS_INLINE try_in_vain(void *lanes, int lane, enum inside what)
 {
@@ -181,11 +181,13 @@ THREADS_INLINE try_in_vain(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(try_in_vain)
 
-/* mutex.pingpong: two threads take turns by a ring of three mutexes, each unlocked by who locked it.
+/* mutex.pingpong: two threads take turns by a ring of three mutexes. Each mutex is unlocked by the thread
+ * that locked it.
  *
- * Whoever works in step s holds mutex s (all modulo 3) since its last turn, takes s - 1, which the other
- * leaves when step s - 1 is done, and leaves s when its own is done: so the other, which holds s + 1, may
- * begin step s + 1. Mutex s - 1 is kept: it is s + 2, that of this thread's next turn. */
+ * The thread that works in step s (all numbers modulo 3) has held mutex s since its last turn. It locks s -
+ * 1, which the other thread unlocks when step s - 1 is done. When its own step is done it unlocks s. The
+ * other thread, which holds s + 1, may then begin step s + 1. Mutex s - 1 is kept: it equals s + 2, that of
+ * this thread's next turn. */
 
 THREADS_INLINE hand_over(void *lanes, int lane, enum inside what)
 {

@@ -1,4 +1,4 @@
-/* pthread.switch, pthread.slice, pthread.yield, pthread.migrate: what the scheduler does with threads. */
+/* pthread.switch, pthread.slice, pthread.yield, pthread.migrate: how the scheduler treats threads. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -16,12 +16,13 @@ static const struct param slice_params[] = {THREADS_EXTRA_PARAMS, {0}};
 struct sched {
     struct thread_team l;
     _Alignas(LINE_PAIR) atomic_int turn; /* the lane that may go */
-    cpu_set_t before, cpu[2];            /* migrate: where the caller may be, and is put */
+    cpu_set_t before, cpu[2];            /* migrate: the CPUs of the caller before, and the two that it is
+                                            moved between */
 };
 
-/* switch: two threads on one CPU; each gives it to the other. The other has run when the turn is this one's
- * again: so each hand-over is a switch, however often the kernel came straight back. Not sched_yield(), which
- * a launch may have made a what-if (base/yield.h). */
+/* switch: two threads on one CPU yield it to each other. When this thread has its turn again, the other has
+ * run. So each hand-over is a switch, however often the kernel returned at once. It does not call
+ * sched_yield(), which a launch may have replaced for a what-if (base/yield.h). */
 
 THREADS_INLINE switch_over(void *lanes, int lane, enum inside what)
 {
@@ -35,8 +36,8 @@ THREADS_INLINE switch_over(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(switch_over)
 
-/* slice: the same, but nobody gives anything away: the turn is taken when the kernel has taken the CPU. What
- * a turn lasts is what a busy thread keeps a CPU for that another one wants. */
+/* slice: as switch, but no thread yields: the turn passes when the kernel takes the CPU away. The length of a
+ * turn is the time that a busy thread keeps a CPU that another one wants. */
 
 THREADS_INLINE hold_on(void *lanes, int lane, enum inside what)
 {
@@ -50,7 +51,7 @@ THREADS_INLINE hold_on(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(hold_on)
 
-/* yield: nobody wants the CPU. */
+/* yield: no other thread wants the CPU. */
 
 THREADS_INLINE yield_to_nobody(void *lanes, int lane, enum inside what)
 {
@@ -64,8 +65,8 @@ THREADS_INLINE yield_to_nobody(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(yield_to_nobody)
 
-/* migrate: the caller is put on the other CPU and back. It has the CPUs of lanes 0 and 1, without lane 1,
- * which would be in its way. */
+/* migrate: the caller is moved to the other CPU and back. It has the CPUs of lanes 0 and 1. There is no lane
+ * 1, which would be in its way. */
 
 static int migrate_open(struct thread_team *l)
 {

@@ -1,4 +1,5 @@
-/* pthread.barrier, pthread.sem*, pthread.once*, pthread.futex.pingpong: other ways to wait for each other. */
+/* pthread.barrier, pthread.sem*, pthread.once*, pthread.futex.pingpong: other ways for threads to wait for
+ * each other. */
 #define _GNU_SOURCE
 #include "ops/families.h"
 
@@ -15,7 +16,7 @@
 
 static const struct param params[] = {THREADS_PARAMS, {0}};
 
-struct sleep_line { /* a word that one lane sleeps at */
+struct sleep_line { /* a word that one lane sleeps on */
     _Alignas(LINE_PAIR) atomic_uint word;
 };
 
@@ -24,9 +25,9 @@ struct meeting {
     pthread_barrier_t barrier;
     sem_t sem[2]; /* of each lane */
     pthread_once_t once;
-    struct sleep_line futex[2];     /* of each lane: 1 where it may go */
+    struct sleep_line futex[2];     /* of each lane: 1 if it may go */
     atomic_int_fast64_t arrived[2]; /* barrier, counted: in even and odd rounds */
-    atomic_int_fast64_t last;       /* barrier, counted: how often a lane was told so */
+    atomic_int_fast64_t last;       /* barrier, counted: how often a lane was the serial thread */
 };
 
 /* barrier */
@@ -56,8 +57,8 @@ static void barrier_look(struct thread_team *l)
     l->wrong += atomic_load(&((struct meeting *)l)->last) != l->reps;
 }
 
-/* Counted, each lane says in which round it is, and sees behind the barrier that all are in it; whoever is in
- * the round after next counts elsewhere. One in each round is told that it is the last. */
+/* Counted, each lane adds itself to its round, and sees behind the barrier that all are in that round. A lane
+ * in the next round counts elsewhere. In each round one lane is the serial thread. */
 THREADS_INLINE meet(void *lanes, int lane, enum inside what)
 {
     struct meeting *m = lanes;
@@ -82,7 +83,7 @@ THREADS_INLINE meet(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(meet)
 
-/* sem: post and wait by one thread; pingpong: by two, each at its own. */
+/* sem: post and wait by one thread; pingpong: by two, each on its own semaphore. */
 
 static int sem_open_both(struct thread_team *l)
 {
@@ -138,12 +139,12 @@ THREADS_INLINE sem_hand_over(void *lanes, int lane, enum inside what)
         threads_inside(&m->l, lane, what);
         rc |= sem_post(others);
     }
-    rc |= lane == 1 ? 0 : sem_take(mine); /* the other's last */
+    rc |= lane == 1 ? 0 : sem_take(mine); /* the other lane's last post */
     threads_note(&m->l, rc != 0 ? EOVERFLOW : 0);
 }
 THREADS_WORK(sem_hand_over)
 
-/* futex.pingpong: the system call under all that blocks, without a library. */
+/* futex.pingpong: the system call under all calls that block, without a library. */
 
 THREADS_INLINE futex_hand_over(void *lanes, int lane, enum inside what)
 {
@@ -166,10 +167,9 @@ THREADS_INLINE futex_hand_over(void *lanes, int lane, enum inside what)
 }
 THREADS_WORK(futex_hand_over)
 
-/* once: what has been done already. once.first: what has not. */
+/* once: of a function that has run already. once.first: of one that has not. */
 
-/* pthread_once() brings no pointer, so this is where its function finds the state: set and read by one
- * thread. */
+/* pthread_once() passes no pointer, so its function finds the state here. One thread sets and reads it. */
 static _Thread_local struct meeting *beginner;
 
 static void begin(void)
@@ -212,7 +212,7 @@ static int once_open(struct thread_team *l)
     return pthread_once(&m->once, begin) == 0 ? 0 : err_say(ERR_SYSTEM, "pthread_once failed");
 }
 
-/* The function ran at the first call alone, in the thread that called. */
+/* Check that the function ran at the first call only, in the thread that called. */
 static void once_look(struct thread_team *l)
 {
     struct meeting *m = (struct meeting *)l;

@@ -10,7 +10,7 @@
 
 enum { CHECKED = 1000 };
 
-/* What is inside, of constructs that take so long that the call of a function is nothing. */
+/* The functions inside, for constructs so long that the call of a function does not matter. */
 static void nothing_within(struct thread_team *l, int lane)
 {
     (void)l;
@@ -101,7 +101,7 @@ static int run(void *state, int64_t reps)
     return failed ? err_say(ERR_SYSTEM, "a call of %s failed: %s", l->row->name, strerror(failed)) : 0;
 }
 
-/* The work with counts inside, then what they have come to. */
+/* Run the work with counts inside, then check the counts. */
 static int verify(void *state)
 {
     struct thread_team *l = state;
@@ -116,7 +116,7 @@ static int verify(void *state)
     l->within = count_within;
     int err = run(l, reps);
     if (!l->row->turns)
-        l->wrong = 0; /* it was nobody's turn */
+        l->wrong = 0; /* it was no thread's turn */
     if (!err && l->row->look)
         l->row->look(l);
     l->work = work;

@@ -1,14 +1,13 @@
-/* noise.*: what else a core does than what it was asked to. Each rank for itself, so a rank a core measures
- * all cores at once.
+/* noise.*: what a core does besides what it was asked to do. Each rank measures for itself, so one rank per
+ * core measures all cores at once.
  *
- * fwq, a fixed work quantum (Sottile and Minnich, CLUSTER 2004): the same work again and again. What a
- * quantum takes longer than the shortest was taken from it. ftq, a fixed time quantum (ibid.): how many units
- * of work are done in each stretch of time. Its samples are evenly spaced, so what comes with a period shows
- * in their spectrum. selfish (Beckman, Iskra, Yoshii, Coghlan, CLUSTER 2006): read the
- * clock and do nothing else; where two readings are further apart than the threshold, a detour was made.
+ * fwq, a fixed work quantum (Sottile and Minnich, CLUSTER 2004): the same work again and again. The time of a
+ * quantum beyond the shortest was lost. ftq, a fixed time quantum (ibid.): the units of work done in each
+ * stretch of time. Its samples are evenly spaced, so periodic noise shows in their spectrum. selfish
+ * (Beckman, Iskra, Yoshii, Coghlan, CLUSTER 2006): read the clock and do nothing else. Two readings further
+ * apart than the threshold mark a detour.
  *
- * The subject of the latter two is what happens between two readings of the clock, so they read it; fwq does
- * not. */
+ * ftq and selfish measure what happens between two readings of the clock, so they read it. fwq does not. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -18,7 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Detours by their lengths: shorter than this, and longer than all. */
+/* Bins of detours by length, with one below all and one above all. */
 static const int64_t bin_below_ns[] = {1000, 10000, 100000, 1000000, 10000000};
 enum { BINS = sizeof bin_below_ns / sizeof bin_below_ns[0] + 1 };
 static const char *const detour_counters[] = {"below_1us", "below_10us", "below_100us",
@@ -27,14 +26,14 @@ static const char *const detour_counters[] = {"below_1us", "below_10us", "below_
 
 struct detours {
     int64_t bins[BINS];
-    int64_t lost_ns, longest_ns; /* beyond what a reading takes */
+    int64_t lost_ns, longest_ns; /* beyond the time of a reading */
 };
 
 struct noise {
     const struct op_env *env;
     const struct clock *clock;
     int64_t steps; /* fwq: of a quantum; ftq: of a unit */
-    uint64_t x;    /* what they have come to */
+    uint64_t x;    /* the result of the steps */
     int64_t stretch_ns, threshold_ns;
     int64_t units;          /* ftq: of the last run */
     struct detours detours; /* selfish: of the last run */
@@ -109,7 +108,7 @@ static const struct param ftq_params[] = {
     {0},
 };
 static const char *const ftq_counters[] = {"units", NULL};
-static const double UNITS = 1000; /* in a quantum that nothing disturbs: what is lost is known to 0.1 % */
+static const double UNITS = 1000; /* in a quantum without noise, so that a loss is known to 0.1 % */
 
 static int ftq_setup(const struct op_env *env, void **state)
 {
@@ -171,7 +170,7 @@ static const struct param selfish_params[] = {
 
 static int selfish_setup(const struct op_env *env, void **state)
 {
-    enum { READINGS = 3 }; /* so many in a threshold, else what a reading takes now and then is a detour */
+    enum { READINGS = 3 }; /* readings in a threshold; with fewer, a slow reading could pass for a detour */
     const double reading_ns = env->clock->cost_ns + (double)env->clock->tick_ns;
     if (env->clock->sleeps)
         return err_say(ERR_UNSUPPORTED, "the clock stands still while a rank computes: there is no noise to "
@@ -226,10 +225,10 @@ static void selfish_counted(void *state, int64_t *values)
     values[BINS + 1] = n->detours.longest_ns;
 }
 
-/* A clock whose readings take 10 ns, and that makes a detour of each length, ten times the next shorter
- * one, at every hundredth. */
+/* A clock for tests. Its readings take 10 ns. Every hundredth reading adds a detour, ten times as long
+ * as the one before. */
 struct script {
-    struct clock clock; /* first: the one is the other */
+    struct clock clock; /* first: a pointer to it is a pointer to the whole */
     int64_t now, readings, detours;
 };
 enum { SCRIPT_READING_NS = 10, SCRIPT_EVERY = 100, SCRIPT_FIRST_NS = 700, SCRIPT_TIMES = 10 };
@@ -247,7 +246,8 @@ static int64_t script_read(const struct clock *clock)
     return s->now;
 }
 
-/* By that clock: one detour in each bin, and all that they took. Where planted, it leaves out the longest. */
+/* The expected answer with that clock: one detour in each bin, and their total time. Where planted, the
+ * longest is left out. */
 static int selfish_verify(void *state)
 {
     struct noise told = *(struct noise *)state;

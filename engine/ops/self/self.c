@@ -1,4 +1,4 @@
-/* self.*: the instrument weighs itself, through the same path as everything else. */
+/* self.*: the harness measures itself, in the same way as every other op. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -16,9 +16,9 @@ struct self {
     int64_t done;                 /* empty: repetitions so far */
     int64_t last;                 /* clock, spin: the last reading */
     int64_t distance, deadline;   /* spin: of the wait */
-    double grain, dither;         /* spin: of the durations that a wait can have, and a share of it */
+    double grain, dither;         /* spin: of the durations that a wait can have; a share of it */
     int64_t steps;                /* work: of a repetition */
-    uint64_t x;                   /* work: what it has come to */
+    uint64_t x;                   /* work: its result */
     void (*call)(struct self *s); /* call: what is called */
     int64_t depth;                /* chain: calls in a repetition */
 };
@@ -33,7 +33,7 @@ static int setup(const struct op_env *env, void **state)
     return 0;
 }
 
-/* empty: nothing at all, so many times. */
+/* empty: nothing at all, repeated. */
 
 static int empty_run(void *state, int64_t reps)
 {
@@ -79,13 +79,13 @@ static int clock_verify(void *state)
     return 0;
 }
 
-/* spin: a known duration, that every method must find.
+/* spin: a known duration, which every method must find.
  *
- * It reads the clock until a deadline. (A chain of multiplications would read no clock, but lasts as long as
- * the core's frequency of the moment likes: 15 % more or less within a second on a shared machine.) What it
- * takes beyond the distance of the deadline, some two readings, is gauged at setup and taken off the
- * distance. A wait is a whole number of readings, or of the clock's ticks: the distance is dithered over that
- * grain by a golden-ratio sequence, and so right on average. */
+ * It reads the clock until a deadline. (A chain of multiplications would read no clock, but its time depends
+ * on the core's current frequency: 15 % more or less within a second on a shared machine.) The time that it
+ * takes beyond the deadline, some two readings, is gauged at setup and subtracted from the distance of the
+ * deadline. A wait is a whole number of readings, or of the clock's ticks. So the distance is dithered over
+ * that grain by a golden-ratio sequence, and is right on average. */
 
 enum { SPIN_NS };
 
@@ -107,7 +107,7 @@ static int spin_run(void *state, int64_t reps)
     return 0;
 }
 
-/* Set the distance to `ns` and return how long a repetition then lasts, by the median of several batches. */
+/* Set the distance to `ns`. Return the duration of a repetition with it, the median of several batches. */
 static double spin_gauge(struct self *s, int64_t ns)
 {
     enum { BATCHES = 51, REPS = 100 };
@@ -145,8 +145,8 @@ static int spin_verify(void *state)
                          (long long)(s->deadline - s->last));
 }
 
-/* work: the work that other ops do beside their messages, alone: what it really takes. Unlike spin, it is a
- * number of steps and no duration. */
+/* work: the work that other ops do beside their messages, alone: the time that it really takes. Unlike spin,
+ * it is a number of steps and no duration. */
 
 enum { WORK_US };
 
@@ -184,10 +184,10 @@ static int work_verify(void *state)
                          (unsigned long long)s->x, (unsigned long long)expected);
 }
 
-/* call, chain: what a call of a function costs, and each one more inside it. Bodies of other ops are called,
- * and so is all that a library does. */
+/* call, chain: the cost of calling a function, and of each nested call. The bodies of other ops are called,
+ * and so is every function of a library. */
 
-/* The barrier keeps it from being moved, merged or left out; noipa would do as much, but is gcc's alone. */
+/* The barrier keeps it from being moved, merged or left out. noipa would do as much, but only gcc has it. */
 static __attribute__((noinline)) void call_nothing(struct self *s)
 {
     __asm__ volatile("" : : "r"(s) : "memory");
@@ -224,7 +224,7 @@ static int call_setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* Nothing tells whether an empty function was called; one that counts does. */
+/* An empty function leaves no trace of its calls. One that counts does. */
 static int calls_check(struct self *s, int64_t each)
 {
     const int64_t reps = 1000, before = s->done;
@@ -254,7 +254,7 @@ static const struct param chain_params[] = {
     {0},
 };
 
-/* What comes after the inner call keeps it from being a jump. */
+/* Code after the inner call keeps it from being a jump. */
 static __attribute__((noinline)) int64_t chain_call(int64_t left)
 {
     int64_t depth = left > 1 ? chain_call(left - 1) : 0;
@@ -288,7 +288,7 @@ static int chain_verify(void *state)
                                          (long long)s->depth, (long long)s->done);
 }
 
-/* fail: what an MPI library may do to its user, on purpose, so that the harness can be seen to survive it. */
+/* fail: failures that an MPI library may cause, on purpose, to show that the harness survives them. */
 
 enum { FAIL_KIND, FAIL_RANK };
 enum { FAIL_HANG = 1, FAIL_CRASH, FAIL_WRONG, FAIL_ABORT, FAIL_UNSUPPORTED };

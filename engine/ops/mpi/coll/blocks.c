@@ -1,4 +1,5 @@
-/* The blocks of a collective's buffers: how many elements each has, where it begins, and whose it is. */
+/* The blocks of a collective's buffers: how many elements each has, where it begins, and which rank it
+ * belongs to. */
 #include "ops/mpi/coll/coll.h"
 
 #include "base/err.h"
@@ -34,7 +35,7 @@ static enum blocks more(enum blocks a, enum blocks b)
     return a > b ? a : b;
 }
 
-/* How the shares of what a rank sends, or of all ranks, are drawn. */
+/* How shares are drawn for the blocks that a rank sends, or for those of all ranks. */
 struct draw {
     enum counts family;
     uint64_t seed;
@@ -48,7 +49,7 @@ static void draw_row(const struct coll *c, const struct draw *d, int rank, int p
     counts_draw(d->family, d->seed ^ hash_mix(who), parts, (size_t)parts * (size_t)c->count, share);
 }
 
-/* What rank `from` has for me. */
+/* The elements that rank `from` sends to me. */
 static size_t share_from(const struct coll *c, const struct draw *d, int from)
 {
     int parts = c->size, mine = c->rank;
@@ -126,7 +127,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Both sides and their memory. Where input stands in the other buffer, that has room for it. */
+/* Both sides and their memory. If input stands in the other buffer, that buffer has room for it. */
 int coll_plan_blocks(const struct op_env *env, struct coll *c)
 {
     const struct coll_row *row = c->row;
@@ -151,7 +152,7 @@ int coll_plan_blocks(const struct op_env *env, struct coll *c)
         return err;
     const bool all_in_place = c->in_place && row->place == PLACE_SEND;
     const size_t sent = c->send.at[c->send.count], received = c->recv.at[c->recv.count];
-    const size_t least = row->neighbours ? env->bytes : 0; /* nobody's neighbour needs a buffer too */
+    const size_t least = row->neighbours ? env->bytes : 0; /* a rank without neighbours needs a buffer too */
     const size_t sets = (size_t)c->sets;
     c->recv_bytes = all_in_place && sent > received ? sent : received ? received : least;
     c->send.stride = whole_lines(all_in_place ? 0 : sent ? sent : least);

@@ -1,4 +1,4 @@
-/* What a collective is given and what its answer must be. */
+/* The input of a collective and the answer that it must give. */
 #include "ops/mpi/coll/coll.h"
 
 #include "base/err.h"
@@ -18,8 +18,8 @@ static int peer_of(const struct coll *c, const struct side *s, int b)
     return among_all(c, s->peer ? s->peer[b] : b);
 }
 
-/* Where block b of my input stands. In place, that is where the answer will: the sum over the first block,
- * my block among all. */
+/* Where block b of my input stands. In place it stands where the answer will: the sum over the first block,
+ * my own block among those of all. */
 static char *input_block(const struct coll *c, const struct turn *t, int b)
 {
     if (!coll_sends_in_place(c, t->root))
@@ -63,7 +63,7 @@ static int check_blocks(const struct coll *c, const struct turn *t)
     const bool from_root = answer == FROM_ROOT || answer == MY_FROM_ROOT;
     const bool mine = answer == MY_FROM_ROOT || answer == MY_FROM_BLOCK;
     const int to = mine ? among_all(c, c->rank) : 0;
-    if (coll_recvs_in_place(c, t->root)) { /* it stays among what the root sends */
+    if (coll_recvs_in_place(c, t->root)) { /* it stays in the root's send buffer */
         char *block = t->out + c->send.at[c->rank];
         const size_t bytes = c->send.at[c->rank + 1] - c->send.at[c->rank];
         data_arrived(block, bytes, c->planted);
@@ -77,8 +77,8 @@ static int check_blocks(const struct coll *c, const struct turn *t)
     return err;
 }
 
-/* A repetition with whatever work goes into it. A rank that lacks some says so, and goes on with the others.
- */
+/* A repetition with its work, if it has any. A rank that did less work than it should reports it and goes on
+ * with the others. */
 static int run_once(struct coll *c, int *wrong)
 {
     overlap_mark(&c->work);
@@ -88,9 +88,9 @@ static int run_once(struct coll *c, int *wrong)
     return err;
 }
 
-/* A barrier has no data. But whoever leaves it while one rank has not come yet is heard of by that rank: each
- * tells it after leaving, and it listens for a while before it comes. That can miss a bad barrier, and never
- * blames a good one. */
+/* A barrier has no data. So each rank that leaves it sends a message to one rank that comes late. That rank
+ * listens for a while before it enters: a message then shows that the barrier let somebody pass too early.
+ * This can miss a bad barrier, but never blames a good one. */
 static int verify_barrier(struct coll *c)
 {
     enum { TAG = 2, ROUNDS = 3, LISTEN_NS = 1000000 };
@@ -110,15 +110,15 @@ static int verify_barrier(struct coll *c)
             if (r != late)
                 rc = MPI_Recv(NULL, 0, MPI_BYTE, r, TAG, c->comm, MPI_STATUS_IGNORE);
         err = err ? err : team_mpi_err(rc, "a message after the barrier");
-        if (!err && early) /* and go on, for the others will */
+        if (!err && early) /* go on, because the others will */
             wrong =
                 err_say(ERR_WRONG, "a rank left the barrier before rank %d had entered", among_all(c, late));
     }
     return err ? err : wrong;
 }
 
-/* With each root and set of buffers in turn. A wrong answer does not end it: the others go on, and would
- * wait. */
+/* With each root and each set of buffers. A wrong answer does not end the loop, because the other ranks go on
+ * and would wait. */
 int coll_verify(void *state)
 {
     struct coll *c = state;

@@ -1,6 +1,6 @@
-/* The forms of a collective: blocking, nonblocking, persistent, and the latter two with work between start
- * and completion. Each has a plain run, which does the same thing over and over, and a varied one, where a
- * repetition has a root or a time of arrival of its own. */
+/* The forms of a collective: blocking, nonblocking, persistent, and the last two with work between start and
+ * completion. Each has a plain run, whose repetitions are all alike, and a varied one, whose repetitions have
+ * different roots or times of arrival. */
 #include "ops/mpi/coll/coll.h"
 
 #include "base/err.h"
@@ -106,7 +106,7 @@ static int run_varied(void *state, int64_t reps)
 /* ---- the table --------------------------------------------------------------------------------------- */
 
 static const struct form {
-    const char *name, *base; /* made of the row's */
+    const char *name, *base; /* made from the row's */
     enum op_form form;
     int (*run)(void *state, int64_t reps);
     int (*once)(struct coll *c);
@@ -169,7 +169,7 @@ static const char *default_bytes(const struct coll_row *row, bool works)
     return !coll_sized(row) ? NULL : works ? "8,1Ki,64Ki" : coll_reduces(row) ? "8..1Mi" : "1..1Mi";
 }
 
-/* Methods without a clock take rank 0 for the root of all ranks, which come together. */
+/* Methods without a clock take rank 0 as the root of all ranks, which arrive together. */
 static enum op_flow flow_at(const struct op_env *env)
 {
     const bool usual = coll_param(env, "root", 0) == 0 && coll_param(env, "roots", 0) == 0 &&

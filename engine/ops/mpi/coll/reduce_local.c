@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct local {
-    struct reduction sum; /* of two: `in` and `inout` are the blocks of ranks 0 and 1 of it */
+    struct reduction sum; /* the reduction of two blocks: `in` is that of rank 0, `inout` that of rank 1 */
     int count;
     size_t bytes;
     char *in, *inout;
@@ -71,7 +71,7 @@ static int verify(void *state)
         return err;
     data_arrived(l->inout, l->bytes, l->planted);
     err = reduction_check(&l->sum, l->inout, count, 1, 0);
-    reduction_settle(&l->sum, l->in, count); /* or the answer of many repetitions overflows */
+    reduction_settle(&l->sum, l->in, count); /* else the answer of many repetitions overflows */
     return err;
 }
 

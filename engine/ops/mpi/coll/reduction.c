@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Small whole numbers, that all types hold exactly; `im` of complex ones. */
+/* Small whole numbers, which all types hold exactly; `im` is the imaginary part. */
 struct value {
     int64_t re, im;
 };
@@ -49,9 +49,8 @@ struct number {
 
 /* How a number of this type is written, compared and shown; and the user's operator on it.
  *
- * x -> sign * x + shift, a motion of the line, is written as the number 2 * shift + (sign < 0). Then one
- * motion after the other is a + b where a is even and a - b where it is odd: associative, not commutative,
- * and exact. */
+ * A motion of the line, x -> sign * x + shift, is written as the number 2 * shift + (sign < 0). One motion
+ * after the other is a + b if a is even and a - b if it is odd: associative, exact, not commutative. */
 #define NUMBER(name, ctype, format)                                                                          \
     static void name##_put(void *element, struct value v)                                                    \
     {                                                                                                        \
@@ -81,13 +80,13 @@ struct number {
             b[i] = (ctype)((int64_t)a[i] % 2 != 0 ? a[i] - b[i] : a[i] + b[i]);                              \
     }
 
-NUMBER(double, double, "%.17g") /* what differs in its last bit looks so, too */
+NUMBER(double, double, "%.17g") /* numbers that differ in the last bit are printed differently */
 NUMBER(float, float, "%.9g")
 NUMBER(int, int, "%d")
 NUMBER(long, long, "%ld")
 NUMBER(short, short, "%d")
 NUMBER(int8, int8_t, "%d")
-NUMBER(byte, unsigned char, "%d") /* bool as well: what is stored, whatever it is */
+NUMBER(byte, unsigned char, "%d") /* bool too: the byte that is stored */
 COMPOSED(double, double)
 COMPOSED(float, float)
 COMPOSED(int, int)
@@ -155,7 +154,7 @@ MPI_Datatype reduction_type(const char *word, size_t *size)
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
 
-/* Three at most eight times over all ranks, and signs: so a product stays small. */
+/* At most eight factors of three over all ranks, and signs, so that a product stays small. */
 static int64_t factor(const struct reduction *r, int rank, size_t i, uint64_t random)
 {
     enum { THREES = 8 };
@@ -296,7 +295,7 @@ bool reduction_repeats(const struct reduction *r, int64_t times)
     return r->which != PROD && r->which != USER;
 }
 
-/* All but sums: once more is as once, or as twice. */
+/* For all operators but sums, a repetition gives the answer of one or of two. */
 static struct value combine_times(int which, struct value a, struct value b, int64_t times)
 {
     if (which == SUM)

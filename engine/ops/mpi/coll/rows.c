@@ -1,5 +1,5 @@
-/* mpi.*, all ranks together: each collective in its blocking, nonblocking and persistent form, and
- * mpi.overlap.*: the latter two with work between start and completion.
+/* mpi.*, all ranks together: each collective in its blocking, nonblocking and persistent form. mpi.overlap.*:
+ * the last two with work between start and completion.
  *
  * To add one: a row in rows.h. */
 #include "ops/families.h"

@@ -1,6 +1,6 @@
-/* What the parameters ask for, worked out before anything is communicated: the group, the elements, the
- * blocks (blocks.c), the roots and the delays of a collective. Then the memory; and last, if all
- * ranks have it, what takes messages: communicators and persistent requests. */
+/* What the parameters ask for: first what needs no communication, which is the group, the elements, the
+ * blocks (blocks.c), the roots and the delays of a collective. Then the memory. Last, if all ranks have it,
+ * what needs messages: communicators and persistent requests. */
 #include "ops/mpi/coll/coll.h"
 
 #include "base/delay_until.h"
@@ -15,7 +15,7 @@
 
 enum { SPLIT_BLOCK, SPLIT_CYCLIC };
 enum { TOGETHER, LATE, RAMP, RAMP_DOWN, RANDOM, REPLAYED };
-enum { RANDOM_DELAYS = 64 }; /* then they come again */
+enum { RANDOM_DELAYS = 64 }; /* after these they repeat */
 
 const char *const coll_no_yes[3] = {"no", "yes", NULL};
 const char *const coll_roots[3] = {"fixed", "rotate", NULL};
@@ -93,7 +93,7 @@ static int plan_elements(const struct op_env *env, struct coll *c)
     return err ? err : num_to_int(env->bytes / c->element, &c->count);
 }
 
-/* Dims as even as MPI_Dims_create makes them, which talks to nobody. */
+/* Dimensions as even as those of MPI_Dims_create, which does not communicate. */
 static int graph_open(const struct op_env *env, int ranks, struct graph *g)
 {
     *g = (struct graph){.topology = (enum topology)(int)coll_param(env, "topology", 0),
@@ -183,7 +183,8 @@ static void take_turn_and_arrive(struct coll *c)
     arrive(c);
 }
 
-/* When this rank comes to repetition k: at random, but one rank of each group after the whole delay. */
+/* When this rank arrives at repetition k: at a random time, but one rank of each group after the whole
+ * delay. */
 static double random_arrival(const struct coll *c, uint64_t seed, int k)
 {
     const uint64_t draw = hash_mix(hash_mix(seed ^ hash_mix((uint64_t)c->first)) + (uint64_t)k);
@@ -235,7 +236,7 @@ static int plan_arrival(const struct op_env *env, struct coll *c)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-/* Whatever one rank alone can fail at. */
+/* All steps that can fail on one rank alone. */
 static int plan(const struct op_env *env, struct coll *c)
 {
     int err = plan_group(env, c);
@@ -251,7 +252,7 @@ static int plan(const struct op_env *env, struct coll *c)
     return err;
 }
 
-/* In place of c->comm: a communicator made from it, or of ours. */
+/* Replace c->comm by a communicator made from it, or from ours. */
 static void replace_comm(struct coll *c, MPI_Comm comm)
 {
     if (c->own_comm)
@@ -260,7 +261,7 @@ static void replace_comm(struct coll *c, MPI_Comm comm)
     c->own_comm = true;
 }
 
-/* What takes messages. */
+/* All steps that need messages. */
 static int connect(const struct op_env *env, bool persistent, struct coll *c)
 {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -303,7 +304,7 @@ int coll_setup(const struct op_env *env, bool persistent, bool works, struct col
     if (!err && works)
         err = overlap_open(env, 1, c->request, &c->work);
     if (persistent || row->neighbours || coll_param(env, "groups", 1) > 1) {
-        int64_t worst = err; /* one that has failed must not be waited for */
+        int64_t worst = err; /* the others must not wait for a rank that has failed */
         int failed = team_max(env->team, &worst);
         err = failed ? failed : err || worst ? err : connect(env, persistent, c);
     }
@@ -347,8 +348,8 @@ void coll_teardown(void *state)
     free(c);
 }
 
-/* The larger of the root's two buffers, in the largest group: what NCCL's tests call the size of a
- * collective. For neighbours: of rank 0's. */
+/* The larger of the root's two buffers, in the largest group, as NCCL's tests define the size of a
+ * collective. For neighbours: those of rank 0. */
 double coll_moved(const struct op_env *env)
 {
     const struct coll_row *row = env->op->row;

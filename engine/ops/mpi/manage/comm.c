@@ -1,6 +1,5 @@
-/* mpi.comm_*, mpi.session: a communicator is made and freed again. The free is in the timed region, for
- * without it a library runs out of communicators after some thousands; what the two halves take is not told
- * apart. */
+/* mpi.comm_*, mpi.session: a communicator is made and freed. The time includes the free, because without it a
+ * library runs out of communicators after some thousands. The two halves are not timed apart. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -37,23 +36,23 @@ struct maker;
 struct comm_row {
     int (*make)(struct maker *m, MPI_Comm *comm);
     int (*unmake)(struct maker *m, MPI_Comm *comm);
-    bool anybody; /* only the library knows who is in it, and in which order */
-    bool alone;   /* no communicator comes of it: each rank for itself */
+    bool anybody; /* only the library knows the members and their order */
+    bool alone;   /* makes no communicator: each rank for itself */
 };
 
 struct maker {
     const struct comm_row *row;
     MPI_Comm comm;
-    MPI_Group group; /* of the members, where they are named */
+    MPI_Group group; /* of the members, if they are given */
     MPI_Session session;
     int rank, size, color, key, groups;
     bool reversed, member;
-    int count;      /* of members of this rank's new communicator */
-    int *of_member; /* their ranks in `comm`, as the new communicator has them */
+    int count;      /* members of this rank's new communicator */
+    int *of_member; /* their ranks in `comm`, in the order of the new communicator */
     bool planted;
 };
 
-/* Making and freeing, a pair for each way. */
+/* Make and free a communicator: a pair of functions for each way. */
 
 static int dup_all(struct maker *m, MPI_Comm *comm)
 {
@@ -84,7 +83,7 @@ static int create(struct maker *m, MPI_Comm *comm)
 
 static int create_group(struct maker *m, MPI_Comm *comm)
 {
-    *comm = MPI_COMM_NULL; /* those who are not in the group do not even call */
+    *comm = MPI_COMM_NULL; /* ranks outside the group do not call at all */
     return m->member ? MPI_Comm_create_group(m->comm, m->group, TAG_CREATE, comm) : MPI_SUCCESS;
 }
 
@@ -137,7 +136,7 @@ static void teardown(void *state)
     free(m);
 }
 
-/* For this rank's new communicator: who will be in it, in which order. */
+/* The members of this rank's new communicator, and their order. */
 static void name_members(struct maker *m, bool half)
 {
     int last = half ? (m->size + 1) / 2 : m->size;
@@ -206,8 +205,8 @@ static int run(void *state, int64_t reps)
     return team_mpi_err(rc, "making or freeing a communicator");
 }
 
-/* Are those in the new communicator who should be? The answer comes through a collective of its own. On
- * success who[i] is the rank of its i-th member, and `mine` this one's. */
+/* Check the members of the new communicator by a collective in it. On success who[i] is the rank of its i-th
+ * member, and `mine` this rank's. */
 static int check_members(const struct maker *m, MPI_Comm comm, int *who, int *mine, int *count)
 {
     int rc = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -226,8 +225,8 @@ static int check_members(const struct maker *m, MPI_Comm comm, int *who, int *mi
     return team_mpi_err(rc, "a call on the new communicator");
 }
 
-/* A message to the right in the old communicator, one in the new, received in the other order: a library that
- * confuses the two delivers the wrong one first. */
+/* Send a message to the right in the old communicator and one in the new; receive them in the other order. A
+ * library that confuses the two delivers the wrong one first. */
 static int check_context(const struct maker *m, MPI_Comm comm, const int *who, int mine, int count)
 {
     enum { BYTES = 64, OLD, NEW };

@@ -1,7 +1,8 @@
-/* mpi.spawn, mpi.connect: processes that come together after they have begun (MPI 4.1, chapter 11). All ranks
- * start others and let go of them; or one half of them opens a door for the other, and both go apart again.
+/* mpi.spawn, mpi.connect: processes that are joined while they run (MPI 4.1, chapter 11). All ranks start
+ * others and disconnect from them; or one half of the ranks opens a port for the other half, and both
+ * disconnect again.
  *
- * What is spawned is this engine, which does nothing but begin and end (mpi_spawned). */
+ * The spawned program is this engine, which only begins and ends (mpi_spawned). */
 #define _GNU_SOURCE
 #include "ops/mpi/manage/dynamic.h"
 
@@ -36,11 +37,11 @@ struct dynamic_row {
 
 struct dynamic {
     const struct dynamic_row *row;
-    MPI_Comm comm, half; /* of all; of those who are on this side */
+    MPI_Comm comm, half; /* of all; of the ranks on this side */
     MPI_Info info;
     int rank, size;
-    int there, first; /* how many the others are, and which rank to the data their first one is */
-    bool greets;      /* messages are sent to see who has come */
+    int there, first; /* number of ranks on the other side; number of the first of them in the data */
+    bool greets;      /* messages are sent to check who is connected */
     char port[MPI_MAX_PORT_NAME], path[PATH_MAX];
     bool opened, planted;
 };
@@ -58,8 +59,8 @@ static int shake_hands(struct dynamic *d, MPI_Comm *others)
                                  : MPI_Comm_connect(d->port, MPI_INFO_NULL, 0, d->half, others);
 }
 
-/* Hydra ends in an assertion when ranks spawn others that it has bound, or was told not to bind (MPICH 4.0
- * and 5.0): is this MPICH, and bound to less than what started it? */
+/* Whether this is MPICH, bound to fewer CPUs than its launcher. Hydra of MPICH 4.0 and 5.0 ends in an
+ * assertion when ranks that it has bound, or was asked not to bind, spawn others. */
 static bool is_bound_by_hydra(void)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -71,7 +72,7 @@ static bool is_bound_by_hydra(void)
            sched_getaffinity(getppid(), sizeof parents, &parents) == 0 && !CPU_EQUAL(&mine, &parents);
 }
 
-/* Children share the ranks' cores: Open MPI is told so by words that others do not heed. */
+/* Children share the ranks' cores. These keys say so to Open MPI; other libraries ignore them. */
 static int find_engine(struct dynamic *d)
 {
     if (is_bound_by_hydra())
@@ -101,8 +102,7 @@ static int open_port(struct dynamic *d)
         opened = MPI_Open_port(MPI_INFO_NULL, d->port);
         d->opened = opened == MPI_SUCCESS;
     }
-    if (rc ==
-        MPI_SUCCESS) /* also where there is no port, for the others wait for it; they have an empty name */
+    if (rc == MPI_SUCCESS) /* even without a port, because the others wait for it; they get an empty name */
         rc = MPI_Bcast(d->port, sizeof d->port, MPI_CHAR, 0, d->comm);
     if (opened != MPI_SUCCESS)
         return team_mpi_err(opened, "MPI_Open_port");
@@ -111,8 +111,8 @@ static int open_port(struct dynamic *d)
     return team_mpi_err(rc, "MPI_Comm_split or MPI_Bcast");
 }
 
-/* There is nothing to make fresh, but it lasts as long as what has: a launch should have tens of it and not
- * hundreds. */
+/* Nothing has to be renewed, but this takes as long as ops that do renew something. A launch should have tens
+ * of it and not hundreds. */
 static int prepare(void *state)
 {
     (void)state;
@@ -132,7 +132,8 @@ static int run(void *state, int64_t reps)
     return team_mpi_err(rc, d->row->call);
 }
 
-/* A message to each of the others and one from each; the first of them is rank `from` to the data. */
+/* Send a message to each rank of the other side and receive one from each. The first of them is rank `from`
+ * in the data. */
 static int greet(struct dynamic *d, MPI_Comm others, int from)
 {
     char out[BYTES], in[BYTES];
@@ -154,7 +155,7 @@ static int greet(struct dynamic *d, MPI_Comm others, int from)
     return err;
 }
 
-/* The other side of it in a child: who received something wrong answers with nothing that is right. */
+/* The child's side of the check. A child that received something wrong sends wrong data back. */
 static void answer(MPI_Comm parents, int rank, int there)
 {
     char out[BYTES], in[BYTES];

@@ -1,5 +1,5 @@
-/* mpi.request, mpi.group, mpi.wtime: calls that each rank makes for itself. mpi.wtime reads a clock, for this
- * clock is its subject. */
+/* mpi.request, mpi.group, mpi.wtime: calls that each rank makes for itself. mpi.wtime reads a clock because
+ * that is what it measures. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -65,7 +65,7 @@ static int setup(const struct op_env *env, void **state)
     return 0;
 }
 
-/* request: a persistent request to itself, made and freed. */
+/* request: make and free a persistent request to the rank itself. */
 
 static int request_run(void *state, int64_t reps)
 {
@@ -80,7 +80,7 @@ static int request_run(void *state, int64_t reps)
     return team_mpi_err(rc, "MPI_Send_init, MPI_Recv_init or MPI_Request_free");
 }
 
-/* A request that is made really carries a message. */
+/* Check that the request carries a message. */
 static int request_verify(void *state)
 {
     struct local *l = state;
@@ -104,7 +104,7 @@ static int request_verify(void *state)
     return err ? err : data_check(l->recv, BYTES, l->rank, l->rank, 0);
 }
 
-/* group: every second rank, from the last one down. */
+/* group: every second rank, in descending order. */
 
 static int group_setup(const struct op_env *env, void **state)
 {
@@ -150,7 +150,7 @@ static int group_verify(void *state)
         int rank = MPI_UNDEFINED;
         err =
             team_mpi_err(MPI_Group_translate_ranks(group, 1, &i, l->all, &rank), "MPI_Group_translate_ranks");
-        data_arrived(&rank, 1, l->planted); /* the lowest byte: a neighbour */
+        data_arrived(&rank, 1, l->planted); /* the lowest byte: a neighbouring value */
         if (!err && rank != l->members[i])
             err =
                 err_say(ERR_WRONG, "member %d of the group is rank %d, should be %d", i, rank, l->members[i]);
@@ -170,7 +170,7 @@ static int wtime_run(void *state, int64_t reps)
     return 0;
 }
 
-/* It never goes back, not even by less than its tick. */
+/* The clock never goes back, not even by less than its tick. */
 static int wtime_verify(void *state)
 {
     enum { READINGS = 10000 };

@@ -1,4 +1,4 @@
-/* mpi.win_*: a window of memory is made and freed again; the free is in the timed region. */
+/* mpi.win_*: make and free a window of memory. The time includes the free. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -12,7 +12,7 @@ struct made_window;
 
 struct win_row {
     int (*make)(struct made_window *w, MPI_Win *win);
-    bool own_memory; /* the user's, not the library's */
+    bool own_memory; /* the caller's memory, not the library's */
 };
 
 struct made_window {
@@ -20,7 +20,7 @@ struct made_window {
     MPI_Comm comm;
     int rank, size, count;
     MPI_Aint bytes;
-    char *memory; /* what the latest window is over */
+    char *memory; /* the memory of the latest window */
     char *mine, *source;
     bool planted;
 };
@@ -81,7 +81,7 @@ static int run(void *state, int64_t reps)
     return team_mpi_err(rc, "making or freeing a window");
 }
 
-/* Every rank puts all that fits into the window of the rank to its right. */
+/* Every rank puts data that fill the window of the rank to its right. */
 static int put_right(const struct made_window *w, MPI_Win win)
 {
     int rc = MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);

@@ -1,7 +1,7 @@
-/* mpi.halo.*: all ranks exchange the rims of their blocks with their neighbours in a grid, as a stencil needs
- * it.
+/* mpi.halo.*: all ranks exchange the edges of their blocks with their neighbours in a grid, as a stencil
+ * does.
  *
- * To add a geometry: a row. How the messages go is a matter of mpi_exchange. */
+ * To add a geometry: a row. mpi_exchange sends the messages. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -58,11 +58,11 @@ struct halo {
     struct exchange_link links[GRID_STEPS];
     int count, rank;
     char *send, *recv;
-    size_t sent, received; /* bytes up to the end of the last message in the two */
+    size_t sent, received; /* bytes up to the end of the last message in each buffer */
     bool planted;
 };
 
-/* The grid that the parameters ask for, or the nearest to a cube. */
+/* The grid that the parameters ask for, or the one nearest to a cube. */
 static int read_grid(const struct op_env *env, struct grid *grid)
 {
     const struct row *row = env->op->row;
@@ -101,7 +101,7 @@ static struct grid_block read_block(const struct op_env *env)
                                .depth = (size_t)env->params[DEPTH]};
 }
 
-/* Link i: what goes out in direction i, and what comes in from the rank that I am in direction i of. */
+/* Link i: the message sent in direction i, and the message from the rank that sends to me in direction i. */
 static int lay_links(const struct op_env *env, const struct grid *grid, struct halo *h)
 {
     int steps[GRID_STEPS][GRID_DIMS];
@@ -202,7 +202,7 @@ static int run(void *state, int64_t reps)
     return exchange_run(((struct halo *)state)->exchange, reps);
 }
 
-/* What tells the messages to a rank apart. */
+/* A number for data_fill() that differs for each message to a rank. */
 static int key(int to, int link)
 {
     return (int)(hash_mix((uint64_t)to << 32 ^ (uint64_t)link) & INT_MAX);
@@ -232,8 +232,8 @@ static int start_and_finish(struct exchange *exchange)
     return err ? err : exchange_finish(exchange);
 }
 
-/* A whole exchange, and one in two halves: both, even if the first was wrong, for others wait for the second.
- */
+/* Check a whole exchange, then one in two halves. Do both even if the first was wrong, because other ranks
+ * wait for the second. */
 static int verify(void *state)
 {
     struct halo *h = state;
@@ -247,7 +247,7 @@ static int verify(void *state)
     return err ? err : wrong ? wrong : check(h);
 }
 
-/* What the rank with the most neighbours sends. */
+/* The bytes that the rank with the most neighbours sends. */
 static double moved(const struct op_env *env)
 {
     struct grid grid;

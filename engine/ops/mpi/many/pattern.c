@@ -1,6 +1,7 @@
-/* mpi.pattern.*: many ranks talk at once. Who talks to whom is a layout, what they say a kind of traffic.
+/* mpi.pattern.*: many ranks communicate at once. A layout says which ranks do so with each other, a kind of
+ * traffic says how.
  *
- * To add one: a row of `layouts` and one here. */
+ * To add one: a row of `layouts` and a row here. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The first three are those of all; then what a layout asks for. */
+/* The first three belong to all patterns; then come those of a layout. */
 enum {
     KIND,
     WINDOW,
@@ -39,7 +40,7 @@ enum {
                  64, 1, 65536},                                                                              \
      [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache", 1, 1, 65536},        \
      __VA_ARGS__}
-/* A number that is bounded by that of the ranks, which the row does not know. */
+/* A number that the number of ranks limits, which the row does not know. */
 #define OF_RANKS(word, text, usual, lowest, values)                                                          \
     {.name = word,                                                                                           \
      .unit = "",                                                                                             \
@@ -50,7 +51,7 @@ enum {
      .all = values}
 #define LAST_PARAMS OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}
 
-/* As whole numbers in a double. */
+/* Whole numbers, held in doubles. */
 #define LARGEST_SEED 9007199254740991.0
 
 static const struct param plain[] = PARAMS(TRAFFIC_PINGPONG, LAST_PARAMS);
@@ -101,7 +102,7 @@ static void teardown(void *state)
     free(p);
 }
 
-/* A number that names a rank, or a distance between ranks, has to be below their number. */
+/* A number that names a rank, or a distance between ranks, must be less than the number of ranks. */
 static int whole_below(const struct op_env *env, int index, int64_t *value)
 {
     const char *name = env->op->params[index].name;

@@ -9,15 +9,15 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A call may go each way between two ranks: what goes there and what comes back is told apart by the tag. The
- * first is that of all point-to-point ops. */
+/* A call may go both ways between two ranks: then the tag distinguishes the two. The first tag is that of all
+ * point-to-point ops. */
 enum { TAG_THERE = 1, TAG_BACK };
 
-/* What the kinds are made of. */
+/* The properties of each kind of traffic. */
 static const struct {
-    bool windowed; /* as many messages as the window has, instead of one */
-    bool at_once;  /* what goes back does not wait for what comes */
-    bool answered; /* what goes back is an empty message */
+    bool windowed; /* a window of messages instead of one */
+    bool at_once;  /* messages back do not wait for those that arrive */
+    bool answered; /* the message back is empty */
 } kinds[TRAFFIC_KINDS] = {
     [TRAFFIC_PINGPONG] = {0},
     [TRAFFIC_SEND] = {.answered = true},
@@ -34,7 +34,7 @@ struct message {
     int count, peer, tag;
 };
 
-/* Messages that are under way at once, all complete before the next phase. */
+/* Messages in flight at once, all complete before the next phase. */
 struct traffic_phase {
     struct message *recv, *send;
     int recvs, sends;
@@ -43,21 +43,21 @@ struct traffic_phase {
 /* The buffers of one direction: `buffers` for each peer, one after the other. */
 struct slab {
     char *data;
-    int *peers, *tags; /* whose each group of buffers is, and under which tag */
+    int *peers, *tags; /* the peer and the tag of each group of buffers */
     int groups;
 };
 
 struct traffic {
     MPI_Comm comm;
     int rank, buffers, window;
-    size_t bytes, stride; /* of a buffer, whole cache lines */
+    size_t bytes, stride; /* of a buffer, rounded up to whole cache lines */
     struct slab out, in;
-    struct traffic_phase phases[2]; /* what is at once has but one */
+    struct traffic_phase phases[2]; /* traffic that goes both ways at once has only one */
     MPI_Request *requests;
-    struct message single[2]; /* of a rank with one call: the message there and the one back */
+    struct message single[2]; /* for a rank with one call: the message there and the one back */
     int (*run)(struct traffic *t, int64_t reps);
-    int generation; /* of the data: that of one check is not that of another */
-    bool came;      /* something, since what came was poisoned */
+    int generation; /* number of the check, which the data depend on */
+    bool came;      /* a message has arrived since the receive buffers were poisoned */
 };
 
 double traffic_moved(enum traffic_kind kind, size_t bytes, int window)
@@ -172,7 +172,7 @@ void traffic_close(struct traffic *t)
     free(t);
 }
 
-/* Room for `most` messages each way in a phase. */
+/* Room for `most` messages in each direction of a phase. */
 static int phase_alloc(struct traffic_phase *p, size_t most)
 {
     p->recv = calloc(most, sizeof *p->recv);
@@ -183,7 +183,7 @@ static int phase_alloc(struct traffic_phase *p, size_t most)
                          2 * most * sizeof *p->recv);
 }
 
-/* All memory; `ends` are the calls that this rank has a part in. */
+/* Allocate all memory. `ends` are the calls that this rank takes part in. */
 static int reserve(struct traffic *t, struct buffers *store, size_t ends)
 {
     struct slab *const slabs[] = {&t->out, &t->in};
@@ -216,7 +216,7 @@ static char *buffer_of(const struct traffic *t, const struct slab *slab, int gro
     return slab->data ? slab->data + ((size_t)group * (size_t)t->buffers + (size_t)b) * t->stride : NULL;
 }
 
-/* One way of a call: the messages of a window, or an empty one. */
+/* One direction of a call: the messages of a window, or an empty message. */
 static void add_messages(struct traffic *t, struct traffic_phase *p, bool is_send, int peer, int tag,
                          bool empty, int window)
 {
@@ -288,7 +288,7 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
     return 0;
 }
 
-/* What tells the messages of a rank apart, for data_fill(). */
+/* A number for data_fill() that differs for each message of a rank. */
 static int key(const struct traffic *t, int to, int tag, int b)
 {
     const uint64_t time = hash_mix((uint64_t)t->generation);

@@ -1,10 +1,10 @@
-/* mpi.pattern.victim: the ping-pong of ranks 0 and 1 while all others load the network, as GPCNeT has it
- * (Chunduri et al., SC 2019). What stands for the op is rank 0's duration, as in mpi.pingpong.
+/* mpi.pattern.victim: the ping-pong of ranks 0 and 1 while all other ranks load the network, as in GPCNeT
+ * (Chunduri et al., SC 2019). The op's duration is that of rank 0, as in mpi.pingpong.
  *
  * The aggressors go on until they are told to stop, so that there is traffic from the first message to the
- * last: when the victims are done, rank 1 writes to the leader of the aggressors. They ask each other whether
- * that has come after every few rounds of traffic, along a binomial tree. What they still do then falls into
- * no duration that is reported. */
+ * last. When the victims are done, rank 1 sends a message to the leader of the aggressors. After every few
+ * rounds of traffic the leader says along a binomial tree whether it has arrived. The traffic after that is
+ * in no duration that is reported. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -18,23 +18,23 @@
 
 enum { VICTIMS = 2, LEADER = VICTIMS };
 
-/* Ping-pongs in a repetition, so many that the first of them, before the traffic has built up, weigh little.
- */
+/* Ping-pongs in a repetition: so many that the first ones, before the traffic has built up, have little
+ * weight. */
 enum { PINGPONGS = 100 };
 
-/* For messages that are timed one by one, after how many rank 1 says that the aggressors may go on to the
- * next. Odd ones are its own: it says so when it has sent one, which is in no interval that is measured. */
+/* Messages that are timed one by one, until rank 1 lets the aggressors go on to the next group. Odd messages
+ * are those of rank 1: it does so after sending one, outside all measured intervals. */
 enum { GROUP = 16 };
 
-/* Rounds of traffic between two questions. */
+/* Rounds of traffic between two checks for the end. */
 enum { ROUNDS = 8 };
 
-/* The first is that of all point-to-point ops; those of the traffic are among other ranks. */
+/* The first tag is that of all point-to-point ops. Those of the traffic are between other ranks. */
 enum { TAG = 1, TAG_STOP = 3, TAG_STOPS };
 
 enum { LOAD, LOAD_BYTES, LOAD_WINDOW };
 
-/* What the aggressors do. The first of them is rank 0 of their layout. */
+/* The aggressors' traffic. The first of them is rank 0 of their layout. */
 enum { ALL_TO_ALL, BISECTION, FAN_IN, QUIET };
 static const char *const words[] = {"all", "bisection", "fan_in", "none", NULL};
 static const enum layout_kind layout_of[] = {
@@ -59,7 +59,7 @@ struct victim {
     size_t bytes;
     char *send, *recv;
     struct traffic *traffic; /* of an aggressor; NULL: none */
-    int64_t stops;           /* of an aggressor: received and not yet acted upon */
+    int64_t stops;           /* of an aggressor: received but not yet used */
     bool planted;
     int (*run)(struct victim *v, int64_t pingpongs);
 };
@@ -107,7 +107,7 @@ static int pong(struct victim *v, int64_t pingpongs)
 
 /* ---- the aggressors ------------------------------------------------------------------------------------ */
 
-/* The leader: take what rank 1 has written by now; at least one where `wait`. */
+/* The leader: receive what rank 1 has sent so far, and at least one message if `wait`. */
 static int hear_stops(struct victim *v, bool wait)
 {
     int there = 1, rc = MPI_SUCCESS;
@@ -122,7 +122,7 @@ static int hear_stops(struct victim *v, bool wait)
     return rc;
 }
 
-/* The leader's number of stops to all aggressors, by a binomial tree. */
+/* Pass the leader's number of stops to all aggressors, by a binomial tree. */
 static int tell_stops(struct victim *v)
 {
     int me = v->rank - LEADER, size = v->size - VICTIMS, lowest = 1, rc = MPI_SUCCESS;
@@ -137,8 +137,8 @@ static int tell_stops(struct victim *v)
     return rc;
 }
 
-/* Traffic until there is a stop. Several may have come at once, if the victims were quicker; then the next
- * calls find one at once, on all aggressors alike. */
+/* Send traffic until there is a stop. Several stops may have come at once, if the victims were faster. Then
+ * the next calls find one at once, on all aggressors alike. */
 static int aggress(struct victim *v, int64_t pingpongs)
 {
     (void)pingpongs;
@@ -230,7 +230,7 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* The victims' last messages, and the aggressors' last round. */
+/* Check the victims' last messages and the aggressors' last round. */
 static int verify(void *state)
 {
     struct victim *v = state;
@@ -247,7 +247,7 @@ static int verify(void *state)
     return data_check(v->recv, v->bytes, 1 - v->rank, v->rank, 0);
 }
 
-/* What the victims send. */
+/* The bytes that the victims send. */
 static double moved(const struct op_env *env)
 {
     return 2.0 * PINGPONGS * (double)env->bytes;

@@ -1,4 +1,4 @@
-/* mpi.mock.*: what compositions have aside, and their ops. To add one: a row in rows.h, and its call. */
+/* mpi.mock.*: scratch buffers of compositions, and their ops. To add one: a row in rows.h, and its call. */
 #include "ops/mpi/mock/mock.h"
 
 #include "base/buffers.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* ---- room aside -------------------------------------------------------------------------------------- */
+/* ---- scratch buffers --------------------------------------------------------------------------------- */
 
 static int take_room(const struct op_env *env, const struct coll *c, enum coll_room room, char **data,
                      size_t *bytes)
@@ -88,7 +88,7 @@ COLL_PARAMS(sum_params, COLL_REDUCED, COLL_SEED, COLL_BUFFERS);
 COLL_PARAMS(irregular_sum_params, COLL_REDUCED, COLL_COUNTS, COLL_BUFFERS);
 COLL_PARAMS(rooted_sum_params, COLL_ROOTED, COLL_REDUCED, COLL_SEED, COLL_BUFFERS);
 
-/* What each has of the collective that it stands for: the blocks, and so the check of the answer. */
+/* Each takes the blocks from the collective that it replaces, and with them the check of the answer. */
 #define AS_BARRIER .flow = FLOW_ALL, .params = barrier_params
 #define AS_BCAST                                                                                             \
     .answer = FROM_ROOT, .flow = FLOW_OUT, .params = rooted_params, .send_root = ONE, .recv_other = ONE

@@ -1,7 +1,7 @@
-/* Compositions of what moves data. */
+/* Compositions of collectives that move data. */
 #include "ops/mpi/mock/mock.h"
 
-enum { TAG = 3 }; /* of the messages of a composition */
+enum { TAG = 3 }; /* tag of the messages of a composition */
 
 /* ---- barrier ----------------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ int mock_bcast_by_halves(const struct coll *c)
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
 
-/* Block b of a side to or from a rank; the next place for a request. */
+/* Block b of a side to or from a rank, and the next free request. */
 static int send_block(const struct coll *c, int b, int to, MPI_Request *request)
 {
     return MPI_Isend(c->turn.out + c->send.at[b], c->send.counts[b], c->type, to, TAG, c->comm, request);
@@ -86,7 +86,7 @@ static int recv_block(const struct coll *c, int b, int from, MPI_Request *reques
     return MPI_Irecv(c->turn.in + c->recv.at[b], c->recv.counts[b], c->type, from, TAG, c->comm, request);
 }
 
-/* My block of what I send, straight to that of what I receive. */
+/* Copy my own block from the send buffer to the receive buffer. */
 static void keep_block(const struct coll *c, int sent, int received)
 {
     mock_copy(c->turn.in + c->recv.at[received], c->turn.out + c->send.at[sent],
@@ -136,7 +136,7 @@ int mock_scatter_by_messages(const struct coll *c)
     return wait_for(c, rc, count);
 }
 
-/* Each rank begins with its neighbour, so that not all send to rank 0 first. */
+/* Each rank begins with its neighbour, so that not all of them send to rank 0 first. */
 static int alltoall_by_messages(const struct coll *c)
 {
     MPI_Request *const messages = mock_of(c)->messages;
@@ -171,7 +171,7 @@ int mock_gather_by_allgather(const struct coll *c)
     return MPI_Allgather(c->turn.send, c->count, c->type, all, c->count, c->type, c->comm);
 }
 
-/* My block among the zeros that clear() has left for those of others. */
+/* My block among zeros, which clear() has written for the blocks of others. */
 static const char *among_zeros(const struct coll *c)
 {
     char *const a = mock_of(c)->a;

@@ -1,19 +1,19 @@
 /* Compositions of reductions. */
 #include "ops/mpi/mock/mock.h"
 
-enum { TAG = 3 }; /* of the messages of a composition */
+enum { TAG = 3 }; /* tag of the messages of a composition */
 
-/* The blocks of all ranks that stand in `blocks`, reduced in the order of ranks into `sum`. */
+/* Reduce the blocks of all ranks, which stand in `blocks`, in the order of ranks into `sum`. */
 static int reduce_blocks(const struct coll *c, const char *blocks, void *sum)
 {
     int rc = MPI_SUCCESS;
     mock_copy(sum, blocks + (size_t)(c->size - 1) * mock_block(c), mock_block(c));
-    for (int b = c->size - 2; b >= 0 && !rc; --b) /* block b, op, what comes after it */
+    for (int b = c->size - 2; b >= 0 && !rc; --b) /* block b, op, the result of the blocks behind it */
         rc = MPI_Reduce_local(blocks + (size_t)b * mock_block(c), sum, c->count, c->type, c->sum.op);
     return rc;
 }
 
-/* The sums over all ranks, a part of them at each, the vector filled up so that parts are equal. */
+/* The sums over all ranks, one part at each rank. The vector is padded so that parts are equal. */
 static int reduce_scatter_filled(const struct coll *c)
 {
     const struct mock *m = mock_of(c);

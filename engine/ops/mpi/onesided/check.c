@@ -1,4 +1,4 @@
-/* What one-sided calls move, and whether it came: each byte says who wrote it, in which check, for which
+/* The data of one-sided calls and their check: each byte says which rank wrote it, in which check, for which
  * place. */
 #include "ops/mpi/onesided/rma.h"
 
@@ -25,7 +25,7 @@ const char *const rma_operators[OPERATORS + 1] = {"sum",
                                                   [NO_OP] = "no_op",
                                                   NULL};
 
-/* Which buffers a call has at the origin, and which of the two ranks' memory it changes. */
+/* The buffers of a call at the origin, and the rank whose memory it changes. */
 static const struct moves {
     bool sends, fetches, compares, writes;
 } moves[RMA_EFFECTS] = {[RMA_PUT] = {.sends = true, .writes = true},
@@ -50,7 +50,7 @@ int rma_take_buffers(struct rma *s, const struct op_env *env)
     return err ? err : take(s, env, m->compares, &s->compare);
 }
 
-/* Numbers of a type whatever it is: for MPI_REPLACE and MPI_NO_OP, which combine nothing. */
+/* Numbers of any type: for MPI_REPLACE and MPI_NO_OP, which do not combine them. */
 static int open_any(struct reduction *sum, int type)
 {
     int err = ERR_INPUT;
@@ -85,20 +85,20 @@ int rma_choose_numbers(struct rma *s, const struct op_env *env, int word, int ty
 
 /* ---- contents ---- */
 
-/* What a place of a thread holds in this check: the same number on both ranks. */
+/* The contents of a thread's place in this check: the same number on both ranks. */
 int rma_number(const struct rma *s, int thread, int place)
 {
     const uint64_t which = ((uint64_t)s->generation << 40) ^ ((uint64_t)thread << 20) ^ (uint64_t)place;
     return (int)(hash_mix(which) & INT_MAX);
 }
 
-/* Whose places they are, of those in a window. */
+/* The rank whose places they are. */
 static int owner(const struct rma *s)
 {
     return s->layout == RMA_WORD ? 0 : s->thread;
 }
 
-/* In this rank's window. */
+/* The places in this rank's window. */
 static char *here(const struct rma *s, int place)
 {
     return s->window->memory + s->first + (size_t)place * s->apart;
@@ -116,7 +116,7 @@ struct reduction rma_sum_at(const struct rma *s, int target)
     return sum;
 }
 
-/* Which of the numbers there this thread sends. */
+/* Which of those numbers this thread sends. */
 static int sender(const struct rma *s)
 {
     return s->layout == RMA_WORD ? 1 + s->thread : 1;
@@ -131,7 +131,7 @@ static void fill_sent(const struct rma *s, void *at, int place)
         data_fill(at, s->bytes, s->rank, rma_number(s, s->thread, place));
 }
 
-/* What the window of a rank holds before the calls. */
+/* The contents of a rank's window before the calls. */
 static void fill_before(const struct rma *s, void *at, int rank, int place)
 {
     const struct reduction sum = rma_sum_at(s, rank);
@@ -149,7 +149,7 @@ static int check_before(const struct rma *s, const void *at, int rank, int place
                            : data_check(at, s->bytes, rank, number, place);
 }
 
-/* What a rank's thread has put where nothing of what was there is left. */
+/* The data that a rank's thread has put, in a window whose earlier contents are all replaced. */
 static int check_sent(const struct rma *s, const void *at, int from, int place)
 {
     struct reduction sum = rma_sum_at(s, from == s->rank ? s->peer : s->rank);
@@ -169,13 +169,13 @@ static bool has_window(const struct rma *s)
     return s->role != RMA_ORIGIN;
 }
 
-/* What is left of a place's lines, where no other thread's place begins. */
+/* The rest of a place's lines, up to the next thread's place. */
 static size_t between(const struct rma *s)
 {
     return s->layout == RMA_DISJOINT ? s->apart - s->bytes : 0;
 }
 
-/* What is sent first lies where what came last would. */
+/* The first data are sent from the buffer that the last data would arrive in. */
 static void fill_in_turns(const struct rma *s, int place)
 {
     data_poison(s->window->memory + s->other + (size_t)place * s->apart, s->apart);
@@ -228,7 +228,7 @@ static size_t extent(const struct rma *s, size_t apart)
     return (size_t)(s->places - 1) * apart + s->bytes;
 }
 
-/* Nothing was meant for what is between places. */
+/* The bytes between places must be unchanged. */
 static int check_between(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i) {
@@ -241,7 +241,7 @@ static int check_between(const struct rma *s)
     return 0;
 }
 
-/* What the peer has done to this rank's window. */
+/* Check what the peer has done to this rank's window. */
 static int check_window(const struct rma *s, bool planted)
 {
     const bool both = rma_combines(s) && !s->replaces && !s->keeps;
@@ -257,7 +257,7 @@ static int check_window(const struct rma *s, bool planted)
     return err ? err : check_between(s);
 }
 
-/* What this rank has fetched: what the peer had there, or what this thread has left. */
+/* Check what this rank has fetched: the peer's contents, or what this thread has left there. */
 static int check_fetched(const struct rma *s, bool left, bool planted)
 {
     int err = 0;
@@ -284,7 +284,7 @@ int rma_check(const struct rma *s, bool second)
     return err ? err : left;
 }
 
-/* ---- what timed calls leave ---- */
+/* ---- results of timed calls ---- */
 
 bool rma_settles(const struct rma *s)
 {
@@ -296,7 +296,7 @@ static bool swaps_word(const struct rma *s)
     return s->row->effect == RMA_SWAP && s->layout == RMA_WORD;
 }
 
-/* A swap finds what its origin has, whether it swaps or not. */
+/* A swap finds the origin's value, whether it swaps or not. */
 static void settle_window(const struct rma *s)
 {
     for (int i = 0; i < s->places; ++i)
@@ -311,7 +311,7 @@ int rma_refresh(struct rma *s)
     int err = swaps_word(s) ? 0 : rma_prepare(s);
     for (int i = 0; i < s->places && rma_settles(s) && s->send; ++i)
         reduction_settle(&s->sum, s->send + (size_t)i * s->stride, (size_t)s->count);
-    if (s->compare && swaps_word(s)) { /* what all threads have found is swapped for itself */
+    if (s->compare && swaps_word(s)) { /* the values that the threads found are swapped for themselves */
         memcpy(s->send, s->recv, s->bytes);
         data_poison(s->recv, s->bytes);
     }
@@ -326,7 +326,7 @@ int rma_refresh(struct rma *s)
     return window_leave(s->window, s->locks);
 }
 
-/* A place of rank `target`, or what was fetched from there, after rank `by` has come so many times. */
+/* Check a place of rank `target`, or data fetched from there, after so many calls of rank `by`. */
 static int check_timed_place(const struct rma *s, const void *at, int target, int by, int64_t times,
                              int place)
 {
@@ -335,7 +335,7 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
     if (rma_combines(s) && !s->replaces && !s->keeps)
         return reduction_check_times(&sum, at, (size_t)s->count, sender(s), times,
                                      rma_number(s, owner(s), place));
-    if (s->row->effect == RMA_SWAP) /* of the origin: nobody swaps both ways */
+    if (s->row->effect == RMA_SWAP) /* at the origin: no op swaps both ways */
         return data_check(at, s->bytes, has_window(s) ? s->peer : s->rank, rma_number(s, s->thread, place),
                           place);
     return stays ? check_before(s, at, target, place) : check_sent(s, at, by, place);
@@ -343,7 +343,8 @@ static int check_timed_place(const struct rma *s, const void *at, int target, in
 
 static int check_timed_window(const struct rma *s, int64_t reps)
 {
-    const int by = s->same && reps % 2 == 0 ? s->rank : s->peer; /* what is sent on comes back */
+    /* with `same`, data that arrived are sent back */
+    const int by = s->same && reps % 2 == 0 ? s->rank : s->peer;
     int err = 0;
     for (int i = 0; i < s->places && !err; ++i)
         err = check_timed_place(s, here(s, i), s->rank, by, reps, i);

@@ -1,4 +1,4 @@
-/* The epochs of MPI 4.0, section 12.5: by fences, by post, start, complete and wait, by locks. */
+/* The epochs of MPI 4.0, section 12.5: with fences; with post, start, complete and wait; with locks. */
 #include "ops/mpi/onesided/rma.h"
 
 #include "base/err.h"
@@ -123,8 +123,8 @@ static const struct sync {
                      true},
 };
 
-/* Epochs of one window at one process are disjoint (MPI 4.0, section 12.5): of threads that share one the
- * first opens and closes them, while the others wait for it. */
+/* The epochs of one window at one process must not overlap (MPI 4.0, section 12.5). If threads share one, the
+ * first thread opens and closes it while the others wait. */
 static int open_together(struct rma *s)
 {
     if (s->thread == 0) {
@@ -135,7 +135,7 @@ static int open_together(struct rma *s)
     return gate_wait(s->gate);
 }
 
-/* The others need not wait until it is closed: the next one opens after that, and so does the end. */
+/* The others need not wait for the close: the next opening comes after it, and so does the end. */
 static int close_together(struct rma *s)
 {
     if (s->phases)
@@ -197,7 +197,7 @@ static int wait_all(struct rma *s, int first)
                          : MPI_Waitall(s->batch, &s->requests[first], statuses_ignored());
 }
 
-/* A request is waited for before its epoch or a flush completes the call at the target, too. */
+/* A request is complete at the origin first. Its epoch or a flush then completes the call at the target. */
 #define AFTER_WAIT(flush)                                                                                    \
     static int wait_##flush(struct rma *s, int first)                                                        \
     {                                                                                                        \
@@ -218,7 +218,7 @@ static const struct completion {
                                   [CLOSE] = {no_finish, wait_all},
                                   [REQUEST] = {NULL, wait_all}};
 
-/* ---- which pairs there are ---- */
+/* ---- which combinations exist ---- */
 
 static int refuse(const struct rma *s, const struct op_env *env, int sync, int complete)
 {
@@ -240,7 +240,7 @@ static int refuse(const struct rma *s, const struct op_env *env, int sync, int c
     return 0;
 }
 
-/* What came is sent by both, where both know at the end of an epoch that it has come. */
+/* Data that arrived are sent on only if both ranks know at the end of an epoch that they have arrived. */
 static int refuse_same(const struct rma *s, const struct op_env *env)
 {
     const int sync = (int)env->params[RMA_SYNC];

@@ -1,4 +1,4 @@
-/* The life of a one-sided op: what one thread of a rank does, or several at once. */
+/* Setup, run and check of a one-sided op: by one thread of a rank, or by several at once. */
 #include "base/err.h"
 #include "base/num.h"
 #include "base/pool.h"
@@ -19,18 +19,18 @@ enum { COMMS_THREAD, COMMS_ONE };
 const char *const rma_layout_words[] = {
     [RMA_DISJOINT] = "disjoint", [RMA_LINE] = "line", [RMA_WORD] = "word", NULL};
 
-/* All threads of a rank. Where they share a window, one alone acts for a rank that is only a target. */
+/* All threads of a rank. If they share a window, only one thread acts for a rank that is just a target. */
 struct job {
     struct gate gate;
     const struct rma_row *row;
     struct rma *threads;
     int count, acting;
     bool shares;             /* one window for all */
-    struct pool *pool;       /* NULL: the caller is the only thread */
+    struct pool *pool;       /* NULL: there is only the caller */
     struct phases *phases;   /* NULL: phases=off */
     struct lane_time *times; /* of each thread, for its phases */
     int64_t reps;            /* of this run */
-    int64_t moved;           /* repetitions since data were fresh */
+    int64_t moved;           /* repetitions since the data were renewed */
 };
 
 static double value(const struct op_env *env, const char *name, double absent)
@@ -64,7 +64,7 @@ static void stamp(struct job *job)
     mt_stamp(job->phases, job->times, job->acting, job->reps);
 }
 
-/* The first error of any thread. */
+/* The first error among the threads. */
 static int first_error(const struct job *job)
 {
     for (int t = 0; t < job->acting; ++t)
@@ -73,7 +73,7 @@ static int first_error(const struct job *job)
     return 0;
 }
 
-/* Threads of a shared window have one target, which leaves once for all of them. */
+/* Threads of a shared window have one target, which signals once for all of them. */
 static int leave(struct job *job)
 {
     const struct rma *first = job->threads;
@@ -128,7 +128,7 @@ int rma_run(void *state, int64_t reps)
 
 /* ---- checking ---- */
 
-/* What is wrong with a thread is said with its number, where there are several. */
+/* An error of a thread is reported with its number, if there are several. */
 static int say_thread(const struct job *job, int t, int err)
 {
     char why[ERR_TEXT_MAX];
@@ -168,7 +168,7 @@ static int check(const struct job *job, bool second)
     return err;
 }
 
-/* Data for timed calls, on both ranks before either goes on. */
+/* Write the data of timed calls, on both ranks before either goes on. */
 static int refresh(struct job *job)
 {
     int err = 0;
@@ -198,7 +198,7 @@ int rma_verify(void *state)
     return err ? err : wrong;
 }
 
-/* Timed swaps find what those of the check have left. */
+/* Timed swaps find the values that those of the check have left. */
 static int check_moved(const struct job *job)
 {
     const enum rma_effect effect = job->row->call->effect;
@@ -219,7 +219,7 @@ int rma_check_moved(void *state)
     if (job->threads->rank > 1 || job->moved == 0)
         return 0;
     const int wrong = check_moved(job);
-    const int err = refresh(job); /* with the other rank, which may have found nothing */
+    const int err = refresh(job); /* together with the other rank, which may have found no error */
     return wrong ? wrong : err;
 }
 
@@ -247,7 +247,7 @@ void rma_teardown(void *state)
     free(job);
 }
 
-/* A communicator of the two: no other rank is in their epochs. */
+/* A communicator of the two ranks, so that no other rank is in their epochs. */
 static int make_pair(struct rma *s, const struct op_env *env)
 {
     int rc = MPI_Comm_split(team_comm(env->team), s->rank > 1 ? MPI_UNDEFINED : 0, s->rank, &s->comm);
@@ -334,7 +334,7 @@ static int open_thread(struct job *job, const struct op_env *env, int t)
     return err;
 }
 
-/* Memory may be refused to one rank alone: that comes when they have nothing to do together any more. */
+/* Memory may be unavailable on one rank alone. That is reported when no more calls are collective. */
 static int open_threads(struct job *job, const struct op_env *env)
 {
     int err = 0;
@@ -349,7 +349,7 @@ static int open_threads(struct job *job, const struct op_env *env)
     return err;
 }
 
-/* What no layout has. */
+/* Parameters that no layout has. */
 static int refuse(const struct op_env *env, const struct rma_row *row)
 {
     const bool one = value(env, "windows", WINDOWS_ONE) == WINDOWS_ONE;

@@ -1,4 +1,4 @@
-/* Who calls whom, and what each rank sets up for it. */
+/* Which ranks call which, and what each rank sets up for it. */
 #include "ops/mpi/onesided/many.h"
 
 #include "base/err.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Layouts that ask for nothing but the number of ranks. */
+/* Layouts whose only parameter is the number of ranks. */
 static const enum layout_kind choices[RMA_WHO] = {LAYOUT_BISECTION, LAYOUT_NEIGHBOURS, LAYOUT_FIRST_LAST,
                                                   LAYOUT_RING,      LAYOUT_FAN_IN,     LAYOUT_FAN_OUT,
                                                   LAYOUT_ALL};
@@ -20,9 +20,9 @@ static double value(const struct op_env *env, const char *name, double absent)
     return param_value(env->op->params, env->params, name, absent);
 }
 
-/* ---- who calls whom ---- */
+/* ---- which ranks call which ---- */
 
-/* Ranks up and down in turn, the nearest first; as many times round as it takes. */
+/* Alternately the ranks above and below, the nearest first, and again from the start if there are too few. */
 static int neighbour(int size, int k)
 {
     const int turn = k % (size - 1), step = turn / 2 + 1;
@@ -65,7 +65,7 @@ static enum rma_role role_of(const struct layout_peers *peers)
     return roles[peers->to_count > 0][peers->from_count > 0];
 }
 
-/* What all ends of links and the rank itself have alike. */
+/* What the ends of all links and the rank itself have in common. */
 static int open_end(struct many *m, const struct op_env *env, enum rma_role role, int peer, struct rma *s)
 {
     const bool one_by_one = value(env, "per", 0) == RMA_PER_CALL;
@@ -93,8 +93,8 @@ static int open_end(struct many *m, const struct op_env *env, enum rma_role role
     return err;
 }
 
-/* A link has a number of its own, as a thread has: which of a rank's callers it is, and the rank. That rank
- * says it to each. */
+/* A link has a number, as a thread does: its place among the callers of the target, and the target's rank.
+ * The target sends it to each caller. */
 static int exchange_numbers(struct many *m, int size)
 {
     const int ends = m->outs + m->ins;
@@ -135,7 +135,7 @@ static int list_targets(struct many *m)
     return 0;
 }
 
-/* The ranks at the other ends of links, each once, as a group. */
+/* The group of the ranks at the other ends of links, each once. */
 static int make_group(MPI_Group all, const struct rma *links, int count, MPI_Group *group)
 {
     int distinct = 0;
@@ -168,7 +168,7 @@ static int make_groups(struct many *m)
     return err;
 }
 
-/* This rank's memory in the window: places for each of its callers, or as much as any rank has. */
+/* This rank's memory in the window: places for each of its callers, or as much as the rank with the most. */
 static int plan_window(struct many *m, const struct op_env *env)
 {
     const int info = (int)env->params[RMA_INFO];
@@ -198,7 +198,7 @@ static int open_links(struct many *m, const struct op_env *env, const struct lay
     return err;
 }
 
-/* Memory may be refused to one rank alone: that comes when they have nothing to do together any more. */
+/* Memory may be unavailable on one rank alone. That is reported when no more calls are collective. */
 int rma_many_open(struct many *m, const struct op_env *env, const struct layout_peers *peers)
 {
     int err = open_end(m, env, role_of(peers), env->team->rank, &m->whole);

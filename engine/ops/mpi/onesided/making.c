@@ -1,5 +1,5 @@
-/* mpi.win.make, mpi.win.free, mpi.win.attach, mpi.win.detach: the two halves of the life of a window, and of
- * memory in one. One half is timed, the other prepares it, so that a sample is one repetition. */
+/* mpi.win.make, mpi.win.free, mpi.win.attach, mpi.win.detach: making and freeing a window, attaching and
+ * detaching memory. Only one half is timed. The other prepares it, so a sample is one repetition. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -11,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a repetition, because one may take less than a clock needs. Open MPI 4.1 has room for 32 in a window. */
+/* Calls in a repetition, because one may take less than a clock can resolve. Open MPI 4.1 allows 32 regions
+ * in a window. */
 enum { REGIONS = 16 };
 
 struct making;
 
 struct making_row {
     const char *name, *summary, *calls, *sizes;
-    int (*other)(struct making *m), (*half)(struct making *m); /* what prepares, what is timed */
-    bool undoes;                                               /* the half that is timed is the second */
-    bool attaches;                                             /* memory in a window that stays */
+    int (*other)(struct making *m), (*half)(struct making *m); /* the half that prepares, the half that is
+                                                                  timed */
+    bool undoes;                                               /* the timed half is the second */
+    bool attaches;                                             /* attaches memory to a window that stays */
 };
 
 struct making {
@@ -29,7 +31,7 @@ struct making {
     MPI_Info info;
     int rank, size, count;
     struct window window;
-    size_t stride; /* regions begin with a page: a library may register pages */
+    size_t stride; /* regions begin on a page: a library may register pages */
     int regions, attached;
     char *source;
     bool planted;
@@ -154,9 +156,9 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* ---- the check: every rank puts all that fits into the memory of the rank to its right ---- */
+/* ---- the check: every rank puts data that fill the memory of the rank to its right ---- */
 
-/* Where the memory to the right begins: its address where it was attached. */
+/* The target address of the memory to the right: for attached memory, its address there. */
 static int find_right(const struct making *m, MPI_Aint *there)
 {
     MPI_Aint mine = 0;
@@ -197,7 +199,7 @@ static int check_memory(struct making *m)
     return err;
 }
 
-/* Memory of a dynamic window that has just been made is attached for the check alone. */
+/* For the check alone, memory is attached to a dynamic window that has just been made. */
 static int check_window(struct making *m)
 {
     const bool lends = !m->row->attaches && m->window.kind == WINDOW_DYNAMIC && m->count > 0;

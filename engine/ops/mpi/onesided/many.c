@@ -1,5 +1,5 @@
-/* The life of a one-sided op of many ranks. Locks of one target are an epoch of each link. All other epochs
- * are of all links of a rank at once. */
+/* Setup, run and check of a one-sided op of many ranks. With locks of one target each link has its own epoch.
+ * All other epochs cover all links of a rank. */
 #include "ops/mpi/onesided/many.h"
 
 #include "base/err.h"
@@ -11,7 +11,7 @@
 
 /* ---- running ---- */
 
-/* Calls along all links, then what completes them. */
+/* Call along all links, then complete the calls. */
 static int batch(struct many *m, int first)
 {
     int rc = MPI_SUCCESS;
@@ -82,11 +82,11 @@ static int within_each(struct many *m, int64_t reps)
     return rc;
 }
 
-/* By whether each repetition has epochs, and whether an epoch is of one target. */
+/* The variants: whether each repetition has epochs, and whether an epoch is for one target. */
 static int (*const loops[2][2])(struct many *m, int64_t reps) = {{within_all, within_each},
                                                                  {epochs_of_all, epochs_of_each}};
 
-/* Whom others lock stays in MPI until all are done. */
+/* A rank that others lock stays in MPI until all are done. */
 int rma_many_run(void *state, int64_t reps)
 {
     struct many *m = state;
@@ -148,7 +148,7 @@ static int repeat(struct many *m)
     return err ? err : rma_many_run(m, 1);
 }
 
-/* Data for timed calls, on all ranks before any goes on. */
+/* Write the data of timed calls, on all ranks before any of them goes on. */
 static int refresh(struct many *m)
 {
     const int err = for_links(m, rma_refresh);
@@ -177,7 +177,7 @@ int rma_many_check_moved(void *state)
 {
     struct many *m = state;
     const int wrong = each_link(m, rma_check_timed, m->moved);
-    const int err = refresh(m); /* with the others, which may have found nothing */
+    const int err = refresh(m); /* together with the others, which may have found no error */
     return wrong ? wrong : err;
 }
 

@@ -1,12 +1,12 @@
-/* Where the places of a thread's calls lie in a window, and the memory that they take. */
+/* Where the places of a thread's calls are in a window, and the memory that they take. */
 #include "base/err.h"
 #include "base/num.h"
 #include "ops/mpi/onesided/rma.h"
 
 #include <stdlib.h>
 
-/* Messages of neighbours in a line lie back to back, so that they meet within a line: a number's size behind
- * the beginning of one. */
+/* Messages of neighbours in a line are adjacent, so that they meet within a cache line: they start one
+ * number's size after the start of a line. */
 enum { LINE = 64, INTO_LINE = 8 };
 
 size_t rma_stride(const struct rma *s)
@@ -14,7 +14,7 @@ size_t rma_stride(const struct rma *s)
     return s->bytes > 0 ? (s->bytes + LINE - 1) / LINE * LINE : LINE;
 }
 
-/* Where this thread's places are in the window, and how many bytes the window has for all `sharing`. */
+/* This thread's places in the window, and the bytes of the window for all `sharing` threads. */
 static int lay_out(struct rma *s, int sharing, size_t *bytes)
 {
     const size_t places = (size_t)s->places;

@@ -1,6 +1,6 @@
 /* mpi.put, mpi.get, ...: one-sided calls of rank 0 on rank 1's window, each with its completion. Each call is
  * a row, which has five forms: one call; a window of calls one way; the same both ways at once; windows of
- * many ranks, by a layout or among neighbours. */
+ * many ranks by a layout; and windows among neighbours. */
 #include "ops/families.h"
 
 #include "comm/compat_mpi.h"
@@ -35,7 +35,7 @@
         return rma_calls(s, first, name##_one);                                                              \
     }
 
-/* One call at place i, as it is and after what it sends was written again. */
+/* One call at place i, without and with rewriting the data that it sends. */
 #define RMA_CALL(name, ...)                                                                                  \
     static inline int name##_one(struct rma *s, int i)                                                       \
     {                                                                                                        \
@@ -86,7 +86,7 @@ static const struct rma_call calls[] = {
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
-/* ---- parameters: of each op some, in this order ---- */
+/* ---- parameters: each op has some, in this order ---- */
 
 static const char *const swap_words[] = {"always", "never", NULL};
 enum { TYPE_DOUBLE = 0, TYPE_LONG = 3 };
@@ -166,18 +166,18 @@ static const struct form_row {
                   [PATTERN] = {".pattern", "a window of calls of many ranks at once: ", ROLE_PATTERN},
                   [HALO] = {".halo", "a window of calls of each rank to each neighbour: ", ROLE_RATE}};
 
-/* For a target that is away, "begun": calls that begin in the first time away of a sample; "early": those of
- * them that are complete in it. */
+/* For a target that is away. "begun": calls that begin in the first absence of the target in a sample.
+ * "early": those of them that are complete before it returns. */
 static bool counts(const struct op_env *env)
 {
     return rma_stays_away((int)param_value(env->op->params, env->params, "target_does", 0));
 }
 
-/* Between two ranks, calls of one element have the first form alone, and stand last. */
+/* Between two ranks, calls of one element have the first form only, and stand last. */
 enum { SINGLES = 2, SIZED = CALLS - SINGLES, OPS = SIZED * PAIR_FORMS + SINGLES };
 enum { MANY_FORMS = FORMS - PAIR_FORMS, MANY_OPS = CALLS * MANY_FORMS };
 
-/* Made by op_at(), the same each time: the parameters of an op must be one table. */
+/* Made by op_at(), with the same result each time: an op must always have the same table of parameters. */
 static struct made {
     struct rma_row row;
     enum form form;
@@ -199,7 +199,7 @@ static int setup_many(const struct op_env *env, void **state)
 
 /* ---- rows ---- */
 
-/* By all threads together. */
+/* The number of all threads together. */
 static double calls_of(const struct op_env *env)
 {
     const struct made *own = env->op->row;
@@ -257,10 +257,10 @@ static void make(struct made *own, const struct rma_call *call, enum form form, 
     ADD(own, buffer_params);
 }
 
-/* An epoch's opening and closing and the last message, some us, are one percent of a sample. */
+/* The opening and closing of an epoch and the last message take some us: one percent of a sample. */
 static const double ONCE_MATTERS_NS = 200e3;
 
-/* What all forms have alike. */
+/* What all forms have in common. */
 static struct op op_of(const struct made *own)
 {
     const struct rma_call *call = own->row.call;
@@ -284,7 +284,7 @@ static struct op op_of(const struct made *own)
     return op;
 }
 
-/* A call and its forms between two ranks by one thread of each, then by several at once. */
+/* A call and its forms between two ranks: with one thread of each, then with several. */
 static void op_at(size_t i, struct op *op)
 {
     const bool threaded = i >= OPS;

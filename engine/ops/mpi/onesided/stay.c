@@ -1,5 +1,5 @@
-/* What the target of locks does while the origin is busy: whether its calls are complete before it is in MPI
- * again tells whether the library needs its help. */
+/* What the target of locks does while the origin is busy. If the origin's calls are complete before the
+ * target is in MPI again, the library does not need the target's help. */
 #include "ops/mpi/onesided/rma.h"
 
 #include "base/delay_until.h"
@@ -17,8 +17,9 @@ bool rma_stays_away(int word)
     return word == COMPUTES || word == SLEEPS;
 }
 
-/* A call that began before the target was back, and one that was complete by then too. The target left after
- * this clock was read, and is away for so long: whether its clock tells the same time does not matter. */
+/* Count the calls that began before the target was back, and those that were also complete by then. The
+ * target left after this clock was read and stays away for a given time, so the offset of its clock does not
+ * matter. */
 static void count(struct rma *s)
 {
     const int64_t now = phase_now(s->clock);

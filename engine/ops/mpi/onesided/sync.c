@@ -1,5 +1,5 @@
-/* mpi.win.*: what synchronisation costs itself: epochs are opened and closed with no call in them, and calls
- * that complete find nothing to complete. A row is a begin, what is repeated, and an end.
+/* mpi.win.*: the cost of synchronisation itself. Epochs are opened and closed without a call in them, and
+ * calls that complete others have nothing to complete. A row is a begin, what is repeated, and an end.
  *
  * The check has a put in each epoch. Active epochs are those of a ring: each rank puts to its right. Passive
  * ones are epochs of rank 0's window. */
@@ -56,7 +56,7 @@ static int value(const struct op_env *env, const char *name)
 
 /* ---- what is repeated ---- */
 
-/* Calls one after the other, the second where the first went well. */
+/* Do calls one after the other, the second only if the first succeeded. */
 #define BOTH(first, second)                                                                                  \
     int rc = first;                                                                                          \
     return rc == MPI_SUCCESS ? second : rc
@@ -145,7 +145,7 @@ static int sync_memory(struct sync *s)
     return MPI_Win_sync(s->win);
 }
 
-/* Rank 1 completes when rank 0 has said that it is done. */
+/* Rank 1 completes after rank 0 has said that it is done. */
 static int test_once(struct sync *s)
 {
     int over = 0, rc = MPI_Win_test(s->win, &over);
@@ -154,7 +154,7 @@ static int test_once(struct sync *s)
 
 /* ---- once in a sample ---- */
 
-/* Nobody leaves MPI while others need its help. */
+/* A rank stays in MPI while others need its help. */
 static int meet(struct sync *s)
 {
     return MPI_Barrier(s->comm);
@@ -185,7 +185,7 @@ static int end_exposure(struct sync *s)
 
 /* ---- rows ---- */
 
-/* The loop has the calls inlined: some take ten ns. */
+/* The loop has the calls inlined, because some take ten ns. */
 #define LOOP(opens, closes)                                                                                  \
     static int opens##_##closes##_loop(struct sync *s, int64_t reps)                                         \
     {                                                                                                        \
@@ -276,7 +276,7 @@ static void teardown(void *state)
     free(s);
 }
 
-/* Who does what: in a ring; with rank 0's window; rank 1 with rank 0's. */
+/* The links: in a ring; all with rank 0's window; rank 1 with rank 0's. */
 static void cast_roles(struct sync *s, const struct op_env *env)
 {
     const bool all = value(env, "who") == ALL;
@@ -312,7 +312,7 @@ static int choose_groups(struct sync *s, const struct op_env *env)
     return team_mpi_err(rc, "MPI_Group_incl or MPI_Group_excl");
 }
 
-/* Words of the parameters become words of MPI. */
+/* Turn the parameters' words into constants of MPI. */
 static int choose_words(struct sync *s, const struct op_env *env)
 {
     const char *const no_test = WIN_TEST_MISSING;
@@ -359,14 +359,14 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* ---- how many a repetition has ---- */
+/* ---- how many calls a repetition has ---- */
 
 static double epochs_of(const struct op_env *env)
 {
     return value(env, "who") == ALL ? env->team->size : 1;
 }
 
-/* What is done once in a sample, some us, is one percent of it. */
+/* What is done once in a sample takes some us: one percent of it. */
 static const double ONCE_MATTERS_NS = 200e3;
 
 static void op_at(size_t i, struct op *op)

@@ -1,4 +1,5 @@
-/* Whether what synchronises does: an epoch with a put in it, and updates that exclude each other. */
+/* Check that synchronisation works: with an epoch that has a put in it, and with updates that exclude each
+ * other. */
 #include "ops/mpi/onesided/sync.h"
 
 #include "base/err.h"
@@ -60,7 +61,7 @@ static int look_after(struct sync *s, int *wrong)
     return window_leave(&s->window, s->row->locks);
 }
 
-/* An epoch with a put. Ranks that have met an error go on: others wait for them. */
+/* An epoch with a put. Ranks with an error go on, because others wait for them. */
 static int put_once(struct sync *s, int *wrong)
 {
     int rc = sync_begin(s);
@@ -82,7 +83,7 @@ static int put_once(struct sync *s, int *wrong)
 
 enum { UPDATES = 8 };
 
-/* Under an exclusive lock a number is read, and written one greater. */
+/* Under an exclusive lock, read a number and write it back increased by one. */
 static int update(struct sync *s)
 {
     int64_t number = 0;
@@ -124,7 +125,7 @@ int sync_verify(void *state)
         return err;
     s->win = s->window.win;
     const int opening = s->opening, closing = s->closing;
-    s->opening = s->closing = 0; /* the check's epochs are not empty */
+    s->opening = s->closing = 0; /* the epochs of the check are not empty */
     err = prepare(s);
     err = err ? err : team_mpi_err(put_once(s, &wrong), s->row->summary);
     if (!err && !s->row->delivers)

@@ -43,7 +43,7 @@ static int create_dynamic(struct window *w, MPI_Info info, MPI_Comm comm)
     return MPI_Win_create_dynamic(info, comm, &w->win);
 }
 
-/* A rank that has attached nothing has no first byte: nobody reaches it. */
+/* A rank that has attached nothing has no first byte, and no rank accesses it. */
 static int attach(struct window *w, MPI_Comm comm)
 {
     MPI_Aint first = 0;
@@ -56,8 +56,8 @@ static int attach(struct window *w, MPI_Comm comm)
 static const struct kind {
     int (*make)(struct window *w, MPI_Info info, MPI_Comm comm);
     const char *call;
-    bool ours;                                     /* its memory is not the library's */
-    int (*reach)(struct window *w, MPI_Comm comm); /* until others can; NULL: it is made so */
+    bool ours;                                     /* its memory is ours, not the library's */
+    int (*reach)(struct window *w, MPI_Comm comm); /* collective: let others access it, or NULL */
 } kinds[WINDOW_KINDS] = {
     [BY_ALLOCATE] = {allocate, "MPI_Win_allocate", false},
     [BY_CREATE] = {create, "MPI_Win_create", true},
@@ -104,8 +104,8 @@ static int make_reachable(struct window *w, MPI_Info info, MPI_Comm comm)
     return rc == MPI_SUCCESS && kind->reach ? kind->reach(w, comm) : rc;
 }
 
-/* What the library says of it: its memory model (MPI 4.0, section 12.4), and what has become of the promise.
- */
+/* What the library says of the window: its memory model (MPI 4.0, section 12.4), and its value of the info
+ * key. */
 static int look(struct window *w)
 {
     MPI_Info has = MPI_INFO_NULL;

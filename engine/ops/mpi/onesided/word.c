@@ -1,8 +1,8 @@
 /* Places that all threads of a rank share, for calls that MPI makes atomic in each element (MPI 4.0, section
- * 12.7.1). Who came first is not known, but in some order they came: each thread has found what another has
- * left, or what was there at first, and nobody has found what another has found too unless it was left twice.
- * So threads are steps from what they have found to what they have left, and there is a walk over all of them
- * (Euler's) that begins with what was there at first. What the walk ends with, no one has found. */
+ * 12.7.1). The order of the calls is unknown, but there was one: each thread has found the first value or the
+ * value that another has left, and no value was found more often than it was left. So each thread is a step
+ * from the value that it found to the value that it left, and some walk takes all steps (an Eulerian path)
+ * and begins with the first value. The value at its end was found by no thread. */
 #include "ops/mpi/onesided/rma.h"
 
 #include "base/err.h"
@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 64 }; /* a cache line: the walk takes the square of the threads for each element */
+enum {
+    MOST_BYTES = 64
+}; /* a cache line: for each element the walk takes time that grows as the square of
+      the number of threads */
 
 int rma_refuse_word(const struct rma *s)
 {
@@ -32,14 +35,14 @@ int rma_refuse_word(const struct rma *s)
     return 0;
 }
 
-/* A place while it is looked at: elements, and what each thread has found and left there. */
+/* A place during its check: its elements, and what each thread has found and left there. */
 struct walk {
     const struct rma *threads;
     int count, place;
     size_t bytes, size; /* of a place, of an element */
     unsigned char *before, *found, *left;
     bool *walked;
-    int *steps; /* threads in the order of the walk */
+    int *steps; /* the threads in the order of the walk */
 };
 
 static const unsigned char *at(const struct walk *w, const unsigned char *values, int t, size_t element)
@@ -52,7 +55,7 @@ static bool same(const struct walk *w, const void *a, const void *b)
     return memcmp(a, b, w->size) == 0;
 }
 
-/* How often a value was left, and how often it was found: as often, or once less. */
+/* Count how often a value was left and how often it was found: equally often, or once less. */
 static int check_counts(const struct walk *w, size_t e)
 {
     for (int t = 0; t < w->count; ++t) {
@@ -72,7 +75,7 @@ static int check_counts(const struct walk *w, size_t e)
     return 0;
 }
 
-/* From what was there at first, all are reached. */
+/* All must be reachable from the first value. */
 static int check_reach(struct walk *w, size_t e)
 {
     int reached = 0;
@@ -96,7 +99,8 @@ static int check_reach(struct walk *w, size_t e)
     return 0;
 }
 
-/* What is in a window of a rank before the calls, and what a thread of the other sends there. */
+/* The contents of a rank's window before the calls, and the data that a thread of the other rank sends
+ * there. */
 static void fill(const struct rma *s, void *value, int target, int sender, int place)
 {
     const struct reduction sum = rma_sum_at(s, target);
@@ -107,7 +111,7 @@ static void fill(const struct rma *s, void *value, int target, int sender, int p
         data_fill(value, s->bytes, sender > 0 ? 1 - target : target, rma_number(s, thread, place));
 }
 
-/* What a thread must have left where it has found that. */
+/* The value that a thread must have left if it has found this one. */
 static int leave(const struct rma *s, const void *found, unsigned char *left, int place)
 {
     const char *sent = s->send + (size_t)place * s->stride;
@@ -120,7 +124,8 @@ static int leave(const struct rma *s, const void *found, unsigned char *left, in
     return team_mpi_err(MPI_Reduce_local(sent, left, s->count, s->type, s->op), "MPI_Reduce_local");
 }
 
-/* Later swaps find what the first have left: what the first thread has found, so that all have found one. */
+/* Later swaps begin with the value that earlier ones have left. The value that the first thread found is
+ * taken as the first one, so that all threads must have found the same. */
 static int check_place(struct walk *w, bool later)
 {
     const struct rma *first = w->threads;
@@ -166,7 +171,7 @@ static int check_found(const struct rma *threads, int count, bool later)
     return err;
 }
 
-/* Each element is what one of the peer's threads sends. */
+/* Each element is one that one of the peer's threads sends. */
 static int check_any(const struct rma *s, const char *value, int count, int place)
 {
     unsigned char sent[MOST_BYTES];
@@ -200,7 +205,7 @@ static int check_window(const struct rma *s, int count, int64_t reps)
     return err;
 }
 
-/* Sums of so many repetitions may be more than their type holds exactly. */
+/* Sums of so many repetitions may be greater than their type holds exactly. */
 static bool is_known(const struct rma *s, int64_t calls)
 {
     return !rma_combines(s) || s->replaces || s->keeps || calls == s->threads ||

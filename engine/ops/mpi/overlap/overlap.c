@@ -11,7 +11,7 @@
 enum { BY_SELF, BY_THREAD };
 const char *const overlap_waiters[3] = {[BY_SELF] = "self", [BY_THREAD] = "thread", NULL};
 
-/* One request is waited for with MPI_Wait, two with MPI_Waitall: chosen at setup. */
+/* Wait for one request with MPI_Wait, for two with MPI_Waitall: chosen at setup. */
 
 static int wait_one(struct overlap *o)
 {
@@ -72,7 +72,7 @@ static int finish_in_thread(struct overlap *o)
     return o->rc;
 }
 
-/* Only one of the two threads calls MPI at a time, but not always the same. */
+/* Only one of the two threads calls MPI at a time, but not always the same one. */
 static int open_waiter(const struct op_env *env, struct overlap *o)
 {
     int level = MPI_THREAD_SINGLE;

@@ -1,9 +1,9 @@
 /* mpi.overlap.isend, .send, .recv: work beside messages between ranks 0 and 1.
  *
- * isend: both send and receive, and both work. send and recv are the sender's and the receiver's side alone,
- * as Sandia's micro-benchmarks have them (post, work, wait: Doerfler, Brightwell 2006): only rank 0 works.
- * There, rank 1 says with an empty message that it is ready, so that a message never comes before its
- * receive. */
+ * isend: both ranks send, receive and work. send and recv are the sender's and the receiver's side alone, as
+ * in Sandia's micro-benchmarks (post, work, wait: Doerfler, Brightwell 2006): only rank 0 works. There rank 1
+ * says with an empty message that it is ready, so that a message never arrives before its receive is
+ * posted. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -29,7 +29,7 @@ static const struct param params[] = {
 
 struct overlap_side;
 
-/* What one rank of the two does in a repetition. */
+/* What one of the two ranks does in a repetition. */
 struct role {
     int requests;
     bool sends, receives;
@@ -109,7 +109,7 @@ static const struct role both = {.requests = 2, .sends = true, .receives = true,
                          sender = {.requests = 1, .sends = true, .round = send_when_asked},
                          receiver = {.requests = 1, .receives = true, .round = ask_and_receive};
 
-/* Roles of ranks 0 and 1; whether rank 1 works too. */
+/* The roles of ranks 0 and 1; whether rank 1 works too. */
 struct overlap_pair {
     const struct role *role[2];
     bool both_work;
@@ -125,7 +125,7 @@ static void teardown(void *state)
     free(s);
 }
 
-/* The environment of one that does not work: it waits at once. */
+/* The environment of a rank that does not work: it waits at once. */
 static struct op_env idle(const struct op_env *env, double values[PARAMS_MAX])
 {
     struct op_env other = *env;

@@ -31,11 +31,11 @@ static const struct param self_params[] = {
 
 struct both_ways {
     struct p2p_pair p;
-    int (*all)(struct p2p_pair *p, int64_t reps); /* of the ranks that take part */
-    bool replaces;                                /* what is sent is overwritten by what arrives */
+    int (*all)(struct p2p_pair *p, int64_t reps); /* of all ranks that take part */
+    bool replaces;                                /* arriving data overwrite those that are sent */
 };
 
-/* ---- each call, so many times ---- */
+/* ---- each call, repeated ---- */
 
 static int isend_recv_all(struct p2p_pair *p, int64_t reps)
 {
@@ -93,7 +93,7 @@ static int nothing(struct p2p_pair *p, int64_t reps)
 static int (*const self_calls[])(struct p2p_pair *p, int64_t reps) = {irecv_send_all, isend_recv_all,
                                                                       sendrecv_all};
 
-/* ---- what all have in common ---- */
+/* ---- what all rows have in common ---- */
 
 static int run(void *state, int64_t reps)
 {
@@ -114,7 +114,7 @@ static int alloc(const struct op_env *env, struct both_ways **s)
     return *s ? 0 : err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
 }
 
-/* What is special about a row. */
+/* What is particular to a row. */
 struct kind {
     int (*all)(struct p2p_pair *p, int64_t reps);
     bool replaces;

@@ -1,9 +1,9 @@
 /* mpi.matching: a ping-pong past receives that wait for other messages, and past messages that no receive has
  * asked for (Underwood, Brightwell 2004: "The impact of MPI queue usage on message latency").
  *
- * Both queues are laid at the first check, when all ranks are known to have set up. Every entry has a tag of
- * its own, so that none matches the ping-pong, nor any other entry. A rank knows that the other's messages
- * have arrived, and lie in its queue, when MPI_Probe has found each of them: no barrier could tell. */
+ * Both queues are filled at the first check, when all ranks are known to have set up. Every entry has a tag
+ * of its own, so that none matches the ping-pong or another entry. MPI_Probe finds each of the other's
+ * messages: a rank then knows that all are in its queue. A barrier would not show that. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Tags go up to 32767 in every MPI, which is room for these two queues. */
+/* Tags go up to 32767 in every MPI, which is enough for these two queues. */
 enum { MOST = 16000, FIRST_POSTED = P2P_TAG + 1, FIRST_UNEXPECTED = FIRST_POSTED + MOST };
 
 enum { POSTED, UNEXPECTED };
@@ -106,7 +106,7 @@ static int lay(struct matching *s)
     return team_mpi_err(rc, "laying the queues");
 }
 
-/* Whether both are as long as they were: no receive of the queue is complete, every message is there. */
+/* Check that both queues are as long as they were: no receive is complete, every message is there. */
 static int check_queues(const struct matching *s)
 {
     const struct p2p_pair *p = &s->p;

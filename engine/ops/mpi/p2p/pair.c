@@ -27,7 +27,11 @@ int p2p_count(const struct op_env *env, int *count)
 
 int p2p_open_to(struct p2p_pair *p, const struct op_env *env, int peer, int sends, int recvs)
 {
-    enum { LINE = 64, LANE_GENERATIONS = 6 }; /* data of threads differ: so many checks are there of one */
+    enum {
+        LINE = 64,
+        LANE_GENERATIONS = 6
+    }; /* data of threads differ: one thread has so many checks with
+          data of their own */
     *p = (struct p2p_pair){.comm = team_comm(env->team),
                            .rank = env->team->rank,
                            .peer = peer,

@@ -1,5 +1,5 @@
-/* mpi.part.*: a message in partitions (MPI 4, chapter 4), each of which its sender says is ready when it is:
- * by one thread or by several, in one instant or not. Ranks 0 and 1 talk, the others wait. */
+/* mpi.part.*: a message in partitions (MPI 4, chapter 4). The sender marks each partition as ready when it
+ * is: from one thread or several, all at once or not. Ranks 0 and 1 communicate, the others wait. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -28,11 +28,11 @@ static const struct param params[] = {
     {0},
 };
 
-/* A thread's share of a message; each has cache lines of its own. */
+/* A thread's share of a message, on cache lines of its own. */
 struct part_lane {
-    _Alignas(64) int first, last; /* its partitions, up to before `last` */
-    int64_t piece, skew;          /* steps of work before each of them, and before the last one */
-    uint64_t x, checked;          /* what the work has come to; and had before a check */
+    _Alignas(64) int first, last; /* its partitions, `last` not included */
+    int64_t piece, skew;          /* steps of work before each of them, and extra steps before the last one */
+    uint64_t x, checked;          /* the result of the work; its value before a check */
     int rc;
 };
 
@@ -43,7 +43,7 @@ struct part {
     char *send, *recv;
     MPI_Request outgoing, incoming;
     void (*look)(void *state, int lane); /* what each of the receiver's threads does; NULL: wait */
-    int (*half[2])(struct part *p);      /* a repetition, of rank 0 and of rank 1 */
+    int (*half[2])(struct part *p);      /* a repetition of rank 0 and of rank 1 */
     struct pool *pool;
     struct part_lane *lanes;
     bool planted;
@@ -145,7 +145,7 @@ static void teardown(void *state)
     free(p);
 }
 
-/* What no rank need ask another about. */
+/* What each rank can work out without the others. */
 static int check_params(const struct op_env *env)
 {
     const int partitions = (int)env->params[PARTITIONS];
@@ -259,7 +259,7 @@ static int turn(void *state, int64_t message)
                         "a message in partitions");
 }
 
-/* Were all steps of work done by those who send? */
+/* Check that the senders did all steps of their work. */
 static int check_work(const struct part *p)
 {
     for (int t = 0; t < p->threads; ++t) {

@@ -1,5 +1,5 @@
-/* mpi.pingpong: there and back by every way to send and every way to receive; mpi.pingpong_c with counts
- * beyond an int. */
+/* mpi.pingpong: there and back, with every way to send and every way to receive. mpi.pingpong_c: with counts
+ * greater than an int. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -25,7 +25,7 @@ static const struct param params[] = {
 static const struct param params_large[] = {DATA_STATE_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
 struct pingpong {
-    struct ways w; /* first: a pointer to it is one to the whole */
+    struct ways w; /* first: a pointer to it is a pointer to the whole */
     int (*half)(struct ways *s, int64_t reps);
 };
 
@@ -54,7 +54,7 @@ static int recv_large(struct ways *s)
                       MPI_STATUS_IGNORE);
 }
 
-/* The two halves: written once, and inlined with the calls where these are known. */
+/* The two halves, written once and inlined with the calls where these are known. */
 
 static inline __attribute__((always_inline)) int ping(struct ways *s, int64_t reps,
                                                       int (*send)(struct ways *), int (*recv)(struct ways *))
@@ -126,7 +126,7 @@ static int nothing(struct ways *s, int64_t reps)
     return 0;
 }
 
-/* What a repetition is, of rank 0 and of rank 1. */
+/* A repetition of rank 0 and of rank 1. */
 enum half { PLAIN, ANY, LARGE, WRITTEN, HALVES };
 static int (*const halves[2][HALVES])(struct ways *s, int64_t reps) = {
     {ping_plain, ping_any, ping_large, ping_written}, {pong_plain, pong_any, pong_large, pong_written}};
@@ -154,7 +154,7 @@ static int turn(void *state, int64_t message)
     return team_mpi_err(sends ? s->send(s) : s->recv(s), s->calls);
 }
 
-/* Where the method can leave it out of the time. */
+/* Called only if the method can leave the writing out of the time. */
 static bool write_payload(void *state)
 {
     struct ways *s = state;

@@ -1,11 +1,12 @@
 /* mpi.message_rate: how many messages a second ranks exchange with several peers, in the four forms of
  * Sandia's SMB (Barrett, Hemmert 2009: "An application based MPI message throughput benchmark").
  *
- * single: ranks 0 .. P/2-1 send, the others receive, and answer each sender with an empty message when all
- * have arrived. The other forms are on a ring, where a rank sends to the next ones and receives from those
- * before it: pairs, one peer after the other; allstart, all peers at once; preposted, as allstart, but the
- * receives of a repetition are posted at the end of the one before, in a second set of buffers. With two sets
- * a rank on a ring can also send on what it received in the repetition before. */
+ * single: ranks 0 .. P/2-1 send, the others receive. A receiver answers each sender with an empty message
+ * when all its messages have arrived. The other forms are on a ring, where a rank sends to the next ones and
+ * receives from those before it. pairs: one peer after the other. allstart: all peers at once. preposted: as
+ * allstart, but the receives of a repetition are posted at the end of the one before, in a second set of
+ * buffers. With two sets a rank on a ring can also send on the data that it received in the repetition
+ * before. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -56,7 +57,7 @@ static void teardown(void *state)
     free(s);
 }
 
-/* What all ranks can see is wrong. */
+/* Parameters that every rank can see are wrong. */
 static int refuse(const struct op_env *env, int form)
 {
     const int size = env->team->size, peers = (int)env->params[PEERS],
@@ -75,7 +76,7 @@ static int refuse(const struct op_env *env, int form)
     return 0;
 }
 
-/* Who my peers are, and whether I send or receive. */
+/* Find my peers, and whether I send or receive. */
 static void choose_peers(struct rate *s, int form)
 {
     const int half = s->size / 2, many = s->peers * s->messages;
@@ -165,13 +166,13 @@ static int setup(const struct op_env *env, void **state)
 
 /* ---- what is checked ---- */
 
-/* What message m is, in this generation, whoever has it. */
+/* The contents of message m in this generation. */
 static int number(const struct rate *s, int m)
 {
     return (int)((unsigned)s->generation << 24) + m;
 }
 
-/* The set that messages came to last; none that is pending, nor what is sent next. */
+/* The set that messages last arrived in: not one with pending receives, nor the one that is sent next. */
 static void poison(void *state)
 {
     struct rate *s = state;
@@ -181,7 +182,7 @@ static void poison(void *state)
     s->moved = 0;
 }
 
-/* A set that is pending was poisoned before it was posted, or holds data of another time. */
+/* A set with pending receives was poisoned before they were posted, or holds data of another generation. */
 static void fill(void *state)
 {
     struct rate *s = state;
@@ -194,7 +195,7 @@ static void fill(void *state)
         data_poison(s->recv[s->set], (size_t)s->recvs * s->stride);
 }
 
-/* Whose data peer k has sent: what is sent on has come round the ring. */
+/* The rank whose data peer k has sent: data that are sent on have gone round the ring. */
 static int source(const struct rate *s, int k)
 {
     const int64_t steps = (k + 1) * (s->moved % s->size);
@@ -226,7 +227,7 @@ static int check(void *state)
     return data_check_left(&a_round, state);
 }
 
-/* How many are sent by all ranks. */
+/* The number of messages that all ranks send. */
 static double messages(const struct op_env *env)
 {
     const int size = env->team->size, senders = env->params[FORM] == SINGLE ? size / 2 : size;

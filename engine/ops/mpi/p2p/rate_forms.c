@@ -1,4 +1,4 @@
-/* The forms of mpi.message_rate, and what a repetition of them is made of. */
+/* The forms of mpi.message_rate, and the parts of their repetitions. */
 #include "ops/mpi/p2p/rate.h"
 
 #include "comm/compat_mpi.h"
@@ -91,7 +91,7 @@ int rate_single_recv(struct rate *s, int64_t reps)
     return team_mpi_err(rc, "MPI_Irecv, MPI_Waitall or MPI_Send");
 }
 
-/* The odd rank out. */
+/* The rank that is left over if their number is odd. */
 int rate_idle(struct rate *s, int64_t reps)
 {
     (void)s, (void)reps;

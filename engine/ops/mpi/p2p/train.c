@@ -1,9 +1,9 @@
 /* mpi.train: messages one after another to rank 1, with work between them, and one message back.
  *
- * What Netgauge calls PRTT(n, d, s), n messages of s bytes that begin d apart (Hoefler, Lichei, Rehm 2007).
- * The models of the package find LogGP's o and g in it: without work, a message more costs g + (s - 1) G;
- * with work that is longer than the way there and back, it costs the work and the o of the side that works.
- */
+ * Netgauge calls it PRTT(n, d, s): n messages of s bytes that begin d apart (Hoefler, Lichei, Rehm 2007). The
+ * models of the package get LogGP's o and g from it. Without work, one message more costs g + (s - 1) G. If
+ * the work is longer than the way there and back, one message more costs the work and the o of the side that
+ * works. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -31,7 +31,7 @@ static const struct param params[] = {
 struct train {
     struct p2p_pair p;
     int messages;
-    int64_t steps; /* of work between two messages; 0 for the side that does not work */
+    int64_t steps; /* work between two messages; 0 on the side without work */
     uint64_t x, checked;
     int (*half)(struct train *s);
 };
@@ -106,7 +106,7 @@ static void fill(void *state)
     s->checked = s->x;
 }
 
-/* All steps of the work that a repetition has. */
+/* All steps of work in a repetition. */
 static int look(void *state)
 {
     struct train *s = state;

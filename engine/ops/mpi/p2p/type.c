@@ -34,10 +34,10 @@ struct typed {
     int items;         /* size of an empty type */
     char *send, *recv; /* with gaps */
     char *out, *in;    /* packed */
-    int packed, used;  /* bytes of room for packed data; that the last MPI_Pack took */
+    int packed, used;  /* bytes of room for packed data; bytes that the last MPI_Pack took */
     bool planted;
-    bool came;      /* something, since what came was poisoned */
-    int generation; /* of the data: that of one check is not that of another */
+    bool came;      /* a message has arrived since the receive buffer was poisoned */
+    int generation; /* number of the check, which the data depend on */
     int (*all)(struct typed *s, int64_t reps);
     int (*send_one)(struct typed *s), (*recv_one)(struct typed *s); /* MPI's codes */
 };
@@ -58,8 +58,8 @@ static void teardown(void *state)
     free(s);
 }
 
-/* Room for the data packed with the type or by element, whichever needs more; not none, for Open MPI's
- * MPI_Pack wants a buffer even for no data. */
+/* Room for the data packed with the type or by element, whichever needs more. It is never empty, because Open
+ * MPI's MPI_Pack wants a buffer even for no data. */
 static int pack_size(struct typed *s)
 {
     int elements = 0, type = 0, rc = layout_pack_size(&s->l, s->comm, &elements);
@@ -70,7 +70,7 @@ static int pack_size(struct typed *s)
     return team_mpi_err(rc, "MPI_Pack_size");
 }
 
-/* What a rank needs that takes part. */
+/* The memory of a rank that takes part. */
 static int open(const struct op_env *env, struct typed *s)
 {
     int err = team_mpi_err(s->l.make(&s->l, &s->type), "making a datatype");
@@ -287,8 +287,8 @@ static int local_setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* Pack with the type, unpack element by element: what the type selects, in its order; the source as it was.
- */
+/* Pack with the type and unpack by element. Check that the type's data come in its order and that the source
+ * is unchanged. */
 static int pack_verify(void *state)
 {
     struct typed *s = state;
@@ -304,7 +304,7 @@ static int pack_verify(void *state)
     return err ? err : layout_check(&s->l, s->send, s->rank, s->generation);
 }
 
-/* Pack element by element, unpack with the type: no gap is written to. */
+/* Pack by element and unpack with the type. Check that no gap is written to. */
 static int unpack_verify(void *state)
 {
     struct typed *s = state;
@@ -316,7 +316,7 @@ static int unpack_verify(void *state)
     return err ? err : layout_check(&s->l, s->recv, s->rank, s->generation);
 }
 
-/* A type that is made anew has the size that it should have, and selects what it should. */
+/* Check that a new type has the right size and selects the right data. */
 static int commit_verify(void *state)
 {
     struct typed *s = state;

@@ -69,7 +69,7 @@ static int (*const makes[])(const struct type_layout *l, MPI_Datatype *type) = {
 
 /* ---- opening ---- */
 
-/* What the sizes are, or why there are none. */
+/* Compute the sizes, or say why there are none. */
 static int measure(struct type_layout *l, const struct op_env *env, int type)
 {
     const char *name = env->op->name;
@@ -106,7 +106,7 @@ static int measure(struct type_layout *l, const struct op_env *env, int type)
     return 0;
 }
 
-/* In doubles, where block b starts. An indexed type's are anywhere in their stride. */
+/* Where block b starts, in doubles. The blocks of an indexed type are anywhere in their stride. */
 static int place(const struct type_layout *l, int type, int b)
 {
     const int free = l->stride - l->block;
@@ -169,7 +169,7 @@ void layout_fill(const struct type_layout *l, char *memory, int from, int to)
             memory[l->at[b] + k] = (char)data_byte(from, to, i++);
 }
 
-/* Bytes from `first` up to `end` lie in a gap. */
+/* Check that the bytes from `first` to before `end` are in a gap. */
 static int check_gap(const char *memory, size_t first, size_t end)
 {
     for (size_t k = first; k < end; ++k)

@@ -1,9 +1,9 @@
 /* Every way to send a message and every way to receive one.
  *
- * MPI_Rsend is right only if its receive has been posted, so each rank posts the receive of its next message
- * ahead, at setup and then as soon as one message has arrived: before it answers. The answer therefore finds
- * its receive posted, and the next message too. Two buffers take turns, for the one with a pending receive
- * may not be looked at. */
+ * MPI_Rsend is correct only if its receive has been posted. So each rank posts the receive of its next
+ * message early: at setup, then as soon as a message has arrived, before it answers. The answer and the next
+ * message therefore find their receives posted. Two buffers take turns, because one with a pending receive
+ * must not be read. */
 #include "ops/mpi/p2p/ways.h"
 
 #include "base/err.h"
@@ -76,7 +76,7 @@ static int recv_irecv(struct ways *s)
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* The message that a probe has found. */
+/* Receive the message that a probe has found. */
 static int recv_found(struct ways *s, const MPI_Status *found)
 {
     return MPI_Recv(s->p.recv, s->p.count, MPI_BYTE, found->MPI_SOURCE, found->MPI_TAG, s->p.comm,
@@ -123,7 +123,7 @@ static int post_start(struct ways *s)
     return MPI_Start(&s->recv_request[s->next]);
 }
 
-/* The message whose receive is pending; then that of the next one is. */
+/* Complete the pending receive, then post that of the next message. */
 static int recv_irecv_ahead(struct ways *s)
 {
     int rc = MPI_Wait(&s->recv_request[s->next], MPI_STATUS_IGNORE);
@@ -163,7 +163,7 @@ static const struct way {
              {recv_start, "MPI_Start, MPI_Wait"}};
 
 /* Room for MPI_Bsend. The answer shows that a message has arrived, but not that this rank's library has
- * noticed: hence more than one. */
+ * noticed it. So there is room for more than one. */
 enum { BSEND_MESSAGES = 4 };
 
 static size_t bsend_room(size_t packed)
@@ -199,7 +199,7 @@ static int init_recvs(struct ways *s)
     return team_mpi_err(rc, "MPI_Recv_init");
 }
 
-/* What the calls need beside buffers. */
+/* What the calls need besides buffers. */
 static int prepare(struct ways *s, int send, int recv)
 {
     int err = 0;
@@ -219,7 +219,7 @@ static int prepare(struct ways *s, int send, int recv)
     return err;
 }
 
-/* What cannot be is refused before any memory is asked for. */
+/* Refuse what is impossible before any memory is allocated. */
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match)
 {
     const bool ahead = send == BY_RSEND;
@@ -266,14 +266,14 @@ void ways_close(struct ways *s)
     free(s->attached);
 }
 
-/* The buffer that the last message came to: of two that take turns the one that no receive is pending in. */
+/* The buffer that the last message arrived in. If two take turns, it is the one without a pending receive. */
 static int last(const struct ways *s)
 {
     return s->ahead ? 1 - s->next : s->next;
 }
 
-/* With one buffer for both, only the higher rank has nothing to send. A buffer with a pending receive was
- * poisoned before that was posted, or holds data of another time. */
+/* With one buffer for both directions, only the higher rank has nothing to send. A buffer with a pending
+ * receive was poisoned before that was posted, or holds data of another generation. */
 void ways_fill(void *state)
 {
     struct ways *s = state;
@@ -297,8 +297,8 @@ void ways_poison(void *state)
     s->p.moved = 0;
 }
 
-/* A repetition message by message: the lower rank poisons what it has sent before the answer comes, which is
- * to be the same data in the same buffer, and would not be missed otherwise. */
+/* A repetition message by message. The lower rank poisons the data that it has sent before the answer comes.
+ * The answer is the same data in the same buffer, so a missing answer would not be noticed otherwise. */
 static int run_poisoned(void *state, int64_t reps)
 {
     struct ways *s = state;
@@ -312,8 +312,8 @@ static int run_poisoned(void *state, int64_t reps)
     return team_mpi_err(rc, s->calls);
 }
 
-/* By the loop that is timed, once for each receive buffer; with one buffer for both, then so that nothing can
- * be missed, in any case, for the peer does so. */
+/* Check with the timed loop, once for each receive buffer. Then, if one buffer serves both directions, check
+ * so that a missing message is noticed. Do so in any case, because the peer does. */
 int ways_verify(struct ways *s, const struct data_round *round)
 {
     if (s->p.rank > 1)

@@ -1,8 +1,8 @@
 /* mpi.bandwidth, mpi.bibandwidth: a window of messages in flight from rank 0 to rank 1, or both ways at once.
  *
- * One way, an empty answer says that all of a window have arrived. Both ways need none: a rank is done with a
- * window when the other's has arrived. What was received can be what is sent next both ways alone, and then
- * two sets of buffers take turns, for MPI forbids to receive into what is being sent. */
+ * One way, an empty answer says that all messages of a window have arrived. Both ways need no answer: a rank
+ * has finished a window when the other's has arrived. Only with both ways can received data be sent next.
+ * Then two sets of buffers take turns, because MPI forbids receiving into a buffer that is being sent. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -39,12 +39,13 @@ struct window {
     struct p2p_pair p;
     int messages;
     bool persistent_sends, persistent_recvs;
-    MPI_Request *recvs, *sends; /* the sends behind the receives; NULL where this rank has none */
+    MPI_Request *recvs, *sends; /* the sends stand behind the receives; NULL if this rank has none */
     int requests;               /* of both */
-    MPI_Request *all;           /* those of each set of buffers, one after the other */
+    MPI_Request *all;           /* the requests of each set of buffers, one set after the other */
     int sets, set;
-    int (*post_recvs)(struct window *s), (*post_sends)(struct window *s); /* all of them; MPI's code */
-    int (*post_written)(struct window *s);                                /* what was written */
+    /* Post all messages, and return an MPI error. */
+    int (*post_recvs)(struct window *s), (*post_sends)(struct window *s);
+    int (*post_written)(struct window *s); /* the same for sends whose data are written just before */
     int (*half)(struct window *s, int64_t reps);
 };
 
@@ -104,7 +105,7 @@ static int start_recvs(struct window *s)
     return MPI_Startall(s->messages, s->recvs);
 }
 
-/* Before any of the window is under way, for a buffer may be that of several messages. */
+/* Before any message of the window is in flight, because several messages may share a buffer. */
 static int write_and_send(struct window *s)
 {
     const struct p2p_pair *p = &s->p;
@@ -158,7 +159,7 @@ static int exchange_windows(struct window *s, int64_t reps)
     return team_mpi_err(rc, "exchanging windows or MPI_Waitall");
 }
 
-/* What was received is sent, and comes into what was sent before. */
+/* Send the received data, and receive into the buffers that were sent before. */
 static void take_turns(struct window *s)
 {
     char *received = s->p.recv;
@@ -241,12 +242,12 @@ static int init_requests(struct window *s)
     return err;
 }
 
-/* What is special about a row. */
+/* What is particular to a row. */
 struct kind {
     bool both, large;
 };
 
-/* A window that goes both ways at once needs a second set of buffers to come into. */
+/* A window both ways at once needs a second set of buffers to receive into. */
 static int choose_state(struct window *s, const struct op_env *env)
 {
     const enum data_state state = s->p.state;

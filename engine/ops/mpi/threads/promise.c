@@ -1,5 +1,5 @@
-/* What is promised to the library of each thread's communicator by an info key (MPI 4.0, section 7.4.4). All
- * of it is true of messages between two ranks, or refused. */
+/* What an info key promises to the library for each thread's communicator (MPI 4.0, section 7.4.4). A promise
+ * that the op's messages would break is refused. */
 #include "base/err.h"
 #include "ops/mpi/threads/threads.h"
 #include "team/team_mpi.h"
@@ -15,7 +15,7 @@ const char *const mt_promise_words[MT_PROMISES + 1] = {[NOTHING] = "none",
 
 static const struct promise {
     struct hint hint;
-    const char *breaks[2]; /* words of `match` that break it */
+    const char *breaks[2]; /* words of `match` that break the promise */
 } promises[MT_PROMISES] = {[NO_ANY_TAG] = {{"mpi_assert_no_any_tag", "true"}, {"any_tag", "any"}},
                            [NO_ANY_SOURCE] = {{"mpi_assert_no_any_source", "true"}, {"any_source", "any"}},
                            [EXACT_LENGTH] = {{"mpi_assert_exact_length", "true"}, {NULL}},
@@ -50,11 +50,10 @@ int mt_refuse_promise(const struct op_env *env, bool own_comm)
     const bool differ = param_find(env->op->params, "messages") >= 0 ||
                         param_value(env->op->params, env->params, "buffers", 1) > 1;
     if (p == &promises[OVERTAKING] && differ)
-        return err_say(
-            ERR_INPUT,
-            "assert=%s lets messages come in any order, and those of %s in several buffers are told "
-            "apart by it; give mpi.mt.bandwidth with buffers=1",
-            word, env->op->name);
+        return err_say(ERR_INPUT,
+                       "assert=%s lets messages come in any order, but those of %s in several buffers are "
+                       "recognised by their order; give mpi.mt.bandwidth with buffers=1",
+                       word, env->op->name);
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* mpi.mt.serve: one thread of rank 0 asks, and whichever of the threads of rank 1 receives it answers: what a
- * server pays for threads that wait for the same message. */
+/* mpi.mt.serve: one thread of rank 0 sends questions, and whichever thread of rank 1 receives one answers it:
+ * the cost of server threads that wait for the same message. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -18,8 +18,8 @@ static const struct param params[] = {OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
 /* A thread of rank 1. */
 struct server {
-    _Alignas(128) char *buffer; /* of the question, and of the answer, which is the same */
-    int64_t served;             /* since somebody looked */
+    _Alignas(128) char *buffer; /* of the question and of the answer, which is the same */
+    int64_t served;             /* since the last check */
     int rc;
 };
 
@@ -43,7 +43,7 @@ static int ask(const struct p2p_pair *p, int64_t reps)
     return rc;
 }
 
-/* A thread takes a ticket before it receives, so that all are back when the last question is answered. */
+/* A thread takes a ticket before it receives, so that no thread waits after the last question. */
 static void answer(void *state, int thread)
 {
     struct serve *s = state;
@@ -129,7 +129,7 @@ static void fill(void *state)
     poison(s);
 }
 
-/* What somebody received holds what rank 0 asks, and came back so. */
+/* Check that a receiving thread holds rank 0's question, and that it came back unchanged. */
 static int check_buffer(const struct serve *s, char *data, int which)
 {
     const struct p2p_pair *p = &s->p;
@@ -137,8 +137,8 @@ static int check_buffer(const struct serve *s, char *data, int which)
     return data_check(data, p->bytes, 0, p2p_number(p, 0), which);
 }
 
-/* Each question was answered once. Rank 0 has back what it sent, and the threads that served received that.
- */
+/* Check that each question was answered once, that rank 0 has back what it sent, and that the threads that
+ * served received it. */
 static int look(void *state)
 {
     struct serve *s = state;
@@ -160,7 +160,7 @@ static int look(void *state)
 
 static const struct data_round a_round = {fill, run, look, poison};
 
-/* Question by question, so that it is known what each thread received. */
+/* Check question by question, so that it is known what each thread received. */
 static int verify(void *state)
 {
     enum { QUESTIONS = 16 };

@@ -1,10 +1,10 @@
 /* mpi.mt.short: the ping-pong of the first threads of ranks 0 and 1 while the other threads of rank 0 send
- * long messages: does a long message in one thread block the short ones of another? After R. Thakur and W.
+ * long messages. Does a long message in one thread block the short ones of another? After R. Thakur and W.
  * Gropp, Test suite for evaluating performance of multithreaded MPI communication, Parallel Computing 35
  * (2009).
  *
- * The long messages go on from the first check to the end of the point, so that nothing of their beginning
- * and end is timed. The last one before each check has a tag of its own; by it the receiver knows. */
+ * The long messages go on from the first check to the end of the point, so that their beginning and end are
+ * not timed. The last one before each check has its own tag, by which the receiver recognises it. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -34,7 +34,7 @@ static const struct param own[OWN] = {
 };
 static struct mt_base base;
 
-/* The long messages of one thread, or to it. */
+/* The long messages that one thread sends or receives. */
 struct long_stream {
     _Alignas(128) struct team team;
     MPI_Comm comm;
@@ -47,10 +47,10 @@ struct shorts {
     void *state;
     struct op_env env;
     struct pool *pool; /* lane 0 has the ping-pong */
-    int opened;        /* streams that have a team; all ranks are in it */
-    int count;         /* of this rank's threads in one */
+    int opened;        /* streams that have a team with all ranks */
+    int count;         /* threads of this rank in a stream */
     int rank, target, bytes;
-    int generation; /* of the long messages' data */
+    int generation; /* number of the check, which the long messages' data depend on */
     bool planted, flowing;
     atomic_bool over;
     struct long_stream *streams;
@@ -113,7 +113,7 @@ static bool write_payload(void *state)
     return s->alone->write && s->alone->write(s->state);
 }
 
-/* What a long message holds, another thing for each thread and each check. */
+/* The contents of a long message, which differ for each thread and each check. */
 static int content(const struct shorts *s, int stream)
 {
     enum { STREAMS_OF_A_CHECK = 4096 };
@@ -140,7 +140,7 @@ static int check_long(struct shorts *s)
     return err;
 }
 
-/* Short messages under long ones, and the last of these; what is measured next is under long ones too. */
+/* Check short messages under long ones, then the last of these. The next samples are under long ones too. */
 static int check_both(struct shorts *s, int (*check_short)(void *state))
 {
     const int wrong = check_short(s->state);

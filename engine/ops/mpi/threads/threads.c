@@ -1,10 +1,10 @@
-/* mpi.mt.*: an MPI op that several threads of each rank do at once, under MPI_THREAD_MULTIPLE. Thread t of a
- * rank talks to thread t of the others, each with buffers of its own.
+/* mpi.mt.*: an MPI op in several threads of each rank at once, under MPI_THREAD_MULTIPLE. Thread t of a rank
+ * communicates with thread t of the others, each with buffers of its own.
  *
- * Each is another op, done by as many threads as are asked for: an op joins by its name in the table below.
- * A repetition begins when the threads are let go and ends when the last has done its own. What threads share
- * in MPI is `channel`: with a communicator each they can be told apart before a message is matched; with tags
- * alone all of them match in one list. */
+ * Each of them runs another op in as many threads as are asked for. To add one: its name in the table below.
+ * A repetition begins when the threads are released and ends when the last has finished. What the threads
+ * share in MPI is `channel`: with a communicator for each thread the library can separate them before a
+ * message is matched; with tags alone all of them match in one list. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -20,7 +20,7 @@
 enum channel { COMMS, TAGS };
 static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
 
-/* Ops whose messages have a tag by op_env.lane have all of these rows, others those before. */
+/* Ops whose messages have a tag by op_env.lane have all of these rows, others only those before CHANNEL. */
 enum { PHASES, CHANNEL, ASSERT, OWN };
 static const struct param own[OWN] = {
     [PHASES] = MT_PHASES_PARAM,
@@ -63,13 +63,13 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Where the ops of the table are. */
+/* The positions of the table's ops. */
 static const struct op_family *const homes[] = {&mpi_p2p_pingpong_ops, &mpi_p2p_exchange_ops,
                                                 &mpi_p2p_window_ops,   &mpi_p2p_rate_ops,
                                                 &mpi_pattern_ops,      &mpi_coll_ops};
 
-/* Made by op_at(), the same each time: an op's parameters must be one table, and those of the op that the
- * threads do stand in a table of its own. */
+/* Made by op_at(), with the same result each time: an op's parameters must be one table. Those of the op that
+ * the threads run are in a table of their own. */
 static struct mt_base bases[ROWS];
 
 /* One thread, on cache lines of its own. */
@@ -88,9 +88,9 @@ struct mt_threads {
     struct phases *phases; /* NULL: phases=off */
     int count;
     int64_t reps;          /* of this run */
-    struct hint_seen hint; /* what the library has of it in the first thread's communicator */
+    struct hint_seen hint; /* what the library shows of the hint in the first thread's communicator */
     struct mt_lane *lanes;
-    struct lane_time *times; /* of each, for its phases */
+    struct lane_time *times; /* of each thread, for its phases */
 };
 
 struct op_env mt_env_alone(const struct op_env *env)
@@ -103,7 +103,7 @@ struct op_env mt_env_alone(const struct op_env *env)
     return alone;
 }
 
-/* The first error of any thread, said again by the caller. */
+/* The first error of any thread, which the caller reports again. */
 static int first_error(const struct mt_threads *s)
 {
     for (int t = 0; t < s->count; ++t)
@@ -194,7 +194,7 @@ int mt_allowed(const struct op_env *env)
     return team_threads_allowed(env->op->name, env->threads);
 }
 
-/* Threads that share a communicator must not take each other's messages, nor all of them one buffer. */
+/* Threads that share a communicator must not take each other's messages, nor share one buffer. */
 static int check_words(const struct op_env *env, bool by_tag)
 {
     const char *match = mt_word(env, "match");
@@ -211,7 +211,7 @@ static int check_words(const struct op_env *env, bool by_tag)
     return mt_refuse_promise(env, !by_tag);
 }
 
-/* All ranks do it for one thread after the other, in the same order. */
+/* All ranks do it for one thread after another, in the same order. */
 static int open_lanes(const struct op_env *env, struct mt_threads *s, bool by_tag)
 {
     int err = 0;
@@ -266,7 +266,7 @@ static enum op_flow flow_at(const struct op_env *env)
     return alone.op->flow_at ? alone.op->flow_at(&alone) : alone.op->flow;
 }
 
-/* For all threads together. */
+/* The number of all threads together. */
 
 static double moved(const struct op_env *env)
 {
@@ -327,7 +327,7 @@ static void op_at(size_t i, struct op *op)
     op->describe_end = describe_end;
     op->teardown = teardown;
     op->flow_at = flow_at;
-    op->turn = NULL; /* messages of several threads have no one order */
+    op->turn = NULL; /* messages of several threads have no common order */
     op->write = NULL;
     op->partner = NULL;
     op->moved = base->alone.moved ? moved : NULL;

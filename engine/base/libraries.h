@@ -11,7 +11,9 @@ struct json;
  * in hexadecimal digits; where that is null, `hash`, of its code and constants. */
 void libraries_json(struct json *j, const char *key);
 
-/* A number that two processes share if they consist of the same, wherever it stands. */
+/* A number that two processes share if they consist of the same, wherever it stands; one of the program
+ * alone. */
 uint64_t libraries_hash(void);
+uint64_t program_hash(void);
 
 #endif

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     struct op *ops = NULL;
     size_t count = 0;
     binding_start();
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank does not outlive the launcher that started it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank ends with the launcher that started it */
     int err = opt_take(option_rows, &options, &argc, argv);
     if (!err)
         err = registry_ops(&ops, &count);

@@ -1,5 +1,5 @@
-/* The buffers of a point. An op asks for them when it sets up; none takes memory before buffers_touch(), so
- * that what all ranks of a host need can be added up first. */
+/* The buffers of a point. An op requests them at setup. None takes memory before buffers_touch(), so that the
+ * needs of all ranks of a host can be added up first. */
 #ifndef BASE_BUFFERS_H
 #define BASE_BUFFERS_H
 
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BUFFERS_FILL = 0xa5 }; /* what a buffer holds before anything is written to it */
+enum { BUFFERS_FILL = 0xa5 }; /* the contents of a buffer before anything is written to it */
 
 enum store_pages {
-    PAGES_NORMAL, /* as the system has it for memory that nobody advises on */
+    PAGES_NORMAL, /* the system's default */
     PAGES_SMALL,  /* never huge ones */
     PAGES_HUGE    /* huge ones, or an error */
 };
@@ -29,27 +29,27 @@ enum { BUFFERS_PAGE = 4096 };
 struct buffers {
     size_t align;
     enum store_pages pages;
-    size_t bytes; /* that the point needs on this rank */
+    size_t bytes; /* needed by the point on this rank */
     struct store_block {
         unsigned char *base;
         size_t mapped, head, room; /* bytes; those before the first page, and in pages */
-        bool set_aside;            /* huge pages that nobody else can have: they are not of MemAvailable */
+        bool set_aside;            /* reserved huge pages: they are not part of MemAvailable */
     } *blocks;
     size_t count;
 };
 
-/* What the parameters say of which `rows` has a row; the rest is as usual. */
+/* Read the parameters that `rows` has; the others keep their defaults. */
 struct buffers buffers_of(const struct param *rows, const double *values);
 
-/* blocks * bytes, `align` bytes behind the beginning of a page; *data is NULL for 0 bytes. The buffers frees
- * it. ERR_NOMEM. */
+/* Take blocks * bytes, `align` bytes behind the beginning of a page; *data is NULL for 0 bytes. The buffers
+ * free it. ERR_NOMEM. */
 int buffers_take(struct buffers *buffers, size_t blocks, size_t bytes, void **data);
 
-/* Memory that the op gets elsewhere, such as from the MPI library, counts too. */
+/* Count memory that the op gets elsewhere, such as from the MPI library. */
 void buffers_count(struct buffers *buffers, size_t bytes);
 
-/* Write to all of it, so that no page is missing later. ERR_UNSUPPORTED where not all of it got huge pages
- * that were asked for. */
+/* Write to all of it, so that no page is missing later. ERR_UNSUPPORTED if a part of it did not get the
+ * requested huge pages. */
 int buffers_touch(struct buffers *buffers);
 
 void buffers_close(struct buffers *buffers);

@@ -1,11 +1,11 @@
-/* When ranks come to each repetition, as recorded in a program: read from a text, replayed by ops. */
+/* Recorded arrivals of ranks at each repetition of a program: read from a text, replayed by ops. */
 #ifndef BASE_DELAYS_H
 #define BASE_DELAYS_H
 
 #include <stdint.h>
 
 struct delays {
-    int ranks, count; /* of repetitions; after the last comes the first again */
+    int ranks, count; /* of repetitions; after the last one the first follows again */
     int64_t *ns;      /* repetition k of rank r is ns[k * ranks + r] */
 };
 

@@ -1,4 +1,4 @@
-/* Where threads of a pool meet in the middle of their work: none goes on before all have come. */
+/* Where threads of a pool meet during their work: none goes on before all have come. */
 #ifndef BASE_GATE_H
 #define BASE_GATE_H
 
@@ -11,7 +11,7 @@ enum { GATE_LINE = 128 }; /* two cache lines, which processors fetch together */
 struct gate {
     _Alignas(GATE_LINE) atomic_int come; /* of this round */
     _Alignas(GATE_LINE) atomic_uint round;
-    atomic_int broken; /* 0, or what was said when it broke */
+    atomic_int broken; /* 0, or the reason why it broke */
     int threads;
 };
 
@@ -23,14 +23,14 @@ static inline void gate_open(struct gate *gate, int threads)
     gate->threads = threads;
 }
 
-/* A thread that will not come any more says why, other than 0: nobody waits for it. */
+/* A thread that will not come any more gives a reason other than 0, so that no thread waits for it. */
 static inline void gate_break(struct gate *gate, int why)
 {
     int whole = 0;
     atomic_compare_exchange_strong(&gate->broken, &whole, why);
 }
 
-/* 0, or what the first that broke the gate said; then some may go on before others have come. */
+/* 0, or the reason of the first thread that broke the gate; then some may go on before others have come. */
 static inline int gate_wait(struct gate *gate)
 {
     const unsigned round = atomic_load_explicit(&gate->round, memory_order_acquire);

@@ -1,4 +1,4 @@
-/* A hash that makes data which depend on who sent them, to whom and where they stand. */
+/* A hash for data that depend on their sender, their receiver and their place. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -13,7 +13,7 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A number in [0, 1) from the upper 53 bits of a hash, which is all that a double holds. */
+/* A number in [0, 1) from the upper 53 bits of a hash, the precision of a double. */
 static inline double hash_unit(uint64_t hash)
 {
     return (double)(hash >> 11) / 9007199254740992.0;

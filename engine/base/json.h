@@ -1,4 +1,4 @@
-/* A writer of JSON into a growing buffer. No reader: what the engine is told comes as key=value words. */
+/* A writer of JSON into a growing buffer. There is no reader: the engine's input is key=value words. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Start from {0}. `failed` is sticky: check it once, when the document is whole. */
+/* Start from {0}. `failed` is sticky: check it once, when the document is complete. */
 struct json {
     char *text;
     size_t length, capacity;
@@ -28,7 +28,7 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_ints(struct json *j, const char *key, const int64_t *first, int64_t count, size_t stride);
 void json_doubles(struct json *j, const char *key, const double *first, int64_t count, size_t stride);
 
-/* Empty for the next document, keeping the memory; and give the memory back. */
+/* Empty it for the next document, keeping the memory; and free the memory. */
 void json_reset(struct json *j);
 void json_free(struct json *j);
 

@@ -1,5 +1,5 @@
-/* What this process consists of: its program and the shared libraries that are loaded, each known by its
- * build id, which the linker makes from what it links, or else by a hash of what it is loaded with. */
+/* The parts of this process: its program and the loaded shared libraries, each with its build id, which the
+ * linker computes, or else a hash of its loaded contents. */
 #ifndef BASE_LIBRARIES_H
 #define BASE_LIBRARIES_H
 
@@ -7,13 +7,14 @@
 
 struct json;
 
-/* An array under `key`: of each, the program first, its `path` ("" of the program itself) and its `build_id`
- * in hexadecimal digits; where that is null, `hash`, of its code and constants. */
+/* An array under `key`: for each part, the program first, its `path` ("" for the program) and its `build_id`
+ * in hexadecimal digits; if that is null, `hash`, of its code and constants. */
 void libraries_json(struct json *j, const char *key);
 
-/* A number that two processes share if they consist of the same, wherever it stands; one of the program
- * alone. */
+/* A number that two processes share if they have the same parts, at any paths. */
 uint64_t libraries_hash(void);
+
+/* The same of the program alone. */
 uint64_t program_hash(void);
 
 #endif

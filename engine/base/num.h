@@ -5,14 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "0", "8", "1Ki", "4MiB" in bytes. ERR_INPUT when it is no size. */
+/* Read "0", "8", "1Ki", "4MiB" in bytes. ERR_INPUT if it is no size. */
 int num_size(const char *text, size_t *bytes);
 
-/* A whole number between least and most, or a number likewise; `what` names it in the error. ERR_INPUT. */
+/* Read a whole number between least and most, or a number likewise; `what` names it in the error.
+ * ERR_INPUT. */
 int num_int(const char *text, const char *what, int64_t least, int64_t most, int64_t *value);
 int num_double(const char *text, const char *what, double least, double most, double *value);
 
-/* a * b; ERR_NOMEM when it does not fit. */
+/* a * b; ERR_NOMEM if it does not fit. */
 int num_multiply(size_t a, size_t b, size_t *product);
 
 /* A count as MPI's int; ERR_UNSUPPORTED above 2^31 - 1. */

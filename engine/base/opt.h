@@ -6,13 +6,13 @@
 
 struct json;
 
-/* A number that an op, a method or a stop rule can be given. */
+/* A number that is set for an op, a method or a stop rule. */
 struct param {
     const char *name, *unit, *summary;
     double normal, least, most;
-    const char *const *words; /* its values by name, up to NULL: the value is an index; NULL: a number */
-    const int *bytes; /* of types of data: what an element of each word takes; 0: no stand-in for another */
-    const char *all;  /* what all values of a number are, by the ranks: "ranks", "shifts" or "rounds"; NULL */
+    const char *const *words; /* names of its values, up to NULL: the value is an index; NULL: a number */
+    const int *bytes;         /* for types of data: bytes of an element of each word; 0: it fits no size */
+    const char *all; /* the meaning of all values, by the ranks: "ranks", "shifts" or "rounds"; NULL */
 };
 
 /* A row whose value is one of `list`, a NULL-terminated array of names; the first is the default. */

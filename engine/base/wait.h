@@ -1,12 +1,12 @@
-/* Waiting for another process or thread to change memory that is shared with it. */
+/* Wait for another process or thread to change shared memory. */
 #ifndef BASE_WAIT_H
 #define BASE_WAIT_H
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Called after each look that was in vain, with a count that starts at 0: the core is told that this is a
- * spin, and after some 10 us it is given away at each look, in case the other side waits for it. Not through
+/* Call it after each look in vain, with a count that starts at 0. It marks a spin for the core and, after
+ * some 10 us, yields the core at each look, in case the other side waits for it. It does not use
  * sched_yield(), whose calls base/yield counts as the library's. */
 static inline void wait_a_little(int *looks)
 {

@@ -1,9 +1,9 @@
-/* What a kernel needs of communication: groups of ranks, collectives, and plans. Kernels see no MPI:
- * comm_mpi.c is it, comm_solo.c the same for one rank alone.
+/* Communication of kernels: groups of ranks, collectives, and plans. Kernels see no MPI: comm_mpi.c uses it,
+ * comm_solo.c does the same for a single rank.
  *
- * A plan is what is communicated again and again with the same buffers: the halo of a stencil, a step of a
+ * A plan is communication that is repeated with the same buffers: the halo of a stencil, a step of a
  * butterfly, a sum, a transposition. It is opened once, with the back end that the user has chosen, and run
- * many times. Sizes are bytes and may be above 2 GiB. */
+ * many times. Sizes are bytes and may exceed 2 GiB. */
 #ifndef COMM_COMM_H
 #define COMM_COMM_H
 
@@ -14,19 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How messages go. The words that users write are in comm_backs[]. */
+/* How messages go. comm_backs[] has the words for users. */
 enum comm_back {
     COMM_NONBLOCKING, /* MPI_Irecv, MPI_Isend, MPI_Waitall */
     COMM_BLOCKING,    /* MPI_Sendrecv, one after the other */
     COMM_PERSISTENT,  /* MPI_Startall, MPI_Waitall */
-    COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; of exchanges alone, as are those up to COMM_FLUSH */
+    COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; only for exchanges, as are those up to COMM_FLUSH */
     COMM_PARTITIONED, /* MPI_Psend_init, MPI_Precv_init, MPI_Startall, MPI_Pready_range, MPI_Waitall; of MPI 4
                        */
     COMM_FENCE,       /* MPI_Put between two MPI_Win_fence */
     COMM_PSCW,        /* MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait */
-    COMM_LOCK,        /* MPI_Win_lock, MPI_Put, MPI_Win_unlock, and empty messages that tell */
+    COMM_LOCK,        /* MPI_Win_lock, MPI_Put, MPI_Win_unlock, and empty messages as signals */
     COMM_FLUSH,       /* MPI_Put, MPI_Win_flush, and empty messages; MPI_Win_lock_all once */
-    COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; of sums and transpositions alone */
+    COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; only for sums and transpositions */
     COMM_ICOLLECTIVE, /* MPI_Iallreduce, ..., MPI_Wait */
     COMM_PCOLLECTIVE, /* MPI_Allreduce_init, ..., of MPI 4 */
     COMM_BACKS
@@ -39,20 +39,20 @@ enum comm_back comm_back_of(const char *word);
 /* Ranks 0 .. size - 1 that communicate; `rank` is mine. */
 struct comm {
     int rank, size;
-    struct phases *phases; /* counts messages and bytes; NULL: nobody does */
+    struct phases *phases; /* counts messages and bytes; NULL: not counted */
     const struct team *team;
     const int *members; /* of each rank: its rank in the team */
     int movers;         /* of exchanges: threads that move, each its own neighbours; 0 is 1 */
-    bool apart;         /* each of them by a window, or a communicator, of its own */
+    bool apart;         /* each of them by its own window or communicator */
     void *own;          /* of the implementation */
 };
 
-/* All ranks of the team. Collective over it, as are all that follow over theirs. Every function that can fail
- * returns 0 or an enum err. On failure nothing is left behind. */
+/* All ranks of the team. Collective over it; later functions are collective over their own ranks. Every
+ * function that can fail returns 0 or an enum err, and leaves nothing behind on failure. */
 int comm_open(const struct team *team, struct phases *phases, struct comm *comm);
 void comm_close(struct comm *comm); /* one that is {0} is fine */
 
-/* Those of `whole` that name the same colour, in the order of their ranks in it. */
+/* The ranks of `whole` with the same colour, in the order of their ranks in it. */
 int comm_split(const struct comm *whole, int colour, struct comm *part);
 
 /* ---- once in a while: collectives of the library, in place -------------------------------------------- */
@@ -61,7 +61,7 @@ int comm_sum(const struct comm *comm, double *values, size_t count);
 int comm_sum_ints(const struct comm *comm, int64_t *values, size_t count);
 int comm_max(const struct comm *comm, double *values, size_t count);
 
-/* The sum over ranks below mine, 0 on rank 0: where what is mine begins. */
+/* The sum over ranks below mine, 0 on rank 0: the beginning of my part. */
 int comm_offset(const struct comm *comm, int64_t mine, int64_t *offset);
 
 /* `bytes` of rank `root` to all; of all ranks to all, in the order of ranks; to each rank its own. */
@@ -80,7 +80,7 @@ int comm_barrier(const struct comm *comm);
 
 /* ---- one message: pipelines and wavefronts ------------------------------------------------------------- */
 
-/* To or from a rank of `comm`, that has posted the other side; -1: nobody, at once. Tags from 0 to
+/* To or from a rank of `comm` that has posted the other side; -1: none, returns at once. Tags from 0 to
  * COMM_TAG_MAX. */
 enum { COMM_TAG_MAX = 255 };
 int comm_send(const struct comm *comm, int to, int tag, const void *data, size_t bytes);
@@ -89,12 +89,11 @@ int comm_recv(const struct comm *comm, int from, int tag, void *data, size_t byt
 /* ---- plans --------------------------------------------------------------------------------------------- */
 
 /* What goes to one rank and what comes from one, often another: a shift. Between two ranks each tag is used
- * once each way, and links are in the same order on both. What is received may stand beside own data, which
- * nobody overwrites; it may be read, and what is to be sent be written, from one run to the next. For
- * COMM_BLOCKING link i of all ranks belongs together, as the shifts of a grid do. Between two ranks both
- * sides name the same bytes. */
+ * once each way, and links are in the same order on both. Received data may stand beside own data, which stay
+ * intact. Between runs, received data may be read, and data to send written. For COMM_BLOCKING link i of all
+ * ranks belongs together, as the shifts of a grid do. Both sides of a link pass the same number of bytes. */
 struct comm_link {
-    int to, from; /* ranks of the comm; -1: nobody */
+    int to, from; /* ranks of the comm; -1: none */
     int tag;
     const void *send;
     void *recv;
@@ -106,16 +105,15 @@ struct comm_plan;
 /* All ranks of the team run a plan equally often: a fence is a matter of all of them. */
 
 /* Each of these is collective over the TEAM, though it may communicate in a part of it: every rank opens its
- * plan of the same kind with the same back end, with no links where it has nothing to say. So a rank that met
- * an error before can say so in `failed` (else 0), and none is left waiting: this rank's own error is
- * returned, or 0 and *plan NULL where only others failed; then leave setup with 0: all ranks agree on
- * the error behind it. */
+ * plan of the same kind with the same back end, without links if it has nothing to send. A rank that failed
+ * before says so in `failed` (else 0), and none is left waiting: this rank's own error is returned, or 0 and
+ * *plan NULL if only others failed; then leave setup with 0: all ranks agree on the error afterwards. */
 int comm_plan_exchange(const struct comm *comm, enum comm_back back, const struct comm_link *links,
                        size_t count, int failed, struct comm_plan **plan);
 
 /* values[0 .. count) becomes the sum over all ranks of `comm`, in place. COLLECTIVE, ICOLLECTIVE and
- * PCOLLECTIVE are the library's; the others recursive doubling by messages, on any number of ranks: those of
- * NONBLOCKING where a back end is of exchanges alone. */
+ * PCOLLECTIVE are the library's; the others use recursive doubling by messages, on any number of ranks, and
+ * NONBLOCKING ones if a back end is only for exchanges. */
 int comm_plan_sum(const struct comm *comm, enum comm_back back, double *values, size_t count, int failed,
                   struct comm_plan **plan);
 
@@ -127,8 +125,8 @@ int comm_plan_alltoall(const struct comm *comm, enum comm_back back, const void 
 int comm_plan_alltoallv(const struct comm *comm, enum comm_back back, const struct comm_pieces *send,
                         const struct comm_pieces *recv, int failed, struct comm_plan **plan);
 
-/* For sizes that differ from run to run, in units of `unit` bytes: the arrays are the caller's and are read
- * at each run, in which both sides name the same bytes; none for a rank itself, which has what it keeps. For
+/* For sizes that change from run to run, in units of `unit` bytes: the arrays are the caller's and are read
+ * at each run, in which both sides pass the same bytes; none for the rank itself, which keeps its own. For
  * NONBLOCKING, BLOCKING, COLLECTIVE and ICOLLECTIVE. */
 int comm_plan_varying(const struct comm *comm, enum comm_back back, size_t unit,
                       const struct comm_pieces *send, const struct comm_pieces *recv, int failed,
@@ -136,8 +134,8 @@ int comm_plan_varying(const struct comm *comm, enum comm_back back, size_t unit,
 
 void comm_plan_close(struct comm_plan *plan); /* NULL is fine */
 
-/* All of it, or its halves with work in between: buffers are the plan's between them. A back end that knows
- * no halves does all of it in the first. NULL does nothing. */
+/* All of it, or its halves with work in between: buffers are the plan's between them. A back end without
+ * halves does all of it in the first. NULL does nothing. */
 int comm_run(struct comm_plan *plan);
 int comm_start(struct comm_plan *plan);
 int comm_finish(struct comm_plan *plan);

@@ -1,4 +1,4 @@
-/* What the groups of comm_mpi.c and the plans of plan_mpi.c share. */
+/* Shared by the groups of comm_mpi.c and the plans of plan_mpi.c. */
 #ifndef COMM_COMM_MPI_H
 #define COMM_COMM_MPI_H
 
@@ -13,19 +13,17 @@ _Static_assert((int)COMM_TAG_MAX < (int)TAGS, "tags of pieces must not be those 
 
 MPI_Comm comm_mpi(const struct comm *comm);
 
-/* A call of a collective in which this rank gives so many bytes. */
+/* Count a call of a collective to which this rank gives so many bytes. */
 void comm_count(const struct comm *comm, size_t bytes);
 
-/* One side of an MPI_Alltoallv: counts and displacements in elements of a type that is as large as they
- * allow.
- */
+/* One side of an MPI_Alltoallv: counts and displacements in elements of the largest type that fits them. */
 struct comm_side {
     void *data;
     int *counts, *offsets;
     MPI_Datatype type;
 };
 
-/* ERR_NOMEM, ERR_UNSUPPORTED where no type does, ERR_MPI; free it nevertheless. */
+/* ERR_NOMEM, ERR_UNSUPPORTED if no type fits, ERR_MPI; free it in any case. */
 int comm_side_fill(struct comm_side *side, const struct comm_pieces *pieces, const struct comm *comm);
 void comm_side_free(struct comm_side *side);
 

@@ -1,4 +1,4 @@
-/* Between comm.c, which knows plans, and comm_mpi.c or comm_solo.c, which knows how messages go. */
+/* Between comm.c, which knows plans, and comm_mpi.c or comm_solo.c, which carry messages. */
 #ifndef COMM_COMM_OWN_H
 #define COMM_COMM_OWN_H
 

@@ -1,12 +1,12 @@
-/* All that an older MPI lacks, in one place: the calls exist, fail, and say which MPI has them. */
+/* Calls that older MPIs lack, in one place: they exist, fail, and say which MPI has them. */
 #ifndef COMM_COMPAT_MPI_H
 #define COMM_COMPAT_MPI_H
 
 #include <mpi.h>
 
-/* Where a library has a small number for an array that is to be ignored (MPICH: MPI_STATUSES_IGNORE is the
- * address 1; Open MPI: MPI_UNWEIGHTED is 2), gcc sees an array that is too small, and is not to see it. Costs
- * no instruction beyond the address's own. */
+/* Some libraries have a small number for an array to be ignored (MPICH: MPI_STATUSES_IGNORE is the address 1;
+ * Open MPI: MPI_UNWEIGHTED is 2). gcc then warns of an array that is too small, so the address is hidden from
+ * it. This costs no instruction beyond loading the address. */
 static inline void *compat_hide(void *address)
 {
     __asm__("" : "+r"(address));
@@ -23,7 +23,7 @@ static inline int *unweighted(void)
     return compat_hide(MPI_UNWEIGHTED);
 }
 
-/* Of SimGrid's smpi.h: its MPI_Mprobe ends the simulation. */
+/* SimGrid's MPI_Mprobe ends the simulation. */
 #ifdef SMPI_H
 #define MPROBE_MISSING "SimGrid has no MPI_Mprobe; use recv=probe"
 #else
@@ -44,14 +44,14 @@ static inline int *unweighted(void)
 #define MPI_Irecv_c(...) STEELYARD_NO_MPI4
 #endif
 
-/* SimGrid declares the neighbourhood collectives and ends the simulation when one is called. */
+/* SimGrid declares the neighbourhood collectives, but ends the simulation if one is called. */
 #ifdef SMPI_HELPERS_H
 #define NEIGHBOURS_MISSING "SimGrid has no neighbourhood collectives"
 #else
 #define NEIGHBOURS_MISSING NULL
 #endif
 
-/* SimGrid has calls that end the simulation: "not yet implemented". */
+/* These calls of SimGrid end the simulation: "not yet implemented". */
 #ifdef SMPI_H
 #define COMM_IDUP_MISSING "SimGrid does not implement MPI_Comm_idup"
 #else
@@ -64,7 +64,7 @@ static inline int *unweighted(void)
 #define WIN_TEST_MISSING NULL
 #endif
 
-/* SimGrid knows no memory model of windows, and ends the simulation when it is asked for one. */
+/* SimGrid knows no memory model of windows, and ends the simulation if asked for one. */
 static inline int compat_win_model(MPI_Win win, int **model, int *told)
 {
 #ifdef SMPI_H
@@ -76,7 +76,7 @@ static inline int compat_win_model(MPI_Win win, int **model, int *told)
 #endif
 }
 
-/* SimGrid declares what makes processes meet, and ends the simulation when it is called. */
+/* SimGrid declares the calls by which processes meet, but ends the simulation if one is called. */
 #ifdef SMPI_H
 #define DYNAMIC_MISSING "SimGrid has no processes but those that it begins with"
 #else
@@ -90,7 +90,7 @@ static inline int compat_win_model(MPI_Win win, int **model, int *told)
 #define THREADS_MISSING NULL
 #endif
 
-/* Open MPI 5 says that it is MPI 3.1 and yet has these. */
+/* Open MPI 5 reports MPI 3.1 but has these. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define MPI4_CALLS_MISSING NULL
 #else

@@ -1,4 +1,4 @@
-/* Irregular counts: a total shared out among ranks, the same way wherever it is asked for. */
+/* Irregular counts: a total shared among ranks, the same way on each of them. */
 #ifndef COMM_COUNTS_H
 #define COMM_COUNTS_H
 

@@ -1,4 +1,4 @@
-/* What the back ends of an exchange share: exchange_mpi.c has those of messages and of collectives,
+/* Shared by the back ends of an exchange: exchange_mpi.c has those of messages and of collectives,
  * exchange_rma_mpi.c those of windows. */
 #ifndef COMM_EXCHANGE_OWN_MPI_H
 #define COMM_EXCHANGE_OWN_MPI_H
@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* A link without those that are nobody, in MPI's terms. */
+/* One direction of a link that has a partner, in MPI's terms. */
 struct half {
     void *data;
     int count, peer, tag;
@@ -38,7 +38,7 @@ struct sides {
 
 struct remote; /* of the back ends of windows */
 
-/* Things that follow each other. */
+/* Consecutive things. */
 struct part {
     int first, count;
 };
@@ -51,17 +51,17 @@ struct exchange {
     struct half *out, *in;
     int outs, ins;
     MPI_Request *requests; /* of the ins, then of the outs */
-    int requested;         /* those that are to be freed */
+    int requested;         /* to be freed */
     struct sides send, recv;
     struct remote *remote;
-    struct exchange **lanes; /* those of several movers, which are then all there is */
+    struct exchange **lanes; /* those of several movers; then there is nothing else */
     int lane_count;
     int movers;    /* of one window: threads that put */
-    bool own_comm; /* then it is ours to free */
+    bool own_comm; /* then we must free it */
 };
 
 extern const struct back exchange_fence, exchange_pscw, exchange_lock, exchange_flush;
-void exchange_remote_close(struct exchange *x); /* collective; nothing where there is none */
+void exchange_remote_close(struct exchange *x); /* collective; nothing if there is none */
 
 /* movers_mpi.c: x->lanes, as exchange_open(). */
 int movers_open(struct exchange *x, const struct exchange_ask *ask, const struct exchange_link *links,
@@ -71,11 +71,11 @@ int movers_start(const struct exchange *x);
 int movers_finish(const struct exchange *x);
 int movers_whole(const struct exchange *x);
 
-/* `part` by each of several threads; an error of one of them, or MPI_SUCCESS. */
+/* Run `part` in each of several threads; an error of one of them, or MPI_SUCCESS. */
 int movers_run(int movers, int (*part)(const void *of, int mover), const void *of);
 
-/* The movers of one of several messages: one, or several where there are fewer messages than movers; those
- * cut it into as many pieces, of which piece k begins at mover_cut(), and the last one ends there. */
+/* The movers of one of several messages: one, or several if there are fewer messages than movers. Several cut
+ * it into as many pieces: piece k begins at mover_cut(), and the last one ends there. */
 struct part movers_of(int movers, int messages, int message, size_t bytes);
 size_t mover_cut(size_t bytes, int pieces, int piece);
 

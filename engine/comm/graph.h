@@ -1,4 +1,4 @@
-/* Who is whose neighbour, from parameters alone: every rank finds the same graph without a message. */
+/* A graph of neighbours from parameters alone: every rank finds the same graph without a message. */
 #ifndef COMM_GRAPH_H
 #define COMM_GRAPH_H
 
@@ -25,8 +25,8 @@ struct graph {
     uint64_t seed;
 };
 
-/* The ranks that `rank` sends to, and those that it receives from, in ascending order: never itself, and
- * nobody twice. Their number; `list` has room for all ranks, or is NULL. */
+/* The ranks that `rank` sends to, and those that it receives from, in ascending order, without itself and
+ * without repetition. Returns their number; `list` has room for all ranks, or is NULL. */
 int graph_out(const struct graph *g, int rank, int *list);
 int graph_in(const struct graph *g, int rank, int *list);
 

@@ -13,11 +13,11 @@ struct grid {
     bool periodic; /* in all dimensions */
 };
 
-/* Who is `step` away from a rank; GRID_NOBODY beyond the edge. */
+/* The rank that is `step` away from a rank; GRID_NOBODY beyond the edge. */
 int grid_neighbour(const struct grid *grid, int rank, const int step[GRID_DIMS]);
 
-/* The directions in which a stencil reaches, a step of -1, 0 or 1 in each dimension: along the axes, or, of a
- * box, to all that touch the block. Step i is the opposite of step count - 1 - i. Returns their number. */
+/* The directions of a stencil, a step of -1, 0 or 1 in each dimension: along the axes, or, for a box, to all
+ * blocks that touch. Step i is the opposite of step count - 1 - i. Returns their number. */
 int grid_steps(int dims, bool box, int steps[GRID_STEPS][GRID_DIMS]);
 
 /* Blocks of n^dims cells, whose face has so many bytes. */

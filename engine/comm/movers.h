@@ -1,4 +1,4 @@
-/* Who moves the messages of an exchange: three parameters that ops of halos and kernels share. */
+/* Threads that move the messages of an exchange: three parameters of halo ops and kernels. */
 #ifndef COMM_MOVERS_H
 #define COMM_MOVERS_H
 
@@ -15,18 +15,18 @@
 extern const char *const movers_share[3];
 
 struct movers {
-    int count;  /* threads of a rank that move at once; 1: a rank's only one, or the first */
-    bool apart; /* each of them by a window, or a communicator, of its own */
+    int count;  /* threads of a rank that move at once; 1: the only one, or the first */
+    bool apart; /* each of them by its own window or communicator */
 };
 
-/* The back end that they are to use, and what its user chose it by: "backend" and "fence". */
+/* The back end that they use, and the user's choice: "backend" and "fence". */
 struct movers_back {
     const char *param, *word;
     bool one_sided;
 };
 
-/* What the values of a table say, for a rank of so many threads; one mover where the table has not the rows.
- * ERR_INPUT and a sentence where that cannot be. */
+/* Read the values of a table, for a rank of so many threads; one mover if the table lacks the rows. ERR_INPUT
+ * and a sentence for an impossible choice. */
 int movers_choose(const struct param *params, const double *values, int threads,
                   const struct movers_back *back, struct movers *movers);
 

@@ -1,14 +1,14 @@
-/* Who calls whom when many ranks talk at once: pure functions of the rank, the number of ranks and a few
+/* Who calls whom if many ranks communicate at once: pure functions of the rank, the number of ranks and a few
  * numbers, the same on every rank.
  *
- * A layout is a set of calls, each from a caller to a callee. What is said in a call is not its business. */
+ * A layout is a set of calls, each from a caller to a callee. It does not define the contents of a call. */
 #ifndef COMM_WHO_H
 #define COMM_WHO_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose calls are wanted, and of which layout out of a family. */
+/* The layout of a family, and the rank whose calls are wanted. */
 struct layout_ask {
     int rank, size;
     int64_t shift; /* of layouts that shift */
@@ -17,8 +17,8 @@ struct layout_ask {
     uint64_t seed; /* of random ones */
 };
 
-/* Whom a rank calls, and who calls it. Every list has room for `size` ranks; `order` is for the layout's own
- * use. */
+/* The ranks that a rank calls, and those that call it. Every list has room for `size` ranks; `order` is for
+ * the layout's own use. */
 struct layout_peers {
     int *to, *from, *order;
     int to_count, from_count;

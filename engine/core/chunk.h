@@ -1,5 +1,5 @@
-/* Room for a chunk of samples: this rank's timestamps, what is reduced over ranks, and on rank 0 everybody's
- * where they are kept. */
+/* Room for a chunk of samples: this rank's timestamps, values reduced over ranks, and on rank 0 all ranks' if
+ * they are kept. */
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
 
@@ -12,41 +12,41 @@ struct reduced;
 struct spun;
 struct sync_point;
 
-/* A chunk is flushed as a whole and lost as a whole: not more than fits in a cache. */
+/* A chunk is flushed as a whole and lost as a whole; it fits into a cache. */
 enum { CHUNK_MOST = 1024 };
 
-/* Mine or everybody's: of rank r, sample k stands at [r * count + k]. */
+/* Mine or all ranks': sample k of rank r is at [r * count + k]. */
 struct stamps {
     int64_t *start_ns, *stop_ns, *yields;
-    int64_t *late;     /* mine alone; of any rank when a chunk has been reduced */
-    int64_t *counts;   /* of an op that counts; NULL elsewhere */
+    int64_t *late;     /* only mine; of any rank after the reduction of a chunk */
+    int64_t *counts;   /* if the op counts; else NULL */
     struct spun *spun; /* of each rank */
 };
 
 struct room {
-    struct stamps mine, all;   /* `all` on rank 0 alone, and where every rank's are kept */
+    struct stamps mine, all;   /* `all` only on rank 0, and if every rank's are kept */
     struct reduced *reduced;   /* of all ranks on rank 0 */
-    double *placed;            /* of sample k, what stands for this rank's start at [2 * k], stop behind it */
-    double *kept;              /* on rank 0: the same of chosen ranks, of one sample */
-    size_t counters;           /* that the op counts in each sample */
+    double *placed;            /* this rank's start of sample k at [2 * k], its stop behind it */
+    double *kept;              /* on rank 0: the same for chosen ranks, of one sample */
+    size_t counters;           /* counts of the op in each sample */
     int64_t *target_ns, *low;  /* of each sample, the same on all ranks */
-    struct sync_point *before; /* on rank 0, of every rank where kept: the synchronisation before the chunk */
+    struct sync_point *before; /* on rank 0, of every rank if kept: the synchronisation before the chunk */
     int64_t last_ns;           /* this rank's latest timestamp */
     bool has_last;
-    int64_t back_ns; /* on rank 0: by how much a clock jumped back; 0: none has */
+    int64_t back_ns; /* on rank 0: by how much a clock jumped back; 0: none did */
     int back_rank;   /* whose */
 };
 
-/* For an op that counts so many things in each sample; `whole`: every rank's timestamps are kept. On failure,
- * close it nevertheless. ERR_NOMEM. */
+/* For an op that counts so many things in each sample; `whole`: every rank's timestamps are kept. Close it
+ * after a failure, too. ERR_NOMEM. */
 int room_open(const struct team *team, int counters, bool whole, struct room *room);
 void room_close(struct room *room);
 
-/* Everybody's timestamps of `count` samples to rank 0; where there are windows, `spun` too. */
+/* Gather the timestamps of `count` samples on rank 0; with windows, `spun` too. */
 int room_gather(const struct room *room, const struct team *team, int64_t count, bool windows);
 
-/* By how much this rank's clock shows an earlier time than it has shown before, at the most in these samples;
- * 0: it does not. Then no duration of it is worth anything, and the point ends. */
+/* The largest step back of this rank's clock in these samples; 0 for none. After a step back its durations
+ * are worthless, and the point ends. */
 int64_t room_jumped(struct room *room, int64_t count);
 
 #endif

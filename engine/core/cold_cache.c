@@ -8,7 +8,7 @@
 
 enum { LINE = 64 };
 
-/* What the system tells of, the largest; or more than most caches have, where it tells nothing. */
+/* The largest cache that the system shows; or more than most caches have, if it shows none. */
 static size_t largest_cache(void)
 {
     static const size_t unknown = (size_t)64 << 20;
@@ -34,7 +34,7 @@ int cold_cache_open(struct cold_cache *evict)
 
 void cold_cache_empty(struct cold_cache *evict)
 {
-    volatile unsigned char *data = evict->data; /* nobody reads it, and it is to be written all the same */
+    volatile unsigned char *data = evict->data; /* never read, but it must be written */
     for (size_t i = 0; i < evict->bytes; i += LINE)
         ++data[i];
 }

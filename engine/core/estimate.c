@@ -16,7 +16,7 @@ double estimate_global(const struct chunk *c, int64_t k)
     return c->extents[k].last_stop_ns - c->extents[k].first_start_ns;
 }
 
-/* When a rank stopped, on the reference clock. */
+/* The stop of a rank, on the reference clock. */
 static double stop_of(const struct chunk *c, int64_t k, int rank)
 {
     const int64_t stop = c->stop_ns[rank * c->count + k];

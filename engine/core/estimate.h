@@ -1,4 +1,4 @@
-/* What a sample took, for the stop rule: the engine's own estimate, which is in no record. */
+/* The time of a sample for the stop rule: the engine's own estimate, which is in no record. */
 #ifndef CORE_ESTIMATE_H
 #define CORE_ESTIMATE_H
 
@@ -11,11 +11,11 @@ struct chunk;
 /* For sample k, the longest of the ranks' own durations, or rank 0's. */
 double estimate_local(const struct chunk *chunk, int64_t k, enum op_report report);
 
-/* From when the first rank starts until the last has finished, on the reference clock, whose
- * origin is of no matter. */
+/* From the first rank's start to the last rank's stop, on the reference clock, whose origin does not
+ * matter. */
 double estimate_global(const struct chunk *chunk, int64_t k);
 
-/* What message k took one way, on the mean of all pairs; partners[i] is whom rank i talks to, -1: nobody. */
+/* The one-way time of message k, the mean of all pairs; partners[i] is the partner of rank i, -1: none. */
 double estimate_messages(const struct chunk *chunk, int64_t k, const int64_t *partners);
 
 #endif

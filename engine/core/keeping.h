@@ -1,4 +1,4 @@
-/* What a point keeps of its ranks, chunk by chunk, and tells of them when it ends. */
+/* What a point keeps of its ranks, chunk by chunk, and writes when it ends. */
 #ifndef CORE_KEEPING_H
 #define CORE_KEEPING_H
 
@@ -9,8 +9,8 @@
 
 struct keeping {
     bool whole;   /* every rank's timestamps */
-    bool reduces; /* what is reduced over ranks */
-    bool chooses; /* chosen ranks' too */
+    bool reduces; /* values reduced over ranks */
+    bool chooses; /* timestamps of chosen ranks, too */
     struct series own;
     struct spun spun; /* of all chunks, on this rank */
     int64_t chunks;
@@ -19,20 +19,20 @@ struct keeping {
     struct own_words words[TEAM_CHOSEN_MOST]; /* on rank 0: of chosen ranks */
 };
 
-/* A method that times messages one by one has as many samples as messages, and the noise of a core is that
- * core's alone: there every rank is kept, whatever was asked for. */
+/* All ranks are kept, whatever was asked for, for a method that times single messages, which has as many
+ * samples as messages, and for noise, which is that of a single core. */
 void keeping_open(struct keeping *keeping, const struct point *point, int ranks);
 void keeping_close(struct keeping *keeping);
 
-/* Before a block: what it starts from is the latest synchronisation; NULL: there are none. */
+/* Before a block, which begins with the latest synchronisation; NULL: there is none. */
 void keeping_open_block(struct keeping *keeping, struct room *room, const struct sync *sync);
 
-/* After a chunk, which stands in `room`: all that rank 0 is to know of it. *kept is then the sample whose
- * chosen timestamps stand in room->kept, -1: none do. ERR_NOMEM, ERR_MPI. */
+/* Handle a chunk in `room`, which has all that rank 0 needs. *kept is then the sample whose chosen timestamps
+ * are in room->kept, -1 for none. ERR_NOMEM, ERR_MPI. */
 int keeping_take(struct keeping *keeping, struct room *room, const struct team *team,
                  const struct bench *bench, bool windows, int64_t *kept);
 
-/* The end of a point that has samples: what ranks say of themselves, into the records. */
+/* At the end of a point with samples, write summaries of ranks into the records. */
 int keeping_tell(struct keeping *keeping, const struct team *team, const struct point *point,
                  struct sink *sink);
 

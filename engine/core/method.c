@@ -129,7 +129,7 @@ int method_time_at(struct bench *b, int64_t target_ns, struct observation *o)
 int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
 {
     enum { MOST = 20, LEAST = 3 };
-    const double long_ns = 100e6; /* all of them: as long as a point is observed */
+    const double long_ns = 100e6; /* all of them: as long as a point's samples */
     struct bench pilot = *bench;
     int64_t took[MOST];
     int count = MOST * rep_ns < long_ns ? MOST : LEAST * rep_ns < long_ns ? (int)(long_ns / rep_ns) : LEAST;
@@ -155,7 +155,7 @@ int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns)
 int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_ns)
 {
     int64_t heard = clock_now(bench->clock);
-    int err = team_barrier(bench->team); /* how long it takes to tell all */
+    int err = team_barrier(bench->team); /* gauges the time to tell all */
     int64_t now = clock_now(bench->clock);
     *reference_ns = map_to_reference(&bench->sync->mine.map, now) + 2 * (now - heard) + after_ns;
     return err ? err : team_max(bench->team, reference_ns);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Round trips in a chain, and chains of either length: where the mean jitter is a fifth of a message's time,
- * the way is known to 2 % of it. The first chains wait for the partner to come. */
+/* Round trips in a chain, and chains of either length: with a mean jitter of a fifth of a message's time, the
+ * one-way time is known to 2 % of it. The first chains wait for the partner to come. */
 enum { SHORTER = 1, LONGER = 5, CHAINS = 40, DISCARDED = 2 };
 
 static double median(double values[CHAINS])
@@ -15,7 +15,7 @@ static double median(double values[CHAINS])
     return (values[CHAINS / 2 - 1] + values[CHAINS / 2]) / 2;
 }
 
-/* Round trips one after the other: how long all take on rank 0. */
+/* Run round trips one after the other: the time of all on rank 0. */
 static int chain(const struct team *team, const struct clock *clock, int rank, int round_trips,
                  double *took_ns)
 {

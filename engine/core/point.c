@@ -38,7 +38,7 @@ static const char *value_of(const struct word *words, int count, const char *key
     return NULL;
 }
 
-/* What decides which parameters there are: op, method, rule. */
+/* Find what decides the parameters: op, method, rule. */
 static int choose_rows(struct point *p, const struct word *words, int count, const struct op *ops,
                        size_t op_count)
 {

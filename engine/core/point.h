@@ -21,18 +21,18 @@ struct point {
     const struct stop_rule *rule;
     size_t bytes;
     int threads;
-    int plant;                   /* the rank whose `verify` spoils what it received; -1: none. For tests */
-    bool brief;                  /* warm up by few repetitions. For tests */
-    uint64_t seed;               /* for all that is random in it, the same on all ranks */
+    int plant;                   /* for tests: the rank whose `verify` corrupts what it received; -1: none */
+    bool brief;                  /* for tests: warm up by few repetitions */
+    uint64_t seed;               /* for all random choices, the same on all ranks */
     double work_per_us;          /* of the launch, where the op `works` */
     enum keep keep;              /* of the launch */
-    const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none were given */
+    const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 
-/* A point from words such as "op=mpi.bcast bytes=8 method=barrier"; `line` is cut into pieces. The words op,
- * bytes, threads, method, rule, plant, warm_up and point are the axes; any other names a parameter of the op,
- * the method or the rule. ERR_INPUT. */
+/* Read a point from words such as "op=mpi.bcast bytes=8 method=barrier"; `line` is cut into pieces. The words
+ * op, bytes, threads, method, rule, plant, warm_up and point are the axes; any other word is a parameter of
+ * the op, the method or the rule. ERR_INPUT. */
 int point_parse(char *line, const struct op *ops, size_t op_count, struct point *point);
 
 #endif

@@ -21,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk lasts some 20 ms. No block between two synchronisations lasts longer than 2 s, though it would be
- * more economical. */
+/* A chunk lasts some 20 ms. No block between two synchronisations lasts longer than 2 s, although longer ones
+ * would be cheaper. */
 static const double CHUNK_NS = 20e6, BLOCK_NS = 2e9;
-/* The last chunk before the time limit ends there, and a little more lest a few samples are missing. */
+/* The last chunk before the time limit ends there, or a little later lest a few samples are missing. */
 static const double AT_THE_LIMIT = 1.02;
 
-/* Whether a method's samples are of windows, of a lower bound too, between synchronisations. */
+/* Are a method's samples of windows, also of a lower bound, between synchronisations? */
 static bool has_windows(const struct method *m)
 {
     return m->sync != SYNC_NEVER && !m->messages;
@@ -40,12 +40,12 @@ struct run {
     struct op_env env;
     struct buffers buffers;
     struct bench bench;
-    struct cold_cache evict; /* empty unless the caches are to be cold */
+    struct cold_cache evict; /* empty unless the caches must be cold */
     struct series series;    /* on rank 0 */
-    struct phases phases;    /* of an op that has some */
+    struct phases phases;    /* of an op with phases */
     struct room room;
     struct keeping keeping;
-    struct probe *probe; /* NULL: nobody looks */
+    struct probe *probe; /* NULL: no looks */
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
@@ -55,8 +55,8 @@ struct run {
     enum stop stop;
 };
 
-/* How many samples the next chunk has; 0: enough. And whether to look at the machine after it. Rank 0
- * decides. */
+/* Choose the number of samples of the next chunk; 0: enough. And whether to look at the machine after it.
+ * Rank 0 decides. */
 static int plan_chunk(struct run *r, int64_t *count)
 {
     int64_t plan[3] = {0, 0, 0};
@@ -91,8 +91,8 @@ static double value_of(const struct run *r, const struct chunk *c, int64_t k)
     return m->sync != SYNC_NEVER ? estimate_global(c, k) : estimate_local(c, k, r->bench.report);
 }
 
-/* Rank 0: write a chunk down and show the rule one value for each sample that was not late. None where a
- * clock jumped. */
+/* Rank 0: write a chunk, and give the rule one value for each sample that was not late; none if a clock
+ * jumped. */
 static int digest(struct run *r, const struct chunk *c)
 {
     int err = r->sink->chunk(r->sink, r->point, c);
@@ -115,7 +115,7 @@ static int take_sync(struct run *r)
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
 
-/* All samples so far, those that gave no value among them. */
+/* All samples so far, including those without a value. */
 static int64_t observed(const struct run *r)
 {
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
@@ -212,7 +212,7 @@ static int write_opening(struct run *r)
                                             .bench = &r->bench});
 }
 
-/* Everything between the two checks. */
+/* Do everything between the two checks. */
 static int observe_all(struct run *r)
 {
     int64_t count = 1;
@@ -220,7 +220,7 @@ static int observe_all(struct run *r)
     int err = r->point->method->begin(&r->bench);
     r->obs_ns = fmax(r->obs_ns, 2 * (double)r->bench.window_ns);
     if (!err && r->point->method->sync != SYNC_NEVER)
-        err = take_sync(r); /* what the first block starts from */
+        err = take_sync(r); /* where the first block starts */
     if (!err && r->sink)
         err = write_opening(r);
     lanes_reset(&r->phases);
@@ -268,7 +268,7 @@ static int measure(struct run *r)
     return err ? err : end(r, why[0] ? "failed" : "ok", why[0] ? why : NULL, !worst);
 }
 
-/* Clocks that cannot be related end the point and not the launch, for other methods need no such thing. All
+/* End the point, not the launch, if clocks cannot be related, because other methods need no common clock. All
  * ranks have the error; those that saw it have a sentence. */
 static int refuse(const struct run *r)
 {
@@ -291,7 +291,7 @@ static int check_threads(const struct op *op, int threads)
                                    op->name, few ? "at least" : "at most", fit, threads, fit);
 }
 
-/* What this rank can see is in the way of the point, or 0. */
+/* Set up; return the obstacles that this rank sees, or 0. */
 static int setup(struct run *r)
 {
     const struct op *op = r->env.op;
@@ -330,7 +330,7 @@ static int setup(struct run *r)
     return op->setup(&r->env, &r->bench.state);
 }
 
-/* The synchronisation that a method needs, begun when the first one does. */
+/* Begin the synchronisation that a method needs, at the first such method. */
 static int synchronise(struct run *r, struct sync *sync)
 {
     if (r->point->method->sync == SYNC_NEVER)
@@ -343,7 +343,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
               struct probe *probe, struct sink *sink)
 {
     struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
-    r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on cores that it would look at */
+    r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on the cores that it would look at */
     r.buffers = buffers_of(p->op->params, p->op_params);
     r.env = (struct op_env){.op = p->op,
                             .team = team,

@@ -17,73 +17,74 @@ struct standing;
 struct sync;
 struct sync_point;
 
-/* A chunk of samples: of rank r, sample k stands at [r * count + k]. Where not every rank is kept, what is of
- * each rank is rank 0's alone. */
+/* A chunk of samples: sample k of rank r is at [r * count + k]. If not every rank is kept, values of ranks
+ * are only rank 0's. */
 struct chunk {
     int64_t first; /* index of its first sample in the point */
     int64_t count;
     int ranks;
-    const struct keeping *keeping; /* what is kept of ranks; NULL: every rank's timestamps are */
+    const struct keeping *keeping; /* what is kept of ranks; NULL: every rank's timestamps */
     const struct extent *extents;  /* of each sample, over all ranks */
     int64_t all_yields;            /* the sum over ranks */
-    int64_t kept;                  /* the sample of chosen timestamps; -1: there are none */
+    int64_t kept;                  /* the sample of chosen timestamps; -1: none */
     const double *kept_ns;         /* of the i-th chosen rank its start at [2 * i], its stop behind it */
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
-    const int64_t *low;    /* of each sample: 1 where it is of the lower bound; NULL: none is */
+    const int64_t *low;    /* of each sample: 1 if it is of the lower bound; NULL: none is */
 
-    /* For an op that counts: of rank r, sample k, counter c at [(r * count + k) * counters + c]. */
+    /* For an op that counts: counter c of sample k of rank r is at [(r * count + k) * counters + c]. */
     const int64_t *counts;
 
-    const struct probed *probed; /* what a look at the machine after it saw; NULL: there was none */
+    const struct probed *probed; /* the look at the machine after it; NULL: there was none */
 
-    /* For a method with windows; NULL elsewhere. */
+    /* For a method with windows; else NULL. */
     const int64_t *target_ns; /* of each sample, in reference time */
     int64_t window_ns;
-    const struct spun *spun; /* of each rank: what its waits for the windows saw */
+    const struct spun *spun; /* of each rank: its waits for the windows */
 
-    /* For a synchronised method; NULL elsewhere. */
-    const struct sync_point *before; /* around the chunk; one and the same: extrapolate */
+    /* For a synchronised method; else NULL. */
+    const struct sync_point *before; /* around the chunk; if both are the same: extrapolate */
     const struct sync_point *after;
     int64_t before_index, after_index; /* -1: not synchronised */
 };
 
-/* What ranks did in the phases of a chunk of samples: all sums over it. For the r-th of them, column c stands
- * at [r * columns + c]: ns of each phase, then calls of each, then the counters in the order of
- * phase_counters[]. They are all `of` ranks, or chosen ones. */
+/* The phases of ranks in a chunk of samples, as sums. Column c of the r-th rank is at [r * columns + c]: ns
+ * of each phase, then calls of each, then the counters in the order of phase_counters[]. They are all `of`
+ * ranks, or chosen ones. */
 struct phase_chunk {
     int64_t first, count;
     int ranks, of, phases, columns;
     const int64_t *values;
 };
 
-/* What each thread of an op of several took for its own calls: of rank r, thread t stands at [r * count + t].
- * Sums over `reps` repetitions. */
+/* The times of each thread's own calls: thread t of rank r is at [r * count + t]. Sums over `reps`
+ * repetitions. */
 struct lane_times {
     int ranks, count;
     int64_t reps;
     const struct lane_time *values;
 };
 
-/* What is known when the samples begin. */
+/* What is known before the first sample. */
 struct opening {
     int ranks, parts;          /* unit operations in a repetition */
     int64_t reps;              /* repetitions in a sample */
-    int64_t warm_up_reps;      /* run before and left out */
-    const char *report;        /* "root", "slowest", or "message": from rank 0 to rank 1 and back, by turns */
+    int64_t warm_up_reps;      /* run before, and not recorded */
+    const char *report;        /* "root", "slowest", or "message": from rank 0 to rank 1 and back,
+                                  alternately */
     int64_t start_ns;          /* now */
-    double moved;              /* bytes, by a repetition */
-    double work;               /* operations that it does; 0: they are not counted */
-    const struct bench *bench; /* of which the method describes what it has found out */
+    double moved;              /* bytes that a repetition moves */
+    double work;               /* operations of a repetition; 0: they are not counted */
+    const struct bench *bench; /* whose method describes its state */
 };
 
 struct end {
     const char *status; /* "ok", "failed", "skipped" */
     const char *why;    /* NULL when ok */
-    const char *flag;   /* SETTLED, UNSETTLED, TIME; NULL when nothing was observed */
+    const char *flag;   /* SETTLED, UNSETTLED, TIME; NULL without samples */
     int64_t count, rejected, stop_ns;
-    bool verified;     /* the answers were checked before and after, and right */
-    const void *state; /* the op's, whose answer is told; NULL: it has none */
+    bool verified;     /* the answers before and after were checked, and right */
+    const void *state; /* the op's, with its answer; NULL: it has none */
 };
 
 struct sink {

@@ -1,4 +1,4 @@
-/* When there is enough evidence. A rule sees one value per sample, on rank 0 alone. */
+/* Stop rules: when the samples are enough. A rule sees one value per sample, only on rank 0. */
 #ifndef CORE_STOP_H
 #define CORE_STOP_H
 
@@ -9,20 +9,20 @@
 
 enum stop {
     STOP_NOT_YET,
-    STOP_SETTLED,   /* what the rule asks for is reached */
-    STOP_UNSETTLED, /* it cannot be reached with as many samples as are allowed */
-    STOP_TIME,      /* nor in as much time */
+    STOP_SETTLED,   /* the rule's aim is reached */
+    STOP_UNSETTLED, /* it cannot be reached with the allowed number of samples */
+    STOP_TIME,      /* it cannot be reached in the allowed time */
 };
 
-/* The values so far, kept by whoever runs the rule. */
+/* The values so far, kept by the caller of the rule. */
 struct series {
     double *values;
     size_t count, capacity;
     size_t rejected;  /* samples that gave no value */
-    double tick;      /* the values are multiples of this, or near; 0 when that is not known */
+    double tick;      /* the values are about multiples of this; 0 if it is not known */
     double seconds;   /* spent so far */
     double limit_s;   /* set by the rule: it ends about then, if not before */
-    size_t next_look; /* set by the rule: before so many values it has no use for looking */
+    size_t next_look; /* set by the rule: it need not look before so many values */
 };
 
 struct stop_rule {
@@ -33,7 +33,7 @@ struct stop_rule {
 
 struct json;
 
-/* "stop_rules": what there is, for `describe`. */
+/* "stop_rules": the table, for `describe`. */
 void stop_rules_describe(struct json *j);
 
 /* The table, the default first; it ends at NULL. */

@@ -1,11 +1,11 @@
-/* The warm-up that methods share, in two parts; before them repetitions whose answers are checked one by one,
- * where an op can say what it has moved. Rounds of doubling length, until the op has run a few times
- * and for a while: caches, branch predictors, connections that open at first use, libraries that change
- * algorithms in their first calls. Then blocks of short rounds, until the medians of two blocks in a row
- * agree: what is warming up still becomes faster from block to block. Both are bounded, for an op that lasts
- * a second warms up in few calls, and one that never becomes steady is the stop rule's to judge.
+/* The warm-up that methods share, in two parts. Before them, repetitions are checked one by one, if an op can
+ * check what it has moved. First rounds of doubling length, until the op has run a few times and for a while:
+ * caches, branch predictors, connections that open at first use, libraries that change algorithms in their
+ * first calls. Then blocks of short rounds, until the medians of two blocks in a row agree, because whatever
+ * warms up still becomes faster from block to block. Both are bounded: an op that lasts a second warms up in
+ * few calls, and the stop rule judges one that never becomes steady.
  *
- * The idea of going on until a window of measurements is flat is fio's (its "steady state"). */
+ * The idea to go on until a window of measurements is flat is fio's (its "steady state"). */
 #include "core/method.h"
 #include "core/moved.h"
 
@@ -14,21 +14,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double PROOF_NS = 2e6;       /* of repetitions that are looked at one by one, some hundreds */
-static const double LONG_PROOF_NS = 20e6; /* of the first few of them, where others take the cores */
+static const double PROOF_NS = 2e6;       /* of repetitions that are checked one by one, some hundreds */
+static const double LONG_PROOF_NS = 20e6; /* of the first few of them, if others take the cores */
 static const double WARM_NS = 1e6;        /* how long at least */
-static const double STEADY_NS = 20e6;     /* from the first call on: then it need not be steady */
-static const double LONG_NS = 100e6; /* then it need not have run `least` times: a point has no more itself */
+static const double STEADY_NS = 20e6;     /* from the first call on: afterwards it need not be steady */
+static const double LONG_NS = 100e6; /* afterwards it need not have run `least` times: a point has no more
+                                        itself */
 static const double ROUND_NS = 50e3; /* of a round in a block: many ticks of the clock */
 static const double MOST_CHANGE = 0.1;
 enum {
-    FEWEST = 2,       /* repetitions in any case, for the first is often the slowest */
-    FIRST_FEW = 8,    /* that are looked at even if that takes long */
+    FEWEST = 2,       /* repetitions in any case, because the first is often the slowest */
+    FIRST_FEW = 8,    /* that are checked even if that takes long */
     BLOCK = 5,        /* rounds; two that were interrupted do not move the median */
-    MOST_BLOCKS = 40, /* where a round takes next to no time */
+    MOST_BLOCKS = 40, /* if a round takes next to no time */
 };
 
-/* Where a warm-up stands. Rank 0's plan goes to all after each round. */
+/* The state of a warm-up. Rank 0's plan goes to all after each round. */
 struct warm_up {
     struct {
         double rep_ns; /* in the fastest round, which nothing interrupted */
@@ -38,12 +39,12 @@ struct warm_up {
     double block[BLOCK], before; /* per repetition: of the rounds of this block, the median of the last one */
     int rounds, blocks;
     bool in_blocks;
-    bool single; /* a repetition has to be prepared, and lasts: it has been run for the check, too */
-    bool brief;  /* no more than `least`, and no more of what is single. So are simulated calls: nothing warms
-                  * up but the library's choices, and those back to back pile up */
+    bool single; /* repetitions must be prepared, and last long: one has been run for the check, too */
+    bool brief;  /* at most `least` repetitions, and no further ones if single. Simulated calls, too: only
+                    the library's choices warm up, and calls back to back pile up */
 };
 
-/* Whether the rounds have become steady with this one. */
+/* Have the rounds become steady with this one? */
 static bool is_steady(struct warm_up *w, double rep_ns)
 {
     w->block[w->rounds++] = rep_ns;
@@ -56,7 +57,8 @@ static bool is_steady(struct warm_up *w, double rep_ns)
     return ++w->blocks > 1 && fabs(now - before) <= MOST_CHANGE * fmin(now, before);
 }
 
-/* Repetitions in the round after one of `reps` that took `rep_ns` each, `passed_ns` after the first began. */
+/* The repetitions of the round after one of `reps` that took `rep_ns` each, `passed_ns` after the first
+ * began. */
 static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double passed_ns)
 {
     if (w->brief)
@@ -75,21 +77,21 @@ static int64_t next_round(struct warm_up *w, int64_t reps, double rep_ns, double
     return passed_ns >= STEADY_NS ? 0 : (int64_t)fmax(1, ROUND_NS / w->plan.rep_ns);
 }
 
-/* How long a round took: at rank 0, or where the slowest rank's duration stands for the op, at that one, for
- * rank 0 may have nothing to do. */
+/* The duration of a round: at rank 0, or on the slowest rank if its duration counts as the op's, because rank
+ * 0 may have nothing to do. */
 static int round_length(const struct bench *bench, const struct observation *o, int64_t *took_ns)
 {
     *took_ns = o->stop_ns > o->start_ns ? o->stop_ns - o->start_ns : 1;
     return bench->report == OP_ROOT ? 0 : team_max(bench->team, took_ns);
 }
 
-/* The first repetitions, looked at one by one: what one call of many has spoiled is right again when the next
- * one has moved the same data. */
+/* Check the first repetitions one by one: a fault in one call of many is repaired when the next one moves the
+ * same data. */
 static int prove(struct bench *bench)
 {
     struct bench alone = *bench;
     const int64_t begin = clock_now(bench->clock);
-    int64_t proved = 0, goes_on = 1; /* as rank 0 says */
+    int64_t proved = 0, goes_on = 1; /* as rank 0 decides */
     alone.reps = 1;
     while (goes_on) {
         struct observation o = {0};

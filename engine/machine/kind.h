@@ -1,4 +1,4 @@
-/* What kind of machine this host is. */
+/* The kind of machine of this host. */
 #ifndef MACHINE_KIND_H
 #define MACHINE_KIND_H
 
@@ -6,8 +6,7 @@
 
 enum { MACHINE_KIND_MAX = 96 };
 
-/* In words, for comparing hosts: "AMD EPYC 7B13, 2 CPUs, Linux 6.18.5"; what the system does not tell is left
- * out. */
+/* In words, to compare hosts: "AMD EPYC 7B13, 2 CPUs, Linux 6.18.5"; unknown parts are left out. */
 void machine_kind(char *text, size_t size);
 
 #endif

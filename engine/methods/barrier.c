@@ -1,9 +1,10 @@
-/* barrier: one call at a time, each after the team's own barrier, which is never the library's.
- * library-barrier: after the library's, as OSU and IMB do; for comparison.
+/* barrier: one call at a time, each after the team's own barrier, never the library's. library-barrier: after
+ * the library's, as OSU and IMB do; for comparison.
  *
- * Each rank timestamps its own entry and exit. The longest of the local durations is the operation plus or
- * minus the time by which ranks leave the barrier apart, which nothing here can see: a bound without a proof,
- * known to read -8 to +37 % where several ranks share a host; after the library's barrier -62 to +88 %. */
+ * Each rank timestamps its own entry and exit. The longest of the local durations is the operation, plus or
+ * minus the skew of ranks as they leave the barrier, which the method cannot see. It is a bound without a
+ * proof, known to read -8 to +37 % if several ranks share a host; after the library's barrier -62 to +88
+ * %. */
 #include "core/method.h"
 
 enum { REPS, CACHE };

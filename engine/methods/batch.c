@@ -1,12 +1,11 @@
 /* batch, root, rank: many repetitions back to back between two timestamps, so many that reading the clock
  * costs a thousandth of them.
  *
- * The right method for a ping-pong, where each repetition waits for the one before, and for what one rank
- * does alone. For a collective it measures the pipeline and not the latency: rooted ones overlap with
- * themselves.
+ * The right method for a ping-pong, where each repetition waits for the one before, and for ops of single
+ * ranks. For a collective it measures the pipeline and not the latency: rooted ones overlap with themselves.
  *
- * What one task pays for a collective, busy in the call, is its overhead: root, at task zero; rank, at each
- * (the longest is the row's value, all are in the records). Neither is a latency. */
+ * The busy time of one task in a collective is its overhead: root, at task zero; rank, at each (the longest
+ * is the row's value, all are in the records). Neither is a latency. */
 #include "core/method.h"
 #include "core/moved.h"
 
@@ -24,7 +23,7 @@ static const struct param params[] = {
 static const double CLOCK_SHARE = 1e-3;
 
 /* Below this, the few 100 ns by which ranks leave the barrier at different times show in the sample: one
- * untimed repetition first makes the ranks fall into step. */
+ * untimed repetition first brings the ranks into step. */
 static const double STEP_MATTERS_BELOW_NS = 1e6;
 
 static int begin(struct bench *b)
@@ -38,7 +37,7 @@ static int begin(struct bench *b)
     double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
     int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
     plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS && !b->op->gapless && !moved_is_each(b);
-    if (b->evict) /* the first repetition alone is cold */
+    if (b->evict) /* only the first repetition is cold */
         plan[0] = 1, plan[1] = 0;
     err = team_bcast(b->team, plan, sizeof plan);
     b->reps = plan[0];
@@ -46,7 +45,7 @@ static int begin(struct bench *b)
     return err;
 }
 
-/* Untimed: where its time goes is nobody's share. */
+/* Run untimed repetitions, whose phases are not counted. */
 static int lead_in(struct bench *b)
 {
     const struct phases before = b->phases ? *b->phases : (struct phases){0};

@@ -1,12 +1,12 @@
-/* bounds: what an operation takes at most and at least, without a common clock.
+/* bounds: an upper and a lower bound of an operation's time, without a common clock.
  *
  * At most: after a barrier, each rank timestamps, calls, goes through the team's barrier, timestamps. No rank
  * leaves that barrier before the last has completed the operation, so the longest of the local durations is
  * at least the time from the first start to the last completion.
  *
- * At least: calls back to back. Whoever starts a call earlier than others makes none of them finish later, so
- * n calls take no longer than n operations one after the other, but for the skew at the start, which is small
- * beside n of them. The two kinds take turns. */
+ * At least: calls back to back. A rank that starts a call early makes no other finish later. So n calls take
+ * no longer than n operations one after the other, except for the skew at the start, which is small beside n
+ * of them. The two kinds alternate. */
 #include "core/method.h"
 
 #include "base/json.h"
@@ -35,7 +35,7 @@ static int begin(struct bench *b)
     double rep_ns = 0;
     int err = method_warm_up(b, LEAST_WARM_UP, &rep_ns);
     int64_t barrier_ns = 0;
-    for (int i = 0; i < 2 && !err; ++i) { /* the first waits for all to come */
+    for (int i = 0; i < 2 && !err; ++i) { /* the first waits until all have come */
         int64_t start = clock_now(b->clock);
         err = team_barrier(b->team);
         barrier_ns = clock_now(b->clock) - start;

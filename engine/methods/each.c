@@ -1,10 +1,10 @@
-/* each: every message of a ping-pong is a sample of its own, from the sender's stamp to the receiver's,
- * on synchronised clocks: one way, in either direction, as MPIBench does (Grove 2003). Where many pairs play
- * at once, a sample is a message of every pair.
+/* each: every message of a ping-pong is a sample of its own, from the sender's stamp to the receiver's, on
+ * synchronised clocks: one way, in either direction, as MPIBench does (Grove 2003). If many pairs play at
+ * once, a sample is a message of every pair.
  *
- * A rank reads its clock once for a message: its completion is also the start of the answer. Sample 2i
- * is the i-th message from rank 0 to rank 1, sample 2i + 1 the answer. On each rank a sample is an
- * instant: the sender's is when it began to send, the receiver's when it had received. */
+ * A rank reads its clock once for a message: its completion is also the start of the answer. Sample 2i is the
+ * i-th message from rank 0 to rank 1, sample 2i + 1 the answer. On each rank a sample is an instant: the
+ * sender's is when it began to send, the receiver's when it had received. */
 #include "core/method.h"
 
 #include "base/err.h"
@@ -16,11 +16,11 @@
 enum { BLOCK = 1024, LEAST_WARM_UP = 20 };
 
 struct messages {
-    int64_t partner;          /* with whom this rank exchanges them; -1: with nobody */
+    int64_t partner;          /* the partner of this rank; -1: none */
     int64_t *partners;        /* on rank 0, of each rank */
     int64_t stamps_ns[BLOCK]; /* of this block, on this rank */
-    int64_t told;             /* of them, by observe() */
-    bool writes;              /* this rank writes what it sends, before the stamp of it */
+    int64_t told;             /* those that observe() has returned */
+    bool writes;              /* this rank writes its data before the stamp of each message */
 };
 
 static int begin(struct bench *b)
@@ -38,7 +38,7 @@ static int begin(struct bench *b)
     return err ? err : method_warm_up(b, LEAST_WARM_UP, &rep_ns);
 }
 
-/* The block runs here, with nothing but the op and the clock in its chain; observe() only tells of it. */
+/* Run the block here, with only the op and the clock in its chain; observe() only returns the stamps. */
 static int open(struct bench *b)
 {
     struct messages *m = b->own;
@@ -72,7 +72,7 @@ static double value(const struct bench *b, const struct chunk *c, int64_t k)
     return estimate_messages(c, k, m->partners);
 }
 
-/* For a ping-pong they are ranks 0 and 1. */
+/* In a ping-pong they are ranks 0 and 1. */
 static void describe(const struct bench *b, struct json *j)
 {
     const struct messages *m = b->own;

@@ -1,15 +1,15 @@
 /* epoch and window: one call at a time, at instants that all ranks know from one clock.
  *
- * Between the calls of a block no message is sent. The latency of an operation is from when the first rank
- * starts it until the last has finished. A sample that a rank could not start in time is rejected; one
- * that took long never is.
+ * Between the calls of a block no message is sent. The latency of an operation is the time from the first
+ * rank's start to the last rank's end. A sample that a rank could not start in time is rejected; one that
+ * took long never is.
  *
- * epoch: the clocks are synchronised before and after each block, and what lies between is interpolated, so
- * that nothing is extrapolated. The starts are random within their windows, from a seed that all ranks share:
- * noise that comes with a period is then met as often as it would be by chance.
+ * epoch: the clocks are synchronised before and after each block, and offsets between are interpolated, so
+ * that nothing is extrapolated. The starts are random within their windows, from a seed that all ranks share,
+ * so periodic noise is met as often as by chance.
  *
  * window: as SKaMPI and ReproMPI do (Worsch, Reussner, Augustin 2002): one synchronisation before the first
- * call, windows side by side. Its clocks go stale and its starts keep in step with whatever is periodic. */
+ * call, windows side by side. Its clocks go stale, and its starts keep in step with anything periodic. */
 #include "core/method.h"
 
 #include "base/hash.h"
@@ -31,13 +31,13 @@ enum {
     GUARD_NS = 2000, /* to leave a call, write its timestamps and be ready for the next */
 };
 
-/* For a block's samples, and how the windows grow when more are late, or most. A rank that lost its core
- * for a while spoils one block, whatever the window; only a window that is too small spoils two in a row.
- * When many blocks in a row had no late sample, it was grown in vain. */
+/* Limits for a block's samples, and the growth of windows if more are late, or most. A rank that lost its
+ * core for a while spoils one block, with any window; only a window that is too small spoils two in a row. If
+ * many blocks in a row had no late sample, it grew in vain. */
 static const double MOST_LATE = 0.05, GROWTH = 1.5, MOSTLY = 0.5, LEAP = 4;
 enum { BAD_IN_A_ROW = 2, GOOD_IN_A_ROW = 8 };
 
-/* When samples are to start, in reference time. */
+/* The planned starts of samples, in reference time. */
 struct windows {
     int64_t first_ns, least_ns;
     int64_t next, late; /* of this block: samples so far, those that started late on this rank */
@@ -78,7 +78,7 @@ static int64_t adapt(struct windows *w, int64_t width_ns, double late_share)
     return width_ns > w->least_ns ? width_ns : w->least_ns;
 }
 
-/* All agree on the first instant: late enough for whoever is last to hear of it. */
+/* Agree on the first instant: late enough for the last rank that learns it. */
 static int open(struct bench *b)
 {
     struct windows *w = b->own;
@@ -91,7 +91,7 @@ static int open(struct bench *b)
     return err ? err : method_meet(b, b->window_ns, &w->first_ns);
 }
 
-/* A sample that many ns after the block's first instant. */
+/* Observe a sample that many ns after the block's first instant. */
 static int observe_at(struct bench *b, int64_t after_ns, struct observation *o)
 {
     struct windows *w = b->own;

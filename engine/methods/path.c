@@ -1,19 +1,20 @@
 /* ack, bisected-ack, trigger, trigger-ack: the latency of a collective without a common clock.
  *
- * One rank starts last and one reports its completion; rank 0 times, from when it lets the one go until it
- * has heard of the other, less what these two messages take. All other ranks start early, so the longest such
- * path is a lower bound of the latency, and equals it where early ranks do not help.
+ * One rank starts last and one reports its completion. Rank 0 times from when it releases the one until it
+ * has heard from the other, less the time of these two messages. All other ranks start early, so the longest
+ * such path is a lower bound of the latency, and equals it if early ranks do not help.
  *
  * ack: fan-out; the root starts last, each rank in turn reports (de Supinski and Karonis, HPDC 1999, with
- * medians and fresh samples of the slowest, which do away with the bias of a maximum of noisy values).
+ * medians and fresh samples of the slowest, which remove the bias of a maximum of noisy values).
  * bisected-ack: a half of the candidates is watched as a group, then the other half, and the slower half is
  * halved again: 2 ceil(log2(P - 1)) loops of a few calls at most instead of P. trigger: its dual in time, for
- * fan-in: rank 0 lets the late rank go by a message. trigger-ack: both, for scans and for what goes from all
- * to all: who finishes last when all start together, and then for whom that rank waits longest.
+ * fan-in: rank 0 releases the late rank by a message. trigger-ack: both, for scans and all-to-all flows:
+ * first the rank that finishes last if all start together, then the rank that it waits for longest.
  *
- * What is heard of a group must not depend on how its ranks are reached, for ranks differ by less than one
- * message takes. So a group's members learn when rank 0 began, each on its own clock, and start together at a
- * set time after that; and they say when they finished, not that they have. Only the search rests on this. */
+ * The report of a group must not depend on how its ranks are reached, because ranks differ by less than the
+ * time of a message. So a group's members learn when rank 0 began, each on its own clock, and start together
+ * at a set time after that; and they report when they finished, not that they have. Only the search depends
+ * on this. */
 #include "core/method.h"
 
 #include "base/json.h"
@@ -33,8 +34,8 @@ struct path {
     int late, observer;          /* the rank that starts last, the rank whose completion is reported */
     double late_ns, observer_ns; /* how long a message from and to rank 0 takes, one way */
     int64_t loops;               /* of a few calls each, to find it; 0: there was no choice */
-    int64_t settle_ns;           /* until those who start early are as far as they can be */
-    int64_t hold_ns;             /* after rank 0 began, until a group starts: all of it know by then */
+    int64_t settle_ns;           /* until early starters are as far as they can be */
+    int64_t hold_ns;             /* from rank 0's begin to the start of a group: all of it know by then */
 };
 
 static struct path *path_of(const struct bench *b)
@@ -42,7 +43,7 @@ static struct path *path_of(const struct bench *b)
     return b->own;
 }
 
-/* Ranks first to end - 1; who tells them, or hears from them, is the first. */
+/* Ranks first to end - 1; the first tells them, and hears from them. */
 struct group {
     int first, end;
 };
@@ -52,9 +53,9 @@ static bool is_member(const struct group *g, int rank)
     return rank >= g->first && rank < g->end;
 }
 
-/* Ask a rank when something was; it is said on this rank's own clock. The first answer comes when the other
- * is ready, the second at once: it says how long ago that was, and half of its round trip is its way. No
- * message waits for a rank that is not yet listening. */
+/* Ask a rank when something was, on this rank's own clock. The first answer comes when the other is ready,
+ * the second at once: it says how long ago that was, and half of its round trip is its path. No message waits
+ * for a rank that is not listening yet. */
 static int ask(const struct bench *b, int rank, int64_t *then_ns)
 {
     int64_t age = 0, asked = 0, answered = 0;
@@ -81,7 +82,7 @@ static int answer(const struct bench *b, int rank, int64_t then_ns)
     return err;
 }
 
-/* By a binomial tree inside a group, when rank 0 began: on each member's own clock, and on rank 0's. */
+/* Spread rank 0's begin by a binomial tree inside a group: on each member's own clock, and on rank 0's. */
 static int tell_group(const struct bench *b, const struct group *g, int64_t *began_ns)
 {
     const struct team *team = b->team;
@@ -101,7 +102,7 @@ static int tell_group(const struct bench *b, const struct group *g, int64_t *beg
     return err;
 }
 
-/* The later of what is known and what that rank says. */
+/* The later of the known instant and that rank's. */
 static int ask_later(const struct bench *b, int rank, int64_t *last_ns)
 {
     int64_t then = 0;
@@ -110,7 +111,7 @@ static int ask_later(const struct bench *b, int rank, int64_t *last_ns)
     return err;
 }
 
-/* By the same tree, when the last of a group finished: on rank 0's own clock there. */
+/* Collect by the same tree when the last of a group finished: on rank 0's own clock there. */
 static int hear_group(const struct bench *b, const struct group *g, int64_t *last_ns)
 {
     const struct team *team = b->team;
@@ -128,7 +129,7 @@ static int hear_group(const struct bench *b, const struct group *g, int64_t *las
     return err;
 }
 
-/* Nobody goes on before all have come, and rank 0 leaves the others time to come as far as they can. */
+/* No rank goes on before all have come, and rank 0 gives the others time to come as far as they can. */
 static int meet(const struct bench *b)
 {
     int err = team_barrier(b->team);
@@ -137,8 +138,8 @@ static int meet(const struct bench *b)
     return err;
 }
 
-/* One call: the late group starts together, last of all; until the last observer has finished. The value
- * means something on rank 0. */
+/* One call: the late group starts together, last of all; until the last observer has finished. The value is
+ * valid on rank 0. */
 static int watch_groups(const struct bench *b, const struct group *late, const struct group *observers,
                         double *took_ns)
 {
@@ -201,7 +202,7 @@ static int loop_group(struct bench *b, enum side side, struct group group, struc
     return err;
 }
 
-/* Among the candidates, the one that makes the path longest. On all ranks. */
+/* Among the candidates, find the one that makes the path longest. On all ranks. */
 static int bisect(struct bench *b, enum side side, struct group candidates, struct group other, int *chosen)
 {
     struct group *c = &candidates;
@@ -219,7 +220,7 @@ static int bisect(struct bench *b, enum side side, struct group candidates, stru
     return err;
 }
 
-/* The median of a few calls as they are observed, less the way of the acknowledgement. */
+/* The median of a few calls as observed, less the path of the acknowledgement. */
 static int loop_one(struct bench *b, double *median_ns)
 {
     double took[CALLS] = {0}, way = 0;
@@ -254,7 +255,7 @@ static int choose_observer(struct bench *b, struct group candidates)
     return err ? err : team_bcast(b->team, &path_of(b)->observer, sizeof path_of(b)->observer);
 }
 
-/* How long after rank 0 began a group starts: twice what it takes to tell all. */
+/* Gauge the time from rank 0's begin to a group's start: twice the time to tell all. */
 static int gauge_hold(struct bench *b)
 {
     const struct group all = {0, b->team->size};
@@ -270,7 +271,7 @@ static int gauge_hold(struct bench *b)
     return err ? err : team_max(b->team, &path_of(b)->hold_ns);
 }
 
-/* Warm up, and how long early ranks are given to come as far as they can. */
+/* Warm up, and gauge the time that early ranks need to come as far as they can. */
 static int warm_up(struct bench *b)
 {
     double rep_ns = 0;
@@ -312,7 +313,7 @@ static int begin_trigger(struct bench *b)
     return err ? err : finish(b);
 }
 
-/* Who finishes last when all start together, and then for whom that rank has to wait longest. */
+/* Find who finishes last if all start together, and then for whom that rank waits longest. */
 static int begin_trigger_ack(struct bench *b)
 {
     const struct group all = {0, b->team->size};

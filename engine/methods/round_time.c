@@ -1,7 +1,7 @@
-/* round-time: before each call rank 0 tells all ranks an instant of the common clock, by a broadcast of the
- * team's own (Hunold and Carpen-Amarie, CLUSTER 2018, whose own version repeats a late call; here it is
- * rejected as by the other methods). No window can be too small for long; but there are messages between the
- * calls, which warm what a call then finds warm. */
+/* round-time: before each call rank 0 sends all ranks an instant of the common clock, by the team's own
+ * broadcast (Hunold and Carpen-Amarie, CLUSTER 2018; their version repeats a late call, which is rejected
+ * here as by the other methods). No window stays too small for long, but there are messages between the
+ * calls, which warm caches for the call. */
 #include "core/method.h"
 
 enum { SLACK, CACHE };
@@ -14,7 +14,7 @@ static const struct param params[] = {
 
 enum { LEAST_WARM_UP = 20, BLOCK = 64, GUARD_NS = 1000 };
 
-/* When more of a block's samples are late, there is more time to hear of them, by so much. */
+/* If more of a block's samples are late, the time to learn the instant grows by this factor. */
 static const double MOST_LATE = 0.05, GROWTH = 1.5;
 
 /* For this block: samples so far, those that started late on this rank. */
@@ -22,7 +22,7 @@ struct rounds {
     int64_t count, late;
 };
 
-/* What a barrier takes: it and a broadcast go as deep. */
+/* Gauge a barrier, which is as deep as a broadcast. */
 static int begin(struct bench *b)
 {
     enum { PILOTS = 20 };

@@ -1,9 +1,9 @@
-/* truth: what the other methods are held against, in simulation alone, where a clock that is always right can
- * be asked for nothing and a rank can sleep until any instant of it.
+/* truth: the reference for other methods, only in simulation, where a clock is always right and costs nothing
+ * to read, and a rank can sleep until any instant of it.
  *
- * All ranks enter the op at one true instant; the value is how long after it the last rank has left. Start
- * and stop are timestamps of the true clock, the start being that instant on every rank, even where the
- * clocks that the other methods see are skewed. */
+ * All ranks enter the op at one true instant; the value is the time from it until the last rank has left.
+ * Start and stop are timestamps of the true clock. The start is that instant on every rank, even if the
+ * clocks of the other methods are skewed. */
 #include "core/method.h"
 
 #include "base/err.h"
@@ -21,7 +21,7 @@ static const struct param params[] = {
 #define MISSING "the truth is known in simulation only; use 'steelyard validate'"
 #endif
 
-/* How long it takes to agree on an instant, as the slowest rank saw it. */
+/* The time to agree on an instant, on the slowest rank. */
 static int pilot(const struct bench *b, const struct clock *truth, int64_t *longest_ns)
 {
     enum { PILOTS = 10 };
@@ -38,7 +38,7 @@ static int pilot(const struct bench *b, const struct clock *truth, int64_t *long
 
 static int begin(struct bench *b)
 {
-    enum { LEAST_WARM_UP = 20 }; /* as that of the methods that are held against this one */
+    enum { LEAST_WARM_UP = 20 }; /* as for the methods that are compared with this one */
     const struct clock truth = clock_truth(b->clock);
     double rep_ns = 0;
     int64_t agreeing_ns = 0;

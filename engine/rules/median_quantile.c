@@ -1,12 +1,12 @@
 /* median, quantile: until an interval for the median, or for another quantile, is narrow enough, from
- * statistics of blocks that have become independent.
+ * statistics of independent blocks.
  *
- * Latencies that follow each other are alike, for milliseconds or seconds, so the order-statistic interval of
- * the plain series covers far less than it says. Batch means after Law and Carson (Operations Research 27,
- * 1979), with quantiles: the series is cut into many small blocks, whose autocorrelation can be estimated
- * well; when that is below a threshold at which blocks eight times as long are as good as independent,
- * Student's interval of the long blocks is believed. The rule looks only when the blocks have grown by a good
- * part, so that looking often does not stop it by luck. */
+ * Consecutive latencies are alike, for milliseconds or seconds, so the order-statistic interval of the plain
+ * series covers far less than it states. Batch means after Law and Carson (Operations Research 27, 1979),
+ * with quantiles: the series is cut into many small blocks, whose autocorrelation can be estimated well. If
+ * that is below a threshold at which blocks eight times as long are nearly independent, Student's interval of
+ * the long blocks is used. The rule looks only when the blocks have grown by a good part, so that frequent
+ * looks do not stop it by luck. */
 #include "core/stop.h"
 
 #include "base/num.h"
@@ -22,17 +22,17 @@ enum { FINE = 128, COARSE = 16, FINE_IN_COARSE = FINE / COARSE };
  * 0.05. */
 static const double MOST_CORRELATION = 0.4;
 
-/* A median cannot be known to less than a small share of a tick, however many values there are. */
+/* A median cannot be known better than to a small share of a tick, however many values there are. */
 static const double FINEST_TICK_SHARE = 0.1;
 
-/* So many values of a fine block are to lie beyond the quantile, on the side where fewer do. With less, a
- * block's quantile is little else than its largest value: where values follow each other, blocks without any
- * slow spell are then believed (3 instead of 10: 87 % of intervals hold the truth instead of 93 %). A median
- * needs no such care. */
+/* So many values of a fine block must lie beyond the quantile, on the side with fewer values. With fewer, a
+ * block's quantile is little else than its largest value. Then, with correlated values, blocks without any
+ * slow spell are accepted (3 instead of 10: 87 % of intervals hold the truth instead of 93 %). A median needs
+ * no such care. */
 static const double TAIL_LEAST = 10;
 
-/* What lasts a second or a minute is not asked for 16 times: after so many times the time that a point has, a
- * few samples are enough; launches say the rest. */
+/* An op that lasts a second or a minute is not run 16 times: after this multiple of a point's time, a few
+ * samples are enough; launches give the rest. */
 static const double PATIENCE = 100;
 enum { FEWEST = 3 };
 
@@ -70,9 +70,9 @@ static double clamp(double x, double least, double most)
     return fmin(fmax(x, least), most);
 }
 
-/* A quantile of values that are rounded to multiples of `tick`, as of grouped data: those that share its
- * value are taken as spread evenly over one tick around it. So a clock of 10 ns resolves 1 ns where the phase
- * is random. Without a tick, linear between order statistics. */
+/* A quantile of values that are rounded to multiples of `tick`, as of grouped data: equal values count as
+ * spread evenly over one tick around theirs. So a clock of 10 ns resolves 1 ns if the phase is random.
+ * Without a tick, linear between order statistics. */
 static double grouped_quantile(const double *sorted, size_t n, double q, double tick)
 {
     double last = (double)n - 1, at = q * last;
@@ -119,7 +119,7 @@ static double correlation(const double *x, int n)
     return square > 0 ? product / square : 0;
 }
 
-/* The newest FINE * m values: what does not fill the blocks is left out at the start, where it may be
+/* The newest FINE * m values: values that do not fill the blocks are left out at the start, where they may be
  * warm-up. */
 static bool settled(const struct series *s, const double *p, double q)
 {
@@ -143,7 +143,7 @@ static bool settled(const struct series *s, const double *p, double q)
     return half_width <= fmax(p[TOLERANCE] * fabs(mean), FINEST_TICK_SHARE * s->tick);
 }
 
-/* `least` is what a fine block has to hold. */
+/* `least` is the least size of a fine block. */
 static enum stop done(struct series *s, const double *p, double q, size_t least)
 {
     size_t m = s->count / FINE;
@@ -156,7 +156,7 @@ static enum stop done(struct series *s, const double *p, double q, size_t least)
     }
     double taken = (double)(s->count + s->rejected);
     s->limit_s = fmax(p[MOST_SECONDS], p[LEAST_SECONDS]);
-    if (s->seconds >= s->limit_s && taken >= COARSE) /* as few as make blocks at all */
+    if (s->seconds >= s->limit_s && taken >= COARSE) /* the fewest that make blocks */
         return STOP_TIME;
     if (s->seconds >= PATIENCE * p[MOST_SECONDS] && taken >= FEWEST)
         return STOP_TIME;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct sink_jsonl {
-    struct sink sink; /* first: the one is the other */
+    struct sink sink; /* first, so that both have one address */
     FILE *file;
     const char *path;
     struct json json;
@@ -81,7 +81,7 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
     return finish(s);
 }
 
-/* A list for each rank: of rank r, value k stands at [(r * count + k) * step]. */
+/* A list for each rank: value k of rank r is at [(r * count + k) * step]. */
 static void write_ranks(struct json *j, const char *key, const struct chunk *c, const int64_t *values,
                         int64_t step)
 {
@@ -100,7 +100,7 @@ static void write_counts(struct json *j, const struct op *op, const struct chunk
     json_close(j, '}');
 }
 
-/* The numbers of the observations that are marked. */
+/* The numbers of the marked samples. */
 static void write_marked(struct json *j, const char *key, const struct chunk *c,
                          bool (*is_marked)(const struct chunk *c, int64_t k))
 {
@@ -111,7 +111,7 @@ static void write_marked(struct json *j, const char *key, const struct chunk *c,
     json_close(j, ']');
 }
 
-/* On any rank. */
+/* Is it late on any rank? */
 static bool is_late(const struct chunk *c, int64_t k)
 {
     return c->extents[k].late;
@@ -136,7 +136,7 @@ static void write_spun(struct json *j, const struct chunk *c)
     json_ints(j, "spun_longest_ns", &c->spun->longest_ns, c->ranks, sizeof *c->spun);
 }
 
-/* What is of samples, and not of ranks. */
+/* Write the values of samples, not of ranks. */
 static void write_samples(struct json *j, const struct chunk *c)
 {
     if (c->low)
@@ -152,7 +152,7 @@ static void write_samples(struct json *j, const struct chunk *c)
     }
 }
 
-/* Every rank's timestamps. */
+/* Write every rank's timestamps. */
 static int write_whole(struct sink_jsonl *s, const struct point *p, const struct chunk *c)
 {
     struct json *j = record(s, "obs", p);
@@ -171,7 +171,7 @@ static int write_whole(struct sink_jsonl *s, const struct point *p, const struct
     return finish(s);
 }
 
-/* What is reduced over ranks. */
+/* Write values reduced over ranks. */
 static int write_reduced(struct sink_jsonl *s, const struct point *p, const struct chunk *c)
 {
     struct json *j = record(s, "reduced", p);

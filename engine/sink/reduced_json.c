@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A difference of timestamps to the ps: below that their own rounding shows. */
+/* A difference of timestamps to the ps: below that it is rounding. */
 static double to_ps(double ns)
 {
     return round(ns * 1e3) / 1e3;
@@ -95,7 +95,7 @@ static void write_spun_of(struct json *j, const char *key, const struct spun *sp
     json_close(j, '}');
 }
 
-/* The buckets that are not empty, as pairs of a bucket and how many ranks are in it. */
+/* The buckets that are not empty, as pairs of a bucket and its number of ranks. */
 static void write_sketch(struct json *j, const int64_t *buckets)
 {
     json_double(j, "sketch_width", sketch_width);

@@ -1,4 +1,4 @@
-/* What is reduced over ranks, as keys of a record. */
+/* Write values that are reduced over ranks as keys of a record. */
 #ifndef SINK_REDUCED_JSON_H
 #define SINK_REDUCED_JSON_H
 
@@ -6,10 +6,10 @@ struct chunk;
 struct json;
 struct standing;
 
-/* The ranks that are chosen of so many, under `key`. */
+/* The chosen ranks of so many, under `key`. */
 void chosen_json(const char *key, int ranks, struct json *j);
 
-/* A chunk, but for what is of samples alone. */
+/* A chunk, without the keys of samples. */
 void reduced_json(const struct chunk *chunk, struct json *j);
 
 /* A point of so many ranks. */

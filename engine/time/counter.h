@@ -1,5 +1,4 @@
-/* The counter of time that programs may read in the processor itself: `tsc` of x86-64, `cntvct` of aarch64.
- */
+/* The time counter of the processor that programs may read: `tsc` of x86-64, `cntvct` of aarch64. */
 #ifndef TIME_COUNTER_H
 #define TIME_COUNTER_H
 
@@ -7,11 +6,11 @@
 
 struct clock;
 
-/* Make `clock` the counter of that name: how fast it runs is measured, which takes 10 ms; whether the
- * processor and the kernel trust it goes into `doubt`. NULL, or why it cannot be read here. */
+/* Make `clock` the counter of that name. Its rate is measured, which takes 10 ms; `doubt` says if the
+ * processor or the kernel do not trust it. NULL, or why it cannot be read here. */
 const char *counter_open(const char *name, struct clock *clock);
 
-/* What to multiply counts of a counter of `hz` by for ns, times 2^48. */
+/* The factor from counts of a counter of `hz` to ns, times 2^48. */
 uint64_t counter_ns_per_count(double hz);
 
 /* Whole ns of so many counts: nothing overflows in 292 years, and a day is right to 1 ns of the rate. */

@@ -1,4 +1,4 @@
-/* From this rank's clock to the reference clock, which is rank 0's: a line through one synchronisation. */
+/* A map from this rank's clock to the reference clock, rank 0's: a line through one synchronisation. */
 #ifndef TIME_MAP_H
 #define TIME_MAP_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct clock_map {
-    int64_t at_ns;    /* local time for which `offset_ns` was found */
+    int64_t at_ns;    /* local time of `offset_ns` */
     double offset_ns; /* local minus reference then */
     double drift;     /* change of the offset per ns of local time: 1e-6 is 1 ppm */
 };
@@ -21,15 +21,15 @@ static inline int64_t map_to_reference(const struct clock_map *map, int64_t loca
     return local_ns - llround(map_offset(map, local_ns));
 }
 
-/* The local time at which the reference clock shows `reference_ns`: the line, solved for it. */
+/* The local time at which the reference clock shows `reference_ns`: the solution of the line. */
 static inline int64_t map_to_local(const struct clock_map *map, int64_t reference_ns)
 {
     double beyond = (double)(reference_ns - map->at_ns) + map->offset_ns;
     return map->at_ns + llround(beyond / (1 - map->drift));
 }
 
-/* The offset at a local time between two synchronisations, on the straight line between them: nothing is
- * extrapolated. Where they are one and the same, its drift has to do. */
+/* The offset at a local time between two synchronisations, on the straight line between them, so that nothing
+ * is extrapolated. If both are the same, its drift is used. */
 static inline double map_between(const struct clock_map *before, const struct clock_map *after,
                                  int64_t local_ns)
 {

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from campaigns import Orphans, bytes_of, ended, plan_of, run_plan, setup_of, watch_orphans
 from scripts import script
 from steelyard.base.errors import InputError
+from steelyard.campaign.events import BudgetSpent, CampaignBegins, Event, JobStarted, PointEnded
 from steelyard.campaign.folder import default_folder, finished, open_folder
 from steelyard.campaign.jobs import groups_of, job_name, plan_jobs
 from steelyard.campaign.lock import locked
-from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, PointEnded, run_campaign
+from steelyard.campaign.run import run_campaign
 from steelyard.campaign.spread import Waits
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve

@@ -12,9 +12,10 @@ import pytest
 
 from points import describe
 from steelyard.base.errors import InputError
+from steelyard.campaign.events import Event, PointEnded
 from steelyard.campaign.folder import open_folder, topology_for
 from steelyard.campaign.jobs import CampaignSetup
-from steelyard.campaign.run import Event, PointEnded, run_campaign
+from steelyard.campaign.run import run_campaign
 from steelyard.engines.build import Engine, mpi_engine, solo_engine
 from steelyard.engines.description import ops_of
 from steelyard.engines.mpi import Mpi

@@ -19,7 +19,7 @@ from make_records import write_folder
 from placed import placed_point, tables_text
 from scripts import script
 from steelyard.base.cpulist import cpu_words
-from steelyard.campaign.run import CampaignBegins, JobStarted
+from steelyard.campaign.events import CampaignBegins, JobStarted
 from steelyard.checks import diagnostics
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.mpi import Mpi

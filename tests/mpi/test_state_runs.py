@@ -12,8 +12,9 @@ import pytest
 
 from campaigns import plan_of, setup_of
 from steelyard.base.diagnostic import Diagnostic
+from steelyard.campaign.events import Event, PointEnded
 from steelyard.campaign.folder import open_folder
-from steelyard.campaign.run import Event, PointEnded, run_campaign
+from steelyard.campaign.run import run_campaign
 from steelyard.checks import diagnostics
 from steelyard.checks.interference import neighbour_words
 from steelyard.engines.mpi import Mpi

@@ -19,8 +19,8 @@ import pytest
 from campaigns import Orphans, ended, plan_of, run_plan, setup_of, watch_orphans
 from scripts import script
 from steelyard.base.errors import InputError
+from steelyard.campaign.events import CampaignBegins
 from steelyard.campaign.jobs import CampaignSetup, plan_jobs
-from steelyard.campaign.run import CampaignBegins
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan.plan import Measure, Plan

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
 from placed import placed_point, tables_text
@@ -16,6 +17,7 @@ from steelyard.records.campaign_file import Placement
 from steelyard.report import write_report
 from steelyard.results.rows import results
 from steelyard.show.core_pairs import MOST_LINES, pair_tables, pictured
+from steelyard.show.labels import row_labels
 
 
 def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:
@@ -120,6 +122,9 @@ def test_two_hosts_are_a_pair_of_another_host(tmp_path: Path) -> None:
     (row,) = results(folder)
     assert row.placed == Placement("other-host", (0, 1))
     assert row.placement == "vm:0|other:1"
-    (table,) = pair_tables([row])
-    assert table.lines[0][3] == "other host"
+    assert pair_tables([row]) == ()  # its own row says all of it
+    assert "placement" in row_labels([row]).common
+    assert "placement" not in row_labels([replace(row, hosts=2)]).common
+    (table,) = pair_tables([row, replace(row, placed=None)])
+    assert table.lines[1][3] == "other host"
     assert matrix_chart(table) is None  # CPU 1 of another host is not CPU 1 of this one

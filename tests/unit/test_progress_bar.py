@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from steelyard.campaign.events import CampaignBegins, JobStarted, LaunchEnded, PointEnded
 from steelyard.campaign.jobs import PlannedJob, plan_jobs
-from steelyard.campaign.run import CampaignBegins, JobStarted, PointEnded
 from steelyard.cli.plan import roughly
 from steelyard.cli.progress import listening
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.fields import Params
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.schema import End, Job, JobMpi
+from steelyard.records.schema import Busy, Clock, End, Job, JobMpi, Launch, Place, Watch
 
 _MPI = JobMpi(name="openmpi-4", family="openmpi", version="4", mpiexec="mpiexec")
 
@@ -80,6 +80,21 @@ def test_what_fails_whole_launches_is_said_once() -> None:
     said = paper.getvalue()
     assert said.count("all test cases of openmpi-4 failed in launch 1: start-up: mpiexec ended") == 1
     assert said.count("failed in") == 1
+
+
+def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once() -> None:
+    record = Job(schema=1, job="l01", launch=1, ranks=1)
+    place = Place(rank=0, host="vm", cpus="0", cpu=0, clock_cost_ns=1, clock_tick_ns=1)
+    clock = Clock(name="tsc", cost_ns=1, tick_ns=1)
+    start = Launch(schema=1, engine="solo", version="0", ranks=1, places=(place,), clock=clock)
+    busy = Busy(pid=7, command="burn", cpu_ns=10**9, seconds=2.0, peak_share=0.5, cpus=(0,))
+    watch = Watch(host="vm", seconds=2.0, looks=2, cost_ns=0, processes=(busy,))
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 1, None) as tell:
+        for watches in ((), (watch,), (watch,)):
+            tell(LaunchEnded(JobFile(Path("x"), record, start, (), False, watches=watches)))
+    words = "'burn' (pid 7) took 50 % of a CPU in launch 1, on CPU 0, where rank 0 ran"
+    assert paper.getvalue() == f"  warning: {words}\n"
 
 
 def test_each_launch_is_a_line_in_a_pipe_with_what_converged_and_is_left() -> None:

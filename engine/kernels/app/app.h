@@ -1,15 +1,15 @@
-/* app.*: proxy applications, written from the algorithms that they stand for. Each is a kernel of a suite;
- * what they share beyond kernel.h is the brick of cells of a rank and what its neighbours have of it. */
+/* app.*: proxy applications, written from their published algorithms. Each is a kernel of a suite. Beyond
+ * kernel.h they share the brick of cells of a rank and its neighbours' copies of it. */
 #ifndef KERNELS_APP_APP_H
 #define KERNELS_APP_APP_H
 
 #include "kernels/kernel.h"
 
-/* By how much, relative, sums in another order may change what an app answers: that of threads, of ranks. */
+/* The relative change of an app's answer that another order of sums may cause: that of threads, of ranks. */
 #define APP_ALIKE 1e-9
 
-/* What opening an app is made of. make() is each rank's own part, whose errors are agreed on before
- * connect(), which all ranks do together. close() takes any state, also one that is {0}, and frees it. */
+/* The parts of opening an app. make() is each rank's own part; ranks agree on its errors before connect(),
+ * which all ranks do together. close() takes any state, also one that is {0}, and frees it. */
 struct app_parts {
     size_t size; /* of the state, which is {0} at first */
     int (*make)(struct kernel_env *env, void *state);

@@ -1,5 +1,5 @@
-/* The solver of the proxies that are implicit: conjugate gradients without a preconditioner (Hestenes and
- * Stiefel, 1952; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 6.18), a fixed number of
+/* The solver of the implicit proxies: conjugate gradients without a preconditioner (Hestenes and Stiefel,
+ * 1952; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 6.18), a fixed number of
  * steps:
  *
  *     r = b - A x, p = r;  then each step:  q = A p;  alpha = r.r / p.q;  x += alpha p;  r -= alpha q;

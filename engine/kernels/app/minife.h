@@ -1,5 +1,5 @@
-/* Between the files of MiniFE, in the order of a text book: the mesh and who has which part of it, the
- * operator of an element, the matrix, and the solution that it must have. */
+/* Between the files of MiniFE, in the order of a text book: the mesh and its parts on ranks, the operator of
+ * an element, the matrix, and the known solution. */
 #ifndef KERNELS_APP_MINIFE_H
 #define KERNELS_APP_MINIFE_H
 
@@ -17,14 +17,14 @@ enum minife_grid { MINIFE_BOX, MINIFE_LINE };
 
 struct minife_cut {
     int64_t elements[GRID_DIMS]; /* of the whole box, along z, y, x */
-    enum minife_grid grid;       /* how ranks share it */
-    double imbalance;            /* how much more nodes than the mean the fullest rank has, relative */
+    enum minife_grid grid;       /* its division among ranks */
+    double imbalance;            /* nodes of the fullest rank over the mean, less 1 */
 };
 
-/* This rank's brick of nodes; ERR_UNSUPPORTED and why where not every rank gets one. */
+/* This rank's brick of nodes; ERR_UNSUPPORTED with the reason if some rank would get none. */
 int minife_cut(const struct minife_cut *cut, const struct comm *comm, struct brick *brick);
 
-/* What a lane computes: rows, and the elements that touch them. */
+/* The part of a lane: rows, and the elements that touch them. */
 struct minife_lane {
     int64_t first, end;
     int64_t element_first, element_end;
@@ -37,7 +37,7 @@ struct minife_mesh {
     int64_t nodes, elements;
     double (*at)[GRID_DIMS]; /* coordinates of each node: x, y, z */
     int32_t (*corner)[MINIFE_CORNERS];
-    double *held; /* the temperature at which each node is held; MINIFE_FREE where none */
+    double *held; /* the fixed temperature at each node; MINIFE_FREE if it is free */
     int lanes;
     struct minife_lane *lane;
 };
@@ -61,7 +61,7 @@ void minife_stiffness(struct minife_batch *batch);
 /* A x = b: rows of the own nodes. */
 struct minife_system {
     struct csr a;
-    int32_t *coupled; /* of each row: how many nodes it is coupled with, while its columns are found */
+    int32_t *coupled; /* of each row: the number of coupled nodes, while its columns are found */
     double *b;
 };
 
@@ -75,8 +75,8 @@ void minife_hold(const struct minife_mesh *mesh, struct minife_system *system);
 
 /* ---- minife_exact.c ------------------------------------------------------------------------------------ */
 
-/* The temperature at each own node: of the equations of the mesh, or of the body that it stands for; of this
- * one only in layers i that are far from the hot side, x <= 1/2. ERR_NOMEM. */
+/* The temperature at each own node: of the equations of the mesh, or of the body that it models; of the
+ * latter only in layers i far from the hot side, x <= 1/2. ERR_NOMEM. */
 enum minife_law { MINIFE_MESH, MINIFE_BODY };
 bool minife_far(const struct brick *brick, int64_t i);
 int minife_exact(const struct brick *brick, enum minife_law law, double *exact);

@@ -35,12 +35,12 @@ struct minimd_known {
 struct minimd_law {
     const char *name;
     double mass, boltzmann, pressure_unit;
-    double density, temperature, step; /* atoms in a volume and temperature at the start, and the time step */
-    double cut, skin;         /* pairs further apart than `cut` do nothing; lists reach to cut + skin */
+    double density, temperature, step; /* atoms per volume and temperature at the start, and the time step */
+    double cut, skin;         /* pairs further apart than `cut` do not interact; lists reach to cut + skin */
     bool embedded;            /* there is an energy F of the density at each atom, too */
     double (*pair)(double r); /* energy of a pair, and its derivative */
     double (*pair_slope)(double r);
-    double (*spread)(double r); /* what an atom adds to the density at another one */
+    double (*spread)(double r); /* contribution of an atom to the density at another one */
     double (*spread_slope)(double r);
     const struct minimd_known *known; /* up to one of 0 cells */
 };
@@ -72,7 +72,7 @@ double minimd_crystal_pressure(const struct minimd_law *law, double density);
 /* ---- where they are --------------------------------------------------------------------------------------
  */
 
-/* The periodic box and this rank's brick of it. */
+/* The periodic box, and this rank's brick of it. */
 struct minimd_box {
     struct grid ranks; /* extents along x, y, z */
     int at[GRID_DIMS]; /* of this rank's brick */
@@ -83,7 +83,7 @@ struct minimd_box {
     int64_t own_room, ghost_room;
 };
 
-/* Which brick along dimension d a coordinate between 0 and the length is in: the same on all ranks. */
+/* The brick along dimension d of a coordinate between 0 and the length: the same on all ranks. */
 static inline int minimd_brick(const struct minimd_box *box, int d, double x)
 {
     const int brick = (int)(x / box->side[d]);
@@ -94,10 +94,10 @@ static inline int minimd_brick(const struct minimd_box *box, int d, double x)
 struct minimd_atoms {
     int64_t own, ghosts;
     double *x, *v, *f; /* vectors; of ghosts x and f */
-    double *number;    /* of own ones, from 0, which is theirs for good */
-    double *density;   /* of an embedded law; of ghosts what is to be sent home */
+    double *number;    /* of own ones, from 0; an atom keeps its number */
+    double *density;   /* of an embedded law; for ghosts the part to send home */
     double *slope;     /* F' there, of ghosts, too */
-    double *spare;     /* room for a vector for each own one */
+    double *spare;     /* room for a vector of each own one */
 };
 
 /* The crystal: this rank's atoms, at rest and with velocities that depend on their numbers alone. */
@@ -136,8 +136,8 @@ int minimd_lists_make(struct minimd_lists *lists, const struct minimd_box *box,
 /* ---- forces ----------------------------------------------------------------------------------------------
  */
 
-/* What lanes beyond the first add up for themselves, since a pair of a half list is of two atoms, the other
- * one of another lane perhaps. */
+/* Sums of lanes beyond the first, because the other atom of a pair in a half list may belong to another
+ * lane. */
 struct minimd_force {
     const struct minimd_law *law;
     struct minimd_tables tables;
@@ -153,15 +153,15 @@ void minimd_force_close(struct minimd_force *force);
 void minimd_force_pairs(struct minimd_force *force, const struct minimd_lists *lists,
                         struct minimd_atoms *atoms);
 
-/* An embedded law's, in turn: the density at each atom; F' there; forces. */
+/* An embedded law, in steps: the density at each atom; F' there; forces. */
 void minimd_force_density(struct minimd_force *force, const struct minimd_lists *lists,
                           struct minimd_atoms *atoms);
 void minimd_force_slopes(struct minimd_force *force, struct minimd_atoms *atoms);
 void minimd_force_embedded(struct minimd_force *force, const struct minimd_lists *lists,
                            struct minimd_atoms *atoms);
 
-/* Bytes that the forces of a step take, of lists and of the arrays of atoms: each of them once for each loop
- * over all pairs, and once more where it is added to. */
+/* Bytes that the forces of a step move, of lists and of the arrays of atoms: each of them once for each loop
+ * over all pairs, and once more if it is added to. */
 int64_t minimd_force_moves(const struct minimd_force *force, const struct minimd_lists *lists,
                            const struct minimd_atoms *atoms);
 
@@ -174,18 +174,18 @@ int minimd_ghosts_open(struct kernel_env *env, const struct minimd_box *box, boo
                        int failed, struct minimd_ghosts **ghosts);
 void minimd_ghosts_close(struct minimd_ghosts *ghosts); /* NULL is fine */
 
-/* Atoms to the ranks in whose bricks they are now. */
+/* Send atoms to the ranks whose bricks they are in now. */
 int minimd_migrate(struct minimd_ghosts *ghosts, struct minimd_atoms *atoms);
 
-/* Which own atoms have copies elsewhere, and those of others here: until the next time. */
+/* Choose the own atoms that have copies elsewhere, and those of others here, until the next time. */
 int minimd_ghosts_choose(struct minimd_ghosts *ghosts, struct minimd_atoms *atoms);
 
-/* What is carried: to the copies, or from them home, where it is added. */
+/* The data that are carried: to the copies, or from them home, where they are added. */
 enum minimd_carry { MINIMD_POSITIONS, MINIMD_SLOPES, MINIMD_FORCES, MINIMD_DENSITIES, MINIMD_CARRIES };
 int minimd_carry(struct minimd_ghosts *ghosts, enum minimd_carry what, struct minimd_atoms *atoms);
 
-/* `wide` numbers for each atom that is counted, and a seal, for each of `links` messages with room for so
- * many atoms and a seal: seals them, or is ERR_WRONG where one is not what a rank, from[] of its link, has
+/* `wide` numbers for each counted atom, and a seal, for each of `links` messages with room for so many atoms
+ * and a seal. Seals them, or returns ERR_WRONG if one is not what the sender, from[] of its link, has
  * sealed. */
 void minimd_seal(double *data, const int64_t *counts, const int64_t *slots, int links, int wide,
                  uint64_t turn);
@@ -195,12 +195,12 @@ int minimd_check_seals(const double *data, const int64_t *counts, const int64_t 
 /* ---- all of it -------------------------------------------------------------------------------------------
  */
 
-/* What is measured of all atoms. Energies are of an atom. */
+/* Quantities of all atoms. Energies are per atom. */
 struct minimd_state {
     double temperature, energy, pressure; /* energy: potential */
     double kept;                          /* kinetic and potential, without the step at the cut-off */
-    double momentum;                      /* of all, in units of what an atom has */
-    int64_t who[2];                       /* how many, and a sum of their numbers, mixed */
+    double momentum;                      /* of all, in units of an atom's */
+    int64_t who[2];                       /* their number, and a hash sum of their numbers */
 };
 
 struct minimd {
@@ -211,18 +211,18 @@ struct minimd {
     struct minimd_lists lists;
     struct minimd_force force;
     struct minimd_ghosts *ghosts;
-    int64_t steps, every; /* lists are made anew after so many */
+    int64_t steps, every; /* lists are made anew after `every` steps */
     struct minimd_state start;
-    int wrong; /* the first error of a run that left atoms where they cannot be, and its sentence */
+    int wrong; /* the first error of a run that left atoms in impossible places, and its sentence */
     char why[ERR_TEXT_MAX];
 };
 
 int minimd_measure(const struct minimd *s, struct minimd_state *state);
 
-/* ERR_WRONG and a sentence unless the run went as atoms do; what is measured then. */
+/* ERR_WRONG and a sentence if the result is physically wrong; *now is the measured state. */
 int minimd_judge(const struct minimd *s, struct minimd_state *now);
 
-/* What rounds in another order grows as time goes on: so many steps long it stays small. */
+/* Differences of rounding grow with time: for so many steps they stay small. */
 enum { MINIMD_KNOWN_STEPS = 100 };
 
 #endif

@@ -54,8 +54,8 @@ struct cfd_grid {
     int ranks[CFD_AXES];
 };
 
-/* As few of x as can be, for that is where vectors are, and y and z as near to each other as can be. False:
- * each rank would not have CFD_REACH points along each axis. */
+/* As few of x as possible, because vectors lie along x, and y and z as near to each other as possible. False:
+ * some rank would have fewer than CFD_REACH points along an axis. */
 bool cfd_grid(const struct cfd_problem *problem, int ranks, struct cfd_grid *grid);
 
 /* A sentence for that, and its error. */
@@ -78,13 +78,13 @@ struct cfd {
     struct cfd_fields f;
     double *damping[CFD_AXES]; /* weights of the fourth difference, by point: [-2 .. 2][point] */
     double *dt_inside;         /* along x: dt at inner points, else 0 */
-    double *derived;           /* what cfd_rhs() works with, of each thread */
+    double *derived;           /* scratch of cfd_rhs(), for each thread */
     size_t derived_each;
     double *face[CFD_AXES][2][2]; /* before and after, to send and received */
     struct comm_plan *halo;
 };
 
-/* Where point (x, y, z) of the box is in a field. */
+/* The place of point (x, y, z) of the box in a field. */
 static inline ptrdiff_t cfd_at(const struct cfd *c, int64_t x, int64_t y, int64_t z)
 {
     return c->origin + x * c->step[CFD_X] + y * c->step[CFD_Y] + z * c->step[CFD_Z];
@@ -96,7 +96,7 @@ static inline int64_t cfd_round(int64_t count)
     return (count + CFD_LANES - 1) / CFD_LANES * CFD_LANES;
 }
 
-/* Where this rank is and how large its fields are; nothing is allocated yet. */
+/* Set this rank's place and the size of its fields; nothing is allocated yet. */
 void cfd_prepare(struct kernel_env *env, const struct cfd_problem *problem, const struct cfd_grid *grid,
                  struct cfd *c);
 
@@ -107,15 +107,15 @@ double cfd_memory(struct cfd *c);
 void cfd_exact(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
 void cfd_blend(const double at[CFD_AXES], double u[CFD_UNKNOWNS]);
 
-/* For one that is prepared. Makes the forcing as well: U* is put in and - R(U*) is kept. Collective; where
- * only others have failed it returns 0 without a plan of the halo. */
+/* For a prepared one. Makes the forcing as well: U* is put in and - R(U*) is kept. Collective; if only others
+ * have failed it returns 0 without a plan of the halo. */
 int cfd_open(struct cfd *c);
 void cfd_close(struct cfd *c);
 
-/* U at time 0: between the faces of the cube, where it is U*. */
+/* Set U at time 0: interpolated between the faces of the cube, where it is U*. */
 void cfd_start(struct cfd *c);
 
-/* The layers of neighbours into u. */
+/* Fetch the layers of neighbours into u. */
 int cfd_exchange(struct cfd *c);
 
 /* rhs <- dt (R(U) - R(U*)), from u with its halo (cfd_rhs.c). */
@@ -136,14 +136,15 @@ struct cfd_lines {
     int64_t length;  /* points on this rank */
     ptrdiff_t first; /* where the first point of lane 0 is in a field */
     ptrdiff_t step;  /* from a point to the next of its line */
-    ptrdiff_t side;  /* from a line to the next; 1: they are in one piece, those beyond the last harmless */
+    ptrdiff_t side;  /* from a line to the next; 1: they are contiguous, and those beyond the last are
+                        harmless */
     ptrdiff_t unknown;
     int lanes;
 };
 
-/* What is done with lines: forward, then back. `kept` is from the one to the other, `kept_each` numbers for
- * each point and lane. `carry` comes from the rank before (or after, going back; 0 at the wall) and goes on
- * to the next one, `carry_forward` or `carry_back` numbers for each lane. */
+/* The work on lines: forward, then back. `kept` passes data from the one to the other, `kept_each` numbers
+ * for each point and lane. `carry` comes from the rank before (or after, going back; 0 at the wall) and goes
+ * on to the next one, `carry_forward` or `carry_back` numbers for each lane. */
 struct cfd_sweep {
     size_t kept_each, carry_forward, carry_back;
     void (*forward)(const struct cfd *c, const struct cfd_lines *lines, double *kept, double *carry);
@@ -164,8 +165,8 @@ int cfd_sweep(const struct cfd *c, const struct cfd_sweep *sweep, const struct c
 
 /* ---- such an application (cfd_adi.c) ------------------------------------------------------------------- */
 
-/* Each step: halo, right-hand side, the lines of x, y and z; those of z end with U <- U + dU. What a kernel
- * has as its `own`. */
+/* Each step: halo, right-hand side, the lines of x, y and z; those of z end with U <- U + dU. It is the `own`
+ * of a kernel. */
 struct cfd_adi {
     const struct cfd_problem *problems; /* of each class */
     struct cfd_sweep sweep;

@@ -11,16 +11,16 @@ struct cg_problem {
     double shift;
 };
 
-/* The grid of ranks, and the rows of the matrix that are shared out. */
+/* The grid of ranks, and the shared rows of the matrix. */
 struct cg_grid {
     int rows, columns;
     int64_t n;
 };
 
-/* With as many rows as asked for; 0: as near to a square as can be, with more columns. */
+/* With so many rows; 0: as near to a square as possible, with more columns. */
 struct cg_grid cg_grid(int ranks, int asked, int64_t n);
 
-/* The block that a rank has. */
+/* The block of a rank. */
 struct share cg_rows_of(const struct cg_grid *grid, int rank);
 struct share cg_columns_of(const struct cg_grid *grid, int rank);
 
@@ -37,7 +37,7 @@ struct cg_matrix {
 /* ERR_NOMEM. */
 int cg_matrix_make(struct kernel_env *env, const struct cg_problem *problem, struct cg_matrix *matrix);
 
-/* What a lane does with its share of vectors. z += alpha p, r -= alpha q; returns r . r. */
+/* A lane's work on its share of vectors. z += alpha p, r -= alpha q; returns r . r. */
 double cg_step(int64_t count, double alpha, const double *p, const double *q, double *z, double *r);
 
 /* p = r + beta p. */

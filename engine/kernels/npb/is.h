@@ -1,4 +1,4 @@
-/* IS: what is.c, which has the problem and the answer, and is_sort.c, which sorts, know of each other. */
+/* Shared by is.c, which has the problem and the answer, and is_sort.c, which sorts. */
 #ifndef KERNELS_NPB_IS_H
 #define KERNELS_NPB_IS_H
 
@@ -6,10 +6,9 @@
 
 enum { IS_ITERATIONS = 10, IS_TESTS = 5 };
 
-/* For a class: log2 of the number of keys and of the least number that no key reaches; the indices of five
- * keys, and published ranks of theirs, which are off from those in the sequence without changed keys: by
- * `low` for keys in the lower half, by `high` in the upper. `slack`: of the class E nobody here has seen by
- * how much. */
+/* For a class: log2 of the number of keys and of the upper bound of keys; the indices of five keys, and their
+ * published ranks, which differ from those in the unchanged sequence: by `low` for keys in the lower half, by
+ * `high` in the upper. `slack`: for class E the difference is not known here. */
 struct is_problem {
     int keys, values;
     int64_t index[IS_TESTS], rank[IS_TESTS];
@@ -23,10 +22,10 @@ struct is {
     int buckets, shift; /* a key's bucket is key >> shift */
     size_t room;        /* for keys in `arrived` */
     uint32_t *keys, *sorted, *arrived;
-    uint32_t *table;       /* of the values of my buckets: how many keys are smaller, on this rank */
+    uint32_t *table;       /* for the values of my buckets: how many keys are smaller, on this rank */
     int64_t *lane_counts;  /* [lane][bucket]: keys of this lane's share, then where its next one goes */
     int64_t *bucket_sizes; /* on all ranks together */
-    int *first_bucket;     /* of each rank, and of nobody at the end */
+    int *first_bucket;     /* of each rank, and the end */
     size_t *send_bytes, *send_at, *recv_bytes, *recv_at;
     uint32_t *lane_sums; /* of each lane: keys in its buckets */
     struct comm_plan *exchange;

@@ -17,7 +17,7 @@
 enum {
     LU_REACH = CFD_REACH,
     LU_LANES = 4,        /* rows are worked on in multiples of these */
-    LU_LINE = 8,         /* numbers of a cache line: what threads share is cut there */
+    LU_LINE = 8,         /* numbers of a cache line: data that threads share are cut there */
     LU_LEFT = LU_LINE,   /* numbers of a row before y = 0 */
     LU_SIDES = 2,        /* x and y: axes that ranks share */
     LU_LINKS = 8,        /* to the two ranks before and after, along x and y */
@@ -43,8 +43,8 @@ struct lu {
     size_t total;                             /* numbers of a field */
     double *u, *rhs, *forcing;                /* rhs: dt (R(U) - R(U*)), and what solves its systems */
 
-    /* What points pass on to those after them: along x for each plane and y, along y at the edges of lanes
-     * for each plane and x, along z for each point of a plane; along y within a lane, two rows. */
+    /* Values that points pass on to those after them: along x for each plane and y, along y at the edges of
+     * lanes for each plane and x, along z for each point of a plane; along y within a lane, two rows. */
     double *pass_x, *pass_y, *pass_z, *pass_in;
     ptrdiff_t x_unknown, x_plane, y_plane, y_lane, in_unknown, in_lane;
 
@@ -64,8 +64,7 @@ static inline int64_t lu_round(int64_t count, int64_t to)
     return (count + to - 1) / to * to;
 }
 
-/* For diagonal d: the first and the last y that are in a box of `width` x and of y from `low` to below
- * `high`. */
+/* For diagonal d: the first and the last y in a box of `width` x and of y from `low` to below `high`. */
 struct lu_range {
     int64_t first, last;
 };
@@ -76,27 +75,27 @@ static inline struct lu_range lu_diagonal(int64_t d, int64_t width, int64_t low,
 
 /* ---- lu_grid.c ----------------------------------------------------------------------------------------- */
 
-/* Whether so many ranks can share that problem, and how. */
+/* Can so many ranks share that problem, and how? */
 bool lu_ranks(const struct cfd_problem *problem, int count, int ranks[LU_SIDES]);
 
-/* Where this rank is and how large its fields are; nothing is allocated yet. */
+/* Set this rank's place and the size of its fields; nothing is allocated yet. */
 void lu_prepare(struct kernel_env *env, const struct cfd_problem *problem, int64_t chunk, struct lu *lu);
 double lu_memory(struct lu *lu);
 
-/* For one that is prepared. Collective; where only others have failed it returns 0 without a plan. */
+/* For a prepared one. Collective; if only others have failed it returns 0 without a plan. */
 int lu_open(struct lu *lu);
 void lu_close(struct lu *lu);
 
 /* U at all points, of walls and neighbours too: U* at walls and `inside` elsewhere. */
 void lu_fill(struct lu *lu, void (*inside)(const double at[CFD_AXES], double u[CFD_UNKNOWNS]));
 
-/* Where an inner point is in the cube. */
+/* The place of an inner point in the cube. */
 void lu_locate(const struct lu *lu, int64_t x, int64_t y, int64_t z, double at[CFD_AXES]);
 
 /* The rank so far from this one, or -1. */
 int lu_rank(const struct lu *lu, int along_x, int along_y);
 
-/* The points of neighbours into u. */
+/* Fetch the points of neighbours into u. */
 int lu_exchange(struct lu *lu);
 
 /* ---- lu_rhs.c, lu_sweep.c ------------------------------------------------------------------------------ */
@@ -105,7 +104,7 @@ int lu_exchange(struct lu *lu);
 void lu_rhs(struct lu *lu, double *to, double times);
 size_t lu_derived_each(const struct lu *lu);
 
-/* One step of relaxation: U is moved by what solves the systems of rhs. */
+/* Do one step of relaxation: U is moved by the solution of the systems of rhs. */
 int lu_sweeps(struct lu *lu);
 
 enum { LU_PHASE_HALO, LU_PHASE_RHS, LU_PHASE_LOWER, LU_PHASE_UPPER, LU_PHASE_PIPELINE };

@@ -40,7 +40,7 @@ mg_planes mg_expand_new; /* to = Q from */
 /* The sum of squares over planes. */
 double mg_squares(const struct mg_sweep *s, int64_t from, int64_t to);
 
-/* A level: a grid of edge^3 points, of which this rank has a box; all of it where it is `whole`. */
+/* A level: a grid of edge^3 points, of which this rank has a box; all of it if `whole`. */
 struct mg_level {
     int64_t edge, n[MG_AXES], first[MG_AXES];
     bool whole;
@@ -52,18 +52,18 @@ struct mg_level {
 
 enum { MG_LEVELS_MAX = 16 };
 
-/* The levels 1 (2^3 points) to `top`; up to `base` they are whole on every rank, for coarse grids have less
- * work than their messages cost. */
+/* The levels 1 (2^3 points) to `top`; up to `base` they are whole on every rank, because messages of coarse
+ * grids would cost more than their work. */
 struct mg_grid {
     struct kernel_env *env;
     int top, base;
-    int procs[MG_AXES], place[MG_AXES]; /* the grid of ranks, and where this one is in it */
+    int procs[MG_AXES], place[MG_AXES]; /* the grid of ranks, and this rank's place in it */
     struct mg_level level[MG_LEVELS_MAX];
     double *pieces; /* of all ranks, to make the base whole */
     int64_t piece;  /* points of the largest */
 };
 
-/* How many ranks along each axis, and from which level on; false: there are more ranks than points. */
+/* The ranks along each axis, and the level from which they share; false: there are more ranks than points. */
 bool mg_layout(int ranks, int top, int procs[MG_AXES], int *base);
 
 /* Bytes that mg_grid_open() allocates. */
@@ -74,17 +74,17 @@ void mg_grid_shape(struct kernel_env *env, int top, struct mg_grid *grid);
 int mg_grid_open(struct mg_grid *grid);
 void mg_grid_close(struct mg_grid *grid);
 
-/* Ghosts from the neighbours, periodic, axis by axis, so that edges and corners come along. */
+/* Fetch ghosts from the neighbours, periodic, axis by axis, so that edges and corners come along. */
 int mg_halo(const struct mg_level *level, struct mg_field field);
 
-/* The base level's r from the boxes of all ranks, of which this one has written its own. */
+/* Make the base level's r from the boxes of all ranks; this rank has written its own. */
 int mg_make_whole(const struct mg_grid *grid);
 
 /* The box of this rank in a field of the base level, which is whole. */
 struct mg_field mg_own_box(const struct mg_grid *grid, struct mg_field field);
 
-/* The points of the finest grid that were given the lowest and the highest random numbers, each by its
- * number, x + edge (y + edge z); the least extreme first. */
+/* The points of the finest grid with the lowest and the highest random numbers, each by its number, x + edge
+ * (y + edge z); the least extreme first. */
 enum { MG_CHARGES = 10 };
 enum { MG_LOWEST, MG_HIGHEST, MG_SIGNS };
 struct mg_charges {
@@ -98,7 +98,7 @@ struct mg_charges {
 int mg_find_charges(const struct mg_grid *grid, double *line, struct mg_charges *all,
                     struct mg_charges *found);
 
-/* -1 at the lowest, +1 at the highest, of those that are in this rank's box. */
+/* Put -1 at the lowest, +1 at the highest points that are in this rank's box. */
 void mg_put_charges(const struct mg_charges *charges, const struct mg_level *top, struct mg_field v);
 
 #endif

@@ -1,4 +1,4 @@
-/* Contents of buffers that tell where each byte came from, and how messages are checked by them. */
+/* Contents of buffers that show where each byte came from, and checks of messages by them. */
 #ifndef OPS_COMMON_DATA_H
 #define OPS_COMMON_DATA_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Byte i of what rank `from` has for rank `to`. */
+/* Byte i of the data of rank `from` for rank `to`. */
 static inline unsigned char data_byte(int from, int to, size_t i)
 {
     return (unsigned char)hash_mix(((uint64_t)from << 48) ^ ((uint64_t)to << 32) ^ (i / 8)) ^
@@ -18,22 +18,22 @@ static inline unsigned char data_byte(int from, int to, size_t i)
 
 void data_fill(void *data, size_t bytes, int from, int to);
 
-/* What no rank sends, before a message is to arrive: every byte is DATA_POISON. */
+/* A byte that no rank sends: buffers are filled with DATA_POISON before a message arrives. */
 enum { DATA_POISON = BUFFERS_FILL };
 void data_poison(void *data, size_t bytes);
 
-/* Called between the run and the check. For tests of the check, where `planted`: the last bit of what has
- * arrived is flipped. */
+/* Called between the run and the check. For tests of the check, if `planted`: flips the last bit of the
+ * received data. */
 void data_arrived(void *data, size_t bytes, bool planted);
 
-/* ERR_WRONG, and which byte is what instead of what. `block` numbers it for the sentence. */
+/* ERR_WRONG, with the byte, its value and the right one. `block` is its number in the sentence. */
 int data_check(const void *data, size_t bytes, int from, int to, int block);
 
-/* What happens to a buffer that is sent from one message to the next: the words of the parameter `buffer`. */
+/* A buffer that is sent, from one message to the next: the words of the parameter `buffer`. */
 enum data_state {
-    DATA_APART,  /* written once; what comes lies in another buffer */
-    DATA_SAME,   /* what came is what is sent */
-    DATA_WRITTEN /* as apart, and the sender writes it again before each send */
+    DATA_APART,  /* written once; received data are in another buffer */
+    DATA_SAME,   /* received data are sent next */
+    DATA_WRITTEN /* as apart, and the sender writes it before each send */
 };
 extern const char *const data_states[4];
 #define DATA_STATE_PARAM                                                                                     \
@@ -42,31 +42,32 @@ extern const char *const data_states[4];
                 "is what is sent; written: the sender writes it again before it sends",                      \
                 data_states)
 
-/* The word of `buffer`; DATA_APART for an op that has no such parameter. */
+/* The word of `buffer`; DATA_APART for an op without that parameter. */
 enum data_state data_state_of(const struct op_env *env);
 
-/* Write every byte with the value that it has: the lines become this core's own, and what is checked stays
- * what it is. */
+/* Write every byte with its present value: the lines become this core's own, and the data to check stay the
+ * same. */
 void data_write_again(void *data, size_t bytes);
 
-/* How the messages of an op are checked, on its state: a round is fresh data, a repetition, and a look at
- * each byte that came. */
+/* How the messages of an op are checked, on its state: a round is fresh data, a repetition, and a check of
+ * each received byte. */
 struct data_round {
-    void (*fill)(void *state);             /* what is sent, unlike in any round before; poison where it is to
-                                              arrive, but in no pending receive */
+    void (*fill)(void *state);             /* data to send, different in each round; poison where data will
+                                              arrive, but not in pending receives */
     int (*run)(void *state, int64_t reps); /* the op's */
-    int (*look)(void *state);              /* whether what came last is what was sent; 0: nothing came */
-    void (*poison)(void *state);           /* what came, unless it is what is sent next */
+    int (*look)(void *state);              /* checks that the last received data are those sent; 0 also if
+                                              nothing came */
+    void (*poison)(void *state);           /* poisons the received data, unless they are sent next */
 };
 
-/* For `verify`: rounds, all of them after a wrong answer, too, for others wait for them. */
+/* For `verify`: rounds, all of them even after a wrong answer, because others wait for them. */
 int data_verify(const struct data_round *round, void *state, int rounds);
 
-/* For `check`: what timed repetitions have left, and fresh data. These are sent once, so that the next timed
- * repetition finds the caches as after any other. */
+/* For `check`: the data that timed repetitions have left, then fresh data. These are sent once, so that the
+ * next timed repetition finds the caches as usual. */
 int data_check_left(const struct data_round *round, void *state);
 
-/* Elements of so many bytes must not be torn by the parameter `align`. ERR_INPUT. */
+/* Check that the parameter `align` does not split elements of so many bytes. ERR_INPUT. */
 int data_align(const struct op_env *env, size_t element);
 
 #endif

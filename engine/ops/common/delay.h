@@ -1,9 +1,9 @@
 /* A known delay inside a construct: in the critical section, between two hand-overs, in the thread that was
- * made. What an op costs with it, less what it costs without, must be the delay as often as the op's row says
- * (`delays`): a truth that every construct can be held to.
+ * made. The cost of an op with it, less its cost without it, must be the delay times the number in the op's
+ * row (`delays`). So every construct can be checked against a known value.
  *
- * An op without it must be the same code as if there were no delay at all: so its work is one function that
- * is inlined twice, with and without, and setup chooses. */
+ * Without the delay an op must be the same code as if there were none. So its work is one function that is
+ * inlined twice, with and without, and setup chooses. */
 #ifndef OPS_COMMON_DELAY_H
 #define OPS_COMMON_DELAY_H
 
@@ -18,7 +18,7 @@
      .summary = "a known delay inside the construct, for tests of the method; 0: none",                      \
      .most = 1e9}
 
-/* At setup, some milliseconds; nothing at all for 0. ERR_INPUT for a delay that is too short to be known. */
+/* At setup, some milliseconds; 0 takes none. ERR_INPUT for a delay that is too short to be known. */
 static inline int delay_open(double ns, struct delay *delay)
 {
     *delay = (struct delay){0};

@@ -1,4 +1,4 @@
-/* How one rank reaches another by IPv4: over the loopback interface, or at an address of the other's. */
+/* How one rank reaches another by IPv4: by the loopback interface, or at an address of the other. */
 #ifndef OPS_LINK_ADDRESS_H
 #define OPS_LINK_ADDRESS_H
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The interfaces that are up, but for loopback, in the order of the system. */
+/* The interfaces that are up, except loopback, in the order of the system. */
 enum { ADDRESSES_MOST = 16 };
 struct addresses {
     int count;
@@ -17,7 +17,7 @@ struct addresses {
 
 void addresses_read(struct addresses *a);
 
-/* Which address of theirs to connect to: loopback for one network; else the first that is on a network of
+/* Choose an address of theirs to connect to: loopback within one network; else the first on a network of
  * mine, or their first. ERR_UNSUPPORTED: they have none. */
 int addresses_choose(const struct addresses *mine, const struct addresses *theirs, bool one_network,
                      struct in_addr *chosen);

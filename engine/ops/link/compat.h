@@ -1,4 +1,4 @@
-/* Links between processes, or why there are none. */
+/* Links between processes, or the reason why there are none. */
 #ifndef OPS_LINK_COMPAT_H
 #define OPS_LINK_COMPAT_H
 

@@ -1,14 +1,14 @@
-/* Tagged messages through a library that MPIs rest on. What libfabric's and UCX's have in common. */
+/* Tagged messages through a library below MPIs: the common part of libfabric and UCX. */
 #ifndef OPS_LINK_TAGGED_H
 #define OPS_LINK_TAGGED_H
 
 #include "core/op.h"
 #include "ops/link/link.h"
 
-/* A library. Its functions are looked up in a file that is loaded when an op asks for it: an engine that was
- * linked with it would bring it to each MPI in the place of the MPI's own. */
+/* A library. It is loaded when an op needs it, and its functions are looked up. If the engine were linked
+ * with it, it would replace the one of each MPI. */
 struct tagged_library {
-    const char *missing; /* why this engine has none of the following; NULL: it has */
+    const char *missing; /* why this engine lacks the rest; NULL if it has it */
     int (*setup)(const struct op_env *env, void **state);
     void (*teardown)(void *state);
     void (*describe_end)(const void *state, struct json *j);
@@ -19,14 +19,14 @@ extern const struct tagged_library tagged_ofi, tagged_ucx;
  * `calls` is a struct of pointers to them in the same order. ERR_UNSUPPORTED. */
 int tagged_load(const char *file, const char *package, const char *const *names, void *calls);
 
-/* The transport that the parameters ask for; NULL: the best. */
+/* The transport in the parameters; NULL: the best. */
 const char *tagged_asked(const struct op_env *env);
 
-/* Whether a transport, by the name that its library gives it, stays within a host. */
+/* Does a transport, by its library's name for it, stay within a host? */
 bool tagged_is_local(const char *transport);
 
-/* "transport" of the record: what carried the messages, which layer of the floor that is, and in the words of
- * which library. */
+/* "transport" of the record: what carried the messages, its layer of the floor, and the library of these
+ * names. */
 void tagged_transport_json(struct json *j, const char *names, bool is_local, const char *library);
 
 #endif

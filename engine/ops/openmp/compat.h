@@ -1,4 +1,4 @@
-/* OpenMP, or why it is not there; and what a compiler's OpenMP lacks. */
+/* OpenMP, or the reason why it is missing; and parts that a compiler's OpenMP lacks. */
 #ifndef OPS_OPENMP_COMPAT_H
 #define OPS_OPENMP_COMPAT_H
 
@@ -40,10 +40,10 @@ enum { STEELYARD_NO_OPENMP };
 #define omp_lock_hint_t int
 #endif
 
-/* A directive with words that a macro was given. */
+/* A directive from the words in a macro's arguments. */
 #define OMP_DO(...) _Pragma(#__VA_ARGS__)
 
-/* gcc has had these before its _OPENMP said so: it still says 4.5 (201511). */
+/* gcc had these before its _OPENMP said so: it still says 4.5 (201511). */
 #if defined(_OPENMP) && (_OPENMP >= 202011 || (defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12))
 #define OMP_MASKED _Pragma("omp masked")
 #define OMP_MASKED_IS "masked"
@@ -58,7 +58,7 @@ enum { STEELYARD_NO_OPENMP };
 #define OMP_ATOMIC_COMPARE_SEQ _Pragma("omp critical")
 #endif
 
-/* gcc's omp.h declares them, its libgomp has not got them. */
+/* gcc's omp.h declares them, its libgomp lacks them. */
 #if defined(_OPENMP) && defined(__clang__)
 #define OMP_HINTS_MISSING NULL
 #define OMP_LOCK_INIT(lock, hint) omp_init_lock_with_hint(lock, hint)

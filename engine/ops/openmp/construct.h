@@ -1,12 +1,11 @@
-/* What the files omp_*.c share: a team of threads, the body that stands inside every construct, and how a row
- * becomes an op.
+/* Shared by the files omp_*.c: a team of threads, the body inside every construct, and the conversion of a
+ * row to an op.
  *
- * A row is the loop that repeats a construct. Inside the construct it calls a body, through a pointer: one
- * that does nothing or waits a known time when it is timed, and one that writes down who was there, when and
- * in which order when it is verified. So what is verified is the very code that is timed. The same call of
- * the same body by all threads at once, without the construct, is `omp.reference`: what a construct takes
- * beyond that is its overhead (Bull, Measuring synchronisation and scheduling overheads in OpenMP, EWOMP
- * 1999; there the reference is one thread's). */
+ * A row is the loop that repeats a construct. Inside the construct it calls a body, through a pointer. The
+ * timed body does nothing, or waits a known time. The verifying body notes thread, time and order. So the
+ * verified code is the timed code. The same call of the same body by all threads at once, without the
+ * construct, is `omp.reference`: the rest of a construct's time is its overhead (Bull, Measuring
+ * synchronisation and scheduling overheads in OpenMP, EWOMP 1999; there the reference is one thread's). */
 #ifndef OPS_OPENMP_CONSTRUCT_H
 #define OPS_OPENMP_CONSTRUCT_H
 
@@ -33,27 +32,27 @@ struct omp;
         }                                                                                                    \
     }
 
-/* What one repetition must have done. A share is o->share bodies. */
+/* The right result of one repetition. A share is o->share bodies. */
 enum omp_marks {
     MARKS_EACH,      /* a share by each thread */
-    MARKS_FENCED,    /* the same, and none begins the next before all have done this */
-    MARKS_ORDERED,   /* one body, by anybody, in the order of the repetitions */
-    MARKS_EXCLUSIVE, /* one body, by anybody, and never two at once */
-    MARKS_ALL,       /* a share for each thread, whoever does them */
-    MARKS_SOME,      /* from one to a share for each thread: it was cancelled on the way */
+    MARKS_FENCED,    /* the same, and none begins the next before all have finished this */
+    MARKS_ORDERED,   /* one body, by any thread, in the order of the repetitions */
+    MARKS_EXCLUSIVE, /* one body, by any thread, and never two at once */
+    MARKS_ALL,       /* a share for each thread, done by any */
+    MARKS_SOME,      /* from one to a share for each thread: it was cancelled */
 };
 
 struct omp_row {
     const char *name, *summary, *reference;
     void (*const *loops)(
         struct omp *o,
-        int64_t reps); /* one, or one for each value of the parameter FORM; or as `pick` says */
+        int64_t reps); /* one, or one for each value of the parameter FORM; or the choice of `pick` */
     const struct param *params;
     enum omp_marks marks;
     enum op_delays delays;
     const char *missing;
     const char *default_bytes;
-    bool inside; /* the loop stands inside a region, which is entered once in a sample */
+    bool inside; /* the loop is inside a region, which is entered once in a sample */
     int (*pick)(const struct op_env *env);
     int (*open)(struct omp *o);                /* after the rest of setup; may change marks and share */
     void (*close)(struct omp *o);              /* also after a failed `open` */
@@ -67,11 +66,11 @@ extern const struct param omp_spin_params[];
 
 struct omp_slot { /* one for each thread, on a cache line of its own */
     _Alignas(OMP_CACHE_LINE) int64_t count;
-    int64_t wrong; /* marks that should not have been possible */
+    int64_t wrong; /* impossible marks */
     int64_t value; /* for the row */
 };
 
-struct omp_index { /* of a shared loop: who did it last, and how often it was done */
+struct omp_index { /* of a shared loop: the last thread that did it, and how often it was done */
     int64_t thread, times;
 };
 
@@ -84,35 +83,35 @@ struct omp {
     int threads;
     int team; /* threads in the innermost region around a body */
     int64_t share;
-    int64_t length; /* iterations of a loop that is shared; elements of an array */
+    int64_t length; /* iterations of a shared loop; elements of an array */
     enum omp_marks marks;
     struct delay delay;
     void *own;                                     /* the row's */
-    struct omp_index *indexes;                     /* `length` of them; NULL where nobody asks */
-    bool failed;                                   /* what an op that calls the system met in `run` */
+    struct omp_index *indexes;                     /* `length` of them; NULL if not needed */
+    bool failed;                                   /* an error in `run` of an op that calls the system */
     _Alignas(OMP_CACHE_LINE) int64_t inside, next; /* of marks that exclude each other or have an order */
 };
 
-/* This thread's share of `reps` repetitions, which are dealt to all threads. */
+/* This thread's share of `reps` repetitions, which are divided among all threads. */
 static inline int64_t omp_dealt(const struct omp *o, int64_t reps)
 {
     const int64_t thread = omp_get_thread_num(), threads = o->threads;
     return reps * (thread + 1) / threads - reps * thread / threads;
 }
 
-/* An array that the compiler must take for used and changed. */
+/* Make the compiler assume that an array is used and changed. */
 static inline void omp_escape(void *array)
 {
     __asm__ volatile("" : : "r"(array) : "memory");
 }
 
-/* Memory that stands on cache lines of its own; zero. NULL without. */
+/* Memory on cache lines of its own; zero. NULL for lack of memory. */
 void *omp_lines(size_t bytes);
 
 /* Run the loop with marks, and check them; the bodies are `mark`, or the usual one for NULL. */
 int omp_verify_with(struct omp *o, int64_t reps, void (*mark)(struct omp *o, int64_t index));
 
-/* The usual mark, for rows that add to it. `thread` stands for its slot. */
+/* The usual mark, for rows that add to it. `thread` selects its slot. */
 void omp_mark_at(struct omp *o, int64_t index, int thread);
 
 /* The op of a row. */

@@ -1,9 +1,9 @@
-/* What the pthread.* and atomic.* ops share: threads at work together (the lanes of a pool), threads beside
- * them that are idle or busy, known delays inside, and one way of checking.
+/* Shared by the pthread.* and atomic.* ops: threads that work together (the lanes of a pool), idle or busy
+ * threads beside them, known delays inside, and one way of checking.
  *
  * The work of an op is one function that is inlined three times: with nothing inside its construct, which is
- * what is measured; with a known delay (ops/common/delay.h); and with a count. The check runs the third:
- * whatever stands inside must have been done as often as was asked for, and in turn where turns are taken. */
+ * measured; with a known delay (ops/common/delay.h); and with a count. The check runs the third: the inside
+ * must have been done as often as asked for, and in turn if lanes take turns. */
 #ifndef OPS_PTHREAD_TEAM_H
 #define OPS_PTHREAD_TEAM_H
 
@@ -14,38 +14,39 @@
 
 #include <stdatomic.h>
 
-/* Far enough apart that no core fetches the neighbour's line beside its own. */
+/* Far enough apart that no core fetches the neighbour's line with its own. */
 enum { LINE_PAIR = 128 };
 
 enum inside { INSIDE_NOTHING, INSIDE_DELAY, INSIDE_COUNT };
 
 struct thread_team;
 
-/* What an op is, besides its name. A row of zeros is one thread, one part, one delay. */
+/* An op, besides its name. A row of zeros has one thread, one part, one delay. */
 struct thread_row {
     const char *name, *summary, *family;
-    const char *reference;           /* the calls that one lane makes, alone; NULL: not only calls */
+    const char *reference;           /* the calls that one lane makes, alone; NULL: there are other parts */
     const struct param *params;      /* begins with THREADS_PARAMS */
-    int least_threads, most_threads; /* 0, 0: one; most 0: as many as are asked for */
+    int least_threads, most_threads; /* 0, 0: one; most 0: any number */
     int parts;                       /* 0 is 1 */
     enum op_delays delays;           /* DELAYS_NONE: params lack THREADS_SPIN_NS, their last */
     bool same_cpu;                   /* all lanes on the CPU of the first */
     bool turns;                      /* lanes take turns: 0, 1, ..., 0, 1, ... */
-    const char *counts;              /* what `counted` counts, one in each repetition of each lane */
+    const char *counts;              /* the name of what `counted` counts, one in each repetition of each
+                                        lane */
     int checked;                     /* repetitions in a check; 0: a thousand */
-    size_t size; /* of the state, which begins with struct thread_team; 0: it is that alone */
+    size_t size;                     /* of the state, which begins with struct thread_team; 0: only that */
 
     /* One lane's part of a run. */
     void (*plain)(void *lanes, int lane), (*delayed)(void *lanes, int lane),
         (*counted)(void *lanes, int lane);
 
-    int (*open)(struct thread_team *);   /* when all else is there; on failure nothing is left */
+    int (*open)(struct thread_team *);   /* after the rest of the setup; on failure nothing is left */
     void (*close)(struct thread_team *); /* of what `open` made */
 
-    /* Which state `counted` starts from. */
+    /* Set the state from which `counted` starts. */
     void (*reset)(struct thread_team *);
 
-    /* More to look at after `counted`: adds to `right` and `wrong`. */
+    /* Further checks after `counted`: adds to `right` and `wrong`. */
     void (*look)(struct thread_team *);
 };
 
@@ -63,11 +64,11 @@ struct thread_team {
     struct delay delay;
     void (*work)(void *lanes, int lane);
     void (*within)(struct thread_team *,
-                   int lane); /* what is inside, of constructs that a call is nothing beside */
+                   int lane); /* the inside of constructs that last much longer than a call */
     int64_t reps;
     atomic_int failed; /* the first error of a call */
     _Alignas(LINE_PAIR) atomic_int_fast64_t met;
-    /* What was counted where only one lane can be at a time: without it, that is not so. */
+    /* Counted where only one lane may be at a time; a broken construct shows here. */
     _Alignas(LINE_PAIR) int64_t right;
     int64_t wrong;
 };
@@ -82,7 +83,7 @@ static const char *const threads_extra_kinds[] = {"idle", "busy", NULL};
                     threads_extra_kinds)
 #define THREADS_PARAMS THREADS_EXTRA_PARAMS, [THREADS_SPIN_NS] = DELAY_PARAM
 
-/* The three functions of one body, and their place in a row. */
+/* The three functions of one body, for a row. */
 #define THREADS_INLINE static inline __attribute__((always_inline)) void
 #define THREADS_WORK(body)                                                                                   \
     static void body##_plain(void *lanes, int lane)                                                          \
@@ -99,11 +100,11 @@ static const char *const threads_extra_kinds[] = {"idle", "busy", NULL};
     }
 #define THREADS_DO(body) .plain = body##_plain, .delayed = body##_delayed, .counted = body##_counted
 
-/* Stay inside, now and then for so long that another lane that can come in does, even on the same CPU. */
+/* Stay inside, sometimes so long that another lane that can enter does so, even on the same CPU. */
 void threads_linger(int64_t count);
 
-/* For constructs that take turns or keep the others out: the lanes count to 0, 1, 2, ... in order if they
- * take turns. */
+/* For constructs that take turns or exclude others: the lanes count to 0, 1, 2, ..., in order if they take
+ * turns. */
 THREADS_INLINE threads_inside(struct thread_team *l, int lane, enum inside what)
 {
     __asm__ volatile("" ::: "memory");
@@ -117,7 +118,7 @@ THREADS_INLINE threads_inside(struct thread_team *l, int lane, enum inside what)
     }
 }
 
-/* For constructs that several lanes may be in at once: each has seen what it should, or not. */
+/* For constructs that may hold several lanes at once: each has seen the right value, or not. */
 THREADS_INLINE threads_saw(struct thread_team *l, int lane, bool right)
 {
     l->slots[lane].right += right;
@@ -132,10 +133,10 @@ static inline void threads_note(struct thread_team *l, int rc)
         atomic_compare_exchange_strong(&l->failed, &none, rc);
 }
 
-/* One poll of many. A lane whose partner has no CPU of its own gives it the core. */
+/* One poll of many. A lane yields its core if its partner has no CPU of its own. */
 void threads_poll(int64_t *polls);
 
-/* All lanes are here. Costs a few cache lines. */
+/* Meet all lanes. Costs a few cache lines. */
 void threads_meet(struct thread_team *l);
 
 /* A row as an op. */

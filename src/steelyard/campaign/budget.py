@@ -25,10 +25,8 @@ _POINT_SECONDS = 0.03
 _LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
 # Seconds to start a launch: without an MPI, with one (MPICH 0.15, Open MPI 0.45), over hosts (srun 0.6).
 _SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
-_GRACE_SHARE, _LEAST_GRACE = (
-    0.05,
-    0.5,
-)  # of the budget, and in seconds: how long to wait for a point in flight
+# How long to wait for a point in flight: a share of the budget, and at least so many seconds.
+_GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5
 
 
 class Budget(Struct, frozen=True):

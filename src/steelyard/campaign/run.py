@@ -23,6 +23,14 @@ from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends, unreached
+from steelyard.campaign.events import (
+    BudgetSpent,
+    CampaignBegins,
+    JobStarted,
+    LaunchEnded,
+    Listener,
+    PointEnded,
+)
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
@@ -53,41 +61,6 @@ _MOST_DEATHS = 2  # of launches alike that never began to measure: the others ar
 HUNG_BEFORE = "it hung in an earlier launch"
 _NEVER_BEGAN = "launches like this one died before they began to measure"
 SPARED = (HUNG_BEFORE, _NEVER_BEGAN)  # reasons to skip a point because of another launch
-
-
-class PointEnded(Struct, frozen=True):
-    """An event: a point came to its end in a launch. `file` holds only what was recorded of it."""
-
-    plan: PlannedPoint
-    file: JobFile
-
-
-class JobStarted(Struct, frozen=True):
-    """An event: a launch begins, with so many points to measure."""
-
-    launch: int
-    name: str
-    points: tuple[PlannedPoint, ...]  # in the order of measurement
-    notes: tuple[str, ...]
-
-
-class CampaignBegins(Struct, frozen=True):
-    """An event: so many points of all launches will be measured; `words` say about how long that takes."""
-
-    words: tuple[str, ...]
-    points: int
-    jobs: tuple[PlannedJob, ...] = ()
-
-
-class BudgetSpent(Struct, frozen=True):
-    """An event: the time budget is over, and so many points of so many launches are left out."""
-
-    points: int
-    launches: int
-
-
-Event = CampaignBegins | Waits | JobStarted | PointEnded | BudgetSpent
-Listener = Callable[[Event], None]
 
 
 def run_campaign(
@@ -351,7 +324,10 @@ def _watch(
     watcher.look()
     host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
     ours = {place.pid for place in places if place.host == host}
-    append_records(tail.path, [watcher.record(host, ours)])
+    watch = watcher.record(host, ours)
+    append_records(tail.path, [watch])
+    if tail.job is not None:
+        job.listener(LaunchEnded(JobFile(tail.path, tail.job, tail.launch, (), False, watches=(watch,))))
     left = [point for point in points if point.point in plans]
     if not left or is_late:
         return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over

@@ -17,9 +17,18 @@ from steelyard.base.foreign import shortened
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_duration, format_values
 from steelyard.campaign.eta import Eta
-from steelyard.campaign.run import BudgetSpent, CampaignBegins, Event, JobStarted, Listener, PointEnded
+from steelyard.campaign.events import (
+    BudgetSpent,
+    CampaignBegins,
+    Event,
+    JobStarted,
+    LaunchEnded,
+    Listener,
+    PointEnded,
+)
 from steelyard.campaign.spread import Waits
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.job_file import JobFile
 from steelyard.records.schema import End, StuckRank
 
 if TYPE_CHECKING:
@@ -82,6 +91,7 @@ class _Shower:
         self.cases, self.ended = Counter[int](), 0  # test cases of each launch; how many of this one ended
         self.done, self.total, self.converged = 0, 0, 0
         self.failed: set[tuple[object, str]] = set()
+        self.is_busy_said = False
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -106,6 +116,9 @@ class _Shower:
                     self.converged += end.flag == "SETTLED"
                     if end.status == "failed":
                         self._say_failed(event, end)
+            case LaunchEnded():
+                self._say_busy(event.file)
+                return
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
@@ -129,6 +142,15 @@ class _Shower:
                 self._say(f"    {stuck_words(rank)}")
             if len(end.where) > _MOST_RANKS:
                 self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
+
+    def _say_busy(self, file: JobFile) -> None:
+        """Print the busiest process on the ranks' CPUs once, in time to end it."""
+        if not self.is_busy_said:
+            from steelyard.checks.interference import neighbour_words  # the driver needs it anyway, later
+
+            for words in neighbour_words([file])[:1]:
+                self.is_busy_said = True
+                self._say(f"  warning: {words}")
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0

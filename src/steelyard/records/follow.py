@@ -22,7 +22,7 @@ class Tail:
         """Read nothing yet."""
         self.path = path
         self.launch: Launch | None = None  # the start of the engine; None before it measures
-        self._job: Job | None = None
+        self.job: Job | None = None
         self._offset = 0
 
     def advance(self) -> tuple[list[JobFile], bool]:
@@ -46,10 +46,10 @@ class Tail:
                 continue  # the cut last line of a launch that died; readers of the whole file report it
             match record:
                 case Job():
-                    self._job = record
+                    self.job = record
                 case Launch():
                     self.launch = record
-                case End() if self._job is not None:
+                case End() if self.job is not None:
                     run = PointRun(record.point, None, (), record)
-                    ended.append(JobFile(self.path, self._job, self.launch, (run,), False))
+                    ended.append(JobFile(self.path, self.job, self.launch, (run,), False))
         return ended, bool(whole)

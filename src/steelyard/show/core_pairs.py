@@ -109,7 +109,8 @@ def pair_tables(rows: Iterable[Row]) -> tuple[PairTable, ...]:
             name = ", ".join(word for word in words if word)
             for level in dict.fromkeys(_level(row) for row in same if _pair(row)):
                 own = tuple(row for row in same if not _pair(row) or _level(row) == level)
-                tables.append(PairTable(name, own, level))
+                if len(own) > 1 or _is_in_matrix(own[0]):  # else its row in the table of rows is all
+                    tables.append(PairTable(name, own, level))
     return tuple(tables)
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_bytes
-from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
+from steelyard.records.campaign_file import MODULES, OTHER_HOST, UNSET, WRAPPER
 from steelyard.records.fields import Params
 from steelyard.results.row import Row
 from steelyard.show.sheet import NUMBER, WORDS, Column
@@ -142,7 +142,8 @@ def differing(things: Iterable[tuple[str, Params]]) -> set[str]:
 def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
     """List the facts of a row, in the order of a table's columns."""
     size = format_bytes(row.bytes) if row.sized else ""
-    placed = row.placed.text if row.placed else "default"
+    is_only_apart = row.hosts and row.placed and row.placed.kind == OTHER_HOST and not row.placed.hosts
+    placed = row.placed.text if row.placed and not is_only_apart else "default"
     return {
         "op": Fact("op", row.op, row.op, is_usual=True),
         "bytes": Fact("bytes", size, size),
@@ -154,7 +155,7 @@ def _row_facts(row: Row, told: Collection[str], folder: str) -> dict[str, Fact]:
         "thread level": _given("thread level", row.thread_level or "", "thread level "),
         **set_facts("omp", row.omp),
         **set_facts("env", row.env),
-        "placement": Fact("placement", placed, f"placement {placed}", is_usual=row.placed is None),
+        "placement": Fact("placement", placed, f"placement {placed}", is_usual=placed == "default"),
         **param_facts({key: value for key, value in row.params.items() if key in told}),
         "method": Fact("method", row.method, f"method {row.method}", is_usual="method" not in row.asked),
         **param_facts(row.method_params),

@@ -16,28 +16,28 @@
 #include "ops/mpi/coll/reduction.h"
 #include "ops/mpi/overlap/overlap.h"
 
-/* How many blocks a buffer has: of each rank, or each neighbour, one. */
+/* The number of blocks of a buffer: ALL is one for each rank, or neighbour. */
 enum blocks { NONE, ONE, ALL };
 
-/* What a block of the answer is: data that one rank had, or numbers reduced over ranks. */
+/* The contents of a block of the answer: data of one rank, or numbers reduced over ranks. */
 enum answer {
     FROM_ROOT,     /* the root's block for all */
     MY_FROM_ROOT,  /* the root's block for me */
-    FROM_BLOCK,    /* block b is what the b-th rank has for all */
-    MY_FROM_BLOCK, /* block b is what the b-th rank has for me */
-    OVER_ALL,      /* over all ranks; of the block for me, where each sends several */
+    FROM_BLOCK,    /* block b is the b-th rank's for all */
+    MY_FROM_BLOCK, /* block b is the b-th rank's for me */
+    OVER_ALL,      /* over all ranks; of the block for me, if each sends several */
     UP_TO_ME,      /* over ranks 0 to me */
     BELOW_ME       /* over ranks 0 to the one before me */
 };
 
-/* Whether blocks can differ in size. */
+/* Can blocks differ in size? */
 enum shape {
     EQUAL,
     BY_RANK, /* block b has share b, drawn once */
     BY_PAIR  /* each rank draws the shares of the blocks that it sends */
 };
 
-/* Where MPI_IN_PLACE stands; nowhere where there is no parameter `inplace`. */
+/* The place of MPI_IN_PLACE; nowhere without a parameter `inplace`. */
 enum place { PLACE_NOWHERE, PLACE_SEND, PLACE_ROOT_SEND, PLACE_ROOT_RECV };
 
 /* Room beside the buffers: a block, those of all ranks, a part of a block cut into one for each rank, or all
@@ -46,9 +46,10 @@ enum coll_room { ROOM_NONE, ROOM_BLOCK, ROOM_ALL, ROOM_PART, ROOM_PARTS };
 
 struct coll;
 
-/* What a composition of calls has besides, in `own` of struct coll. */
+/* Further data of a composition of calls, in `own` of struct coll. */
 struct coll_aside {
-    int (*open)(const struct op_env *env, struct coll *c); /* after blocks are planned; talks to nobody */
+    int (*open)(const struct op_env *env, struct coll *c); /* after blocks are planned; communicates with
+                                                              no rank */
     void (*clear)(struct coll *c);                         /* before answers are checked */
     void (*close)(struct coll *c);                         /* also after open() has failed */
 };
@@ -62,9 +63,9 @@ struct coll_row {
     enum op_flow flow;
     const struct param (*params)[PARAMS_MAX + 1]; /* of an op; of one with work (COLL_PARAMS) */
     bool neighbours;                              /* the blocks are of the neighbours in a graph */
-    bool in_bytes;                                /* displacements are, not in elements */
+    bool in_bytes;                                /* displacements are in bytes, not in elements */
     const char *missing;                          /* in any form */
-    const struct coll_aside *aside;               /* of a composition; NULL elsewhere */
+    const struct coll_aside *aside;               /* of a composition; else NULL */
     enum coll_room room[2];                       /* likewise */
     int (*call)(const struct coll *c);
     int (*start)(const struct coll *c, MPI_Request *request);
@@ -75,20 +76,20 @@ struct coll_row {
 struct turn {
     int root;
     char *out, *in;   /* the buffers: of what this rank sends, of what it receives */
-    const void *send; /* as the call has them: NULL, a buffer or MPI_IN_PLACE */
+    const void *send; /* as the call takes them: NULL, a buffer or MPI_IN_PLACE */
     void *recv;
 };
 
-/* The blocks of a buffer: how many there are, where, and whose. */
+/* The blocks of a buffer: their number, places and owners. */
 struct side {
     enum blocks blocks;
     int count;       /* blocks */
     const int *peer; /* the rank at the other end of each; NULL: block b is rank b's */
-    size_t *at;      /* where each begins, in bytes; at[count] is where the last one ends */
+    size_t *at;      /* the beginning of each, in bytes; at[count] is the end of the last one */
     int one;         /* elements of the first block */
-    int all;         /* of all blocks, where calls are irregular */
-    int *counts;     /* what irregular calls take: of each block the elements, */
-    int *displs;     /* where it begins in elements, or in bytes for ...w, */
+    int all;         /* of all blocks, if calls are irregular */
+    int *counts;     /* arguments of irregular calls: the elements of each block, */
+    int *displs;     /* its beginning in elements, or in bytes for ...w, */
     MPI_Aint *aints; /* the same for neighbours' ...w, */
     MPI_Datatype *types;
     size_t stride; /* bytes from the buffer of a set to that of the next */
@@ -98,7 +99,7 @@ struct side {
 struct coll {
     const struct coll_row *row;
     int (*run)(void *state, int64_t reps); /* the plain one of the form, or the varied one */
-    int (*once)(struct coll *c);           /* of a form, with what `turn` says */
+    int (*once)(struct coll *c);           /* of a form, with the arguments in `turn` */
     void (*before)(struct coll *c);        /* each repetition of a varied run */
     MPI_Comm comm;                         /* of the group */
     bool own_comm, planted, in_place;
@@ -115,11 +116,11 @@ struct coll {
     int sets;                 /* of buffers */
     struct turn turn, *turns; /* this repetition's; those of all */
     int turn_count, turn_at;  /* the next one */
-    int64_t *delays_ns;       /* before each repetition, over and over */
+    int64_t *delays_ns;       /* before each repetition, cyclically */
     int delay_count, delay_at;
     MPI_Request *requests; /* persistent: one for each turn */
     MPI_Request *request;  /* this repetition's */
-    struct overlap work;   /* between start and completion; empty in forms without */
+    struct overlap work;   /* between start and completion; empty in forms without work */
     void *own;             /* a composition's */
 };
 
@@ -176,17 +177,17 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
         COLL_NUMBER("delay_us", "us", "time until the last rank arrives", 100, 0, 1e6),                      \
         COLL_NUMBER("late_rank", "", "the late rank of each group; -1: the last", -1, -1, 1e6)
 
-/* The table of an op's parameters, and that of the same with work. */
+/* The table of an op's parameters, and that of the same op with work. */
 #define COLL_PARAMS(name, ...)                                                                               \
     static const struct param name[2][PARAMS_MAX + 1] = {{__VA_ARGS__, COLL_TOGETHER, {0}},                  \
                                                          {OVERLAP_PARAMS, __VA_ARGS__, COLL_TOGETHER, {0}}}
 
-/* The value of a parameter; `absent` where the op has none of that name. */
+/* The value of a parameter; `absent` if the op has none of that name. */
 double coll_param(const struct op_env *env, const char *name, double absent);
 
 /* ---- ops --------------------------------------------------------------------------------------------- */
 
-/* Row i / COLL_FORMS in form i % COLL_FORMS, but for its family. */
+/* Row i / COLL_FORMS in form i % COLL_FORMS, without its family. */
 enum { COLL_FORMS = 3 };
 void coll_op_at(const struct coll_row *rows, size_t i, struct op *op);
 
@@ -202,13 +203,13 @@ void coll_teardown(void *state);
 int coll_verify(void *state);
 double coll_moved(const struct op_env *env);
 
-/* Zeros, at least one; where *err is 0 and there is no memory, it is said and set. */
+/* Zeros, at least one; if *err is 0 and there is no memory, the error is reported and set. */
 void *coll_array(size_t count, size_t size, int *err);
 
 /* Both sides and their memory. */
 int coll_plan_blocks(const struct op_env *env, struct coll *c);
 
-/* Whether this rank's input stands in the other buffer, or its answer, with this root. */
+/* Is this rank's input in the other buffer, or its answer, with this root? */
 bool coll_sends_in_place(const struct coll *c, int root);
 bool coll_recvs_in_place(const struct coll *c, int root);
 

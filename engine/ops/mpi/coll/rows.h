@@ -1,6 +1,6 @@
-/* The collectives of ranks that are all alike, a row each: the call, its arguments, and who has how many
- * blocks and what each must hold (struct coll_row). rows.c reads this twice: for the calls, and for the rows.
- */
+/* The collectives of ranks that are all alike, a row each: the call, its arguments, the number of blocks of
+ * each rank, and their right contents (struct coll_row). rows.c reads this twice: for the calls, and for the
+ * rows. */
 
 COLLECTIVE(barrier, Barrier, (c->comm), .summary = "a barrier: no rank leaves before all have entered",
            .flow = FLOW_ALL, .params = barrier_params)

@@ -1,7 +1,7 @@
-/* What the calls of a layout say: messages between this rank and those that it calls or that call it.
+/* The messages of a layout's calls: between this rank and those that it calls or that call it.
  *
- * A call is one of the kinds below. A rank with one call that takes turns uses MPI_Send and MPI_Recv, all
- * else nonblocking messages; both may be ends of the same call. */
+ * A call is one of the kinds below. A rank with a single call that alternates uses MPI_Send and MPI_Recv, all
+ * others use nonblocking messages; the two ends of a call may differ. */
 #ifndef OPS_MPI_MANY_TRAFFIC_H
 #define OPS_MPI_MANY_TRAFFIC_H
 
@@ -28,28 +28,28 @@ struct traffic_ask {
     int rank, first; /* mine in the communicator; the one that is rank 0 of the layout */
     size_t bytes;    /* of a message */
     enum traffic_kind kind;
-    int window, buffers;   /* of a window: messages in it, and buffers that it goes round in; at least 1 */
+    int window, buffers;   /* of a window: messages in it, and buffers that it uses in turn; at least 1 */
     struct buffers *store; /* of the buffers */
     const char *op;        /* for sentences */
 };
 
 struct traffic;
 
-/* What this rank says to its peers. ERR_NOMEM, ERR_UNSUPPORTED; nothing is sent. */
+/* Open this rank's messages to its peers. ERR_NOMEM, ERR_UNSUPPORTED; nothing is sent. */
 int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers, struct traffic **traffic);
 void traffic_close(struct traffic *traffic); /* NULL is fine */
 
 /* `reps` times all calls of this rank. */
 int traffic_run(struct traffic *traffic, int64_t reps);
 
-/* Where messages go to and fro between this rank and one other: which, -1 for none; and this rank's side of
- * the next message, the lower rank sending the even ones. traffic_by_turns() says whether that is so. */
+/* If messages alternate between this rank and one other: that rank, -1 for none; and this rank's side of the
+ * next message, of which the lower rank sends the even ones. traffic_by_turns() says whether they do. */
 bool traffic_by_turns(const struct traffic *traffic);
 int traffic_partner(const struct traffic *traffic);
 int traffic_turn(struct traffic *traffic, int64_t message);
 
-/* Before and after runs that are checked: fresh data and poison, or poison alone; flip a bit, where planted,
- * and look at each byte that this rank received, if it has received anything since. */
+/* Before and after checked runs: fresh data and poison, or only poison; flip a bit, if planted, and check
+ * each byte that this rank received, if it has received anything since. */
 void traffic_fill(struct traffic *traffic);
 void traffic_poison(struct traffic *traffic);
 int traffic_check(struct traffic *traffic, bool planted);

@@ -1,6 +1,6 @@
-/* One-sided calls among many ranks: each rank calls some and is called by some, as a layout says. What goes
- * from one rank to another is a link: a struct rma at either end, with places of its own in the window of the
- * rank that is called. The window is one over all ranks. */
+/* One-sided calls among many ranks: each rank calls some and is called by some, by a layout. A link goes from
+ * one rank to another: a struct rma at either end, with its own places in the window of the called rank. One
+ * window spans all ranks. */
 #ifndef OPS_MPI_ONESIDED_MANY_H
 #define OPS_MPI_ONESIDED_MANY_H
 
@@ -10,12 +10,12 @@
 struct many {
     struct rma whole; /* this rank's part in epochs of all its links, and the window of all */
     struct rma *links;
-    int outs, ins; /* those that it calls along stand first, then those that it is called along */
+    int outs, ins; /* the links on which it calls stand first, then those on which it is called */
     struct rma **targets;
-    int target_count; /* a link to each rank that it calls, ranks ascending: locks that are all taken in one
-                         order are never waited for in a circle */
+    int target_count; /* a link to each rank that it calls, ranks ascending: locks that all take in one
+                         order cannot deadlock */
     int (*loop)(struct many *m, int64_t reps);
-    int64_t moved; /* repetitions since data were fresh */
+    int64_t moved; /* repetitions since the last fresh data */
 };
 
 /* ---- who calls whom (links.c) ---- */
@@ -25,13 +25,13 @@ enum { RMA_WHO = 7, RMA_NEIGHBOURS = 26 };
 /* The words of the parameter `who`, which some of these ops have; the others have `neighbours`. */
 extern const char *const rma_who_words[RMA_WHO + 1];
 
-/* Whom this rank calls and who calls it, to be freed by layout_free(). ERR_NOMEM. */
+/* The ranks that this rank calls, and those that call it; layout_free() frees them. ERR_NOMEM. */
 int rma_many_peers(const struct op_env *env, struct layout_peers *peers);
 
-/* How many links all ranks have: each rank calls along some of them. */
+/* The number of links of all ranks: each rank calls on some of them. */
 double rma_many_links(const struct op_env *env);
 
-/* All links, which have room, and what they need. Collective. ERR_INPUT, ERR_UNSUPPORTED, ERR_NOMEM. */
+/* Open all links, in the given room. Collective. ERR_INPUT, ERR_UNSUPPORTED, ERR_NOMEM. */
 int rma_many_open(struct many *m, const struct op_env *env, const struct layout_peers *peers);
 
 /* ---- an op's life (many.c) ---- */

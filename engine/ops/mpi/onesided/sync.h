@@ -1,4 +1,4 @@
-/* What the ops of synchronisation alone share with their check. */
+/* Shared by the ops of synchronisation without calls and their check. */
 #ifndef OPS_MPI_ONESIDED_SYNC_H
 #define OPS_MPI_ONESIDED_SYNC_H
 
@@ -6,9 +6,7 @@
 
 #include <stdint.h>
 
-enum {
-    SYNC_LINE = 64
-}; /* bytes that a rank puts in the check, at a place of its own; one more is a number */
+enum { SYNC_LINE = 64 }; /* bytes that a rank puts in the check, at its own place; one more is a number */
 
 struct sync;
 typedef int sync_call(struct sync *s);
@@ -17,14 +15,14 @@ struct sync_row {
     const char *name, *summary;
     const struct param *params;
     sync_call *begin, *end;  /* once in a sample; NULL: nothing */
-    sync_call *open, *close; /* what is repeated, by those who act: one that opens and one that closes */
+    sync_call *open, *close; /* repeated by those who act: one opens and one closes */
     int (*loop)(struct sync *s, int64_t reps);
     enum op_class class;
-    bool locks;     /* epochs of rank 0's window, which it has no part in */
-    bool delivers;  /* after `close` a put is there, though its epoch goes on */
-    bool localises; /* after `close` what was sent may be overwritten */
+    bool locks;     /* epochs of rank 0's window, in which rank 0 has no part */
+    bool delivers;  /* after `close` a put has arrived, though its epoch goes on */
+    bool localises; /* after `close` the source may be overwritten */
     bool updates;   /* its epochs may exclude each other */
-    bool exposes;   /* rank 0 repeats what shows it that rank 1 has not finished */
+    bool exposes;   /* rank 0 repeats the call that shows it that rank 1 has not finished */
     const char *missing;
 };
 
@@ -32,12 +30,13 @@ struct sync {
     const struct sync_row *row;
     MPI_Comm comm;
     int rank, size, target;
-    MPI_Group from, to; /* who puts to this rank, and to whom it may; MPI_GROUP_NULL: those of locks */
+    MPI_Group from, to; /* ranks that put to this one, and those that it may put to; MPI_GROUP_NULL: those
+                           of locks */
     struct window window;
     MPI_Win win;
     bool acts, puts;
-    int first, count;           /* whose bytes arrive here */
-    int actors;                 /* on all ranks */
+    int first, count;           /* the ranks whose bytes arrive here */
+    int actors;                 /* of all ranks */
     int lock, opening, closing; /* MPI's words: the lock, and what is asserted */
     sync_call *await;           /* the end of an exposure epoch */
     char *send;
@@ -45,7 +44,7 @@ struct sync {
     bool planted;
 };
 
-/* What comes before and after the repetitions of a sample; MPI's code. */
+/* Calls before and after the repetitions of a sample; MPI's code. */
 int sync_begin(struct sync *s);
 int sync_end(struct sync *s);
 

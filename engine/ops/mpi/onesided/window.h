@@ -24,15 +24,15 @@ struct window {
     MPI_Win win; /* MPI_WIN_NULL until it is made */
     char *memory;
     size_t bytes;
-    MPI_Aint *first; /* where the memory of each rank begins, as a displacement */
+    MPI_Aint *first; /* the beginning of the memory of each rank, as a displacement */
     int kind, info, rank;
-    struct hint_seen hint; /* what the library has of the promise, once it is made */
-    const char *model;     /* of its memory, as the library says */
+    struct hint_seen hint; /* the library's value for the promise, after the window is made */
+    const char *model;     /* the memory model, as the library says */
 };
 
-/* At setup: whether there can be such a window of ranks 0 to `ranks` - 1, with locks or without; and this
- * rank's memory in it, of the op's buffers or counted among them. All ranks have as much where `info`
- * promises so: window_is_even(). ERR_INPUT, ERR_UNSUPPORTED, ERR_NOMEM. */
+/* At setup: check whether there can be such a window of ranks 0 to `ranks` - 1, with locks or without; and
+ * take this rank's memory in it from the op's buffers, or count it among them. All ranks have the same size
+ * if `info` promises it: window_is_even(). ERR_INPUT, ERR_UNSUPPORTED, ERR_NOMEM. */
 struct window_ask {
     int kind, info; /* by their words */
     bool locks;
@@ -42,18 +42,18 @@ struct window_ask {
 int window_plan(struct window *w, const struct op_env *env, const struct window_ask *ask);
 bool window_is_even(int info);
 
-/* Make it; nothing where it is made. Collective over `comm`: all ranks have the error of any. ERR_MPI. */
+/* Make it, unless it is made. Collective over `comm`: all ranks have the error of any. ERR_MPI. */
 int window_make(struct window *w, MPI_Comm comm);
 void window_describe(const struct window *w,
                      struct json *j); /* "hint", "window_model" of the record that ends a test case */
 void window_free(struct window *w);   /* collective; nothing where it was not made */
 
-/* Its parts, for what times them; MPI's code. The call alone, which attaches nothing; what is promised by
- * the word of `info`, to be freed where it is not MPI_INFO_NULL. */
+/* Its parts, for ops that time them; MPI's code. The call alone, which attaches nothing; the promise by the
+ * word of `info`, which must be freed if it is not MPI_INFO_NULL. */
 int window_call(struct window *w, MPI_Info info, MPI_Comm comm);
 int window_promise(int info, MPI_Info *made);
 
-/* Around what a rank does to its own memory, where others reach it under locks; 0: they do not. */
+/* Around a rank's accesses to its own memory, if others reach it under locks; 0: they do not. */
 int window_enter(const struct window *w, bool locks);
 int window_leave(const struct window *w, bool locks);
 

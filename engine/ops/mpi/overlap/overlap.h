@@ -24,24 +24,24 @@ extern const char *const overlap_waiters[3];
 struct pool;
 
 struct overlap {
-    MPI_Request *requests;            /* the caller's; they may be others in each repetition */
+    MPI_Request *requests;            /* the caller's; they may change in each repetition */
     int count;                        /* of requests: 1 or 2 */
-    int (*finish)(struct overlap *o); /* from started requests to completed ones; returns MPI's code */
+    int (*finish)(struct overlap *o); /* completes started requests; returns MPI's code */
     int (*test)(struct overlap *o, int *done), (*wait)(struct overlap *o);
-    int64_t steps, piece, rest; /* of work in all, of a piece, and what the pieces leave over */
+    int64_t steps, piece, rest; /* of all work, of a piece, and the remainder of the pieces */
     int pieces;
-    uint64_t x, checked; /* what the work has come to; and had at overlap_mark */
+    uint64_t x, checked; /* the result of the work; and its value at overlap_mark */
     struct pool *pool;
     int rc; /* of the thread that waits */
 };
 
-/* What the parameters in `env` ask for, which begin with OVERLAP_PARAMS, with `count` requests. On failure
- * nothing is left behind. ERR_INPUT, ERR_UNSUPPORTED, ERR_SYSTEM, ERR_NOMEM. */
+/* Read the parameters in `env`, which begin with OVERLAP_PARAMS, with `count` requests. On failure nothing is
+ * left behind. ERR_INPUT, ERR_UNSUPPORTED, ERR_SYSTEM, ERR_NOMEM. */
 int overlap_open(const struct op_env *env, int count, MPI_Request *requests, struct overlap *o);
 
 void overlap_close(struct overlap *o);
 
-/* Around a repetition that is verified: were all steps of the work done? */
+/* Around a verified repetition: were all steps of the work done? */
 void overlap_mark(struct overlap *o);
 int overlap_check(const struct overlap *o);
 

@@ -1,5 +1,5 @@
-/* Data that lie in memory with gaps: the same layout as a datatype of MPI and as a table of offsets, so that
- * what MPI did can be checked without it. */
+/* Data in memory with gaps: the same layout as a datatype of MPI and as a table of offsets, so that MPI's
+ * work can be checked without it. */
 #ifndef OPS_MPI_P2P_TYPE_LAYOUT_H
 #define OPS_MPI_P2P_TYPE_LAYOUT_H
 
@@ -19,12 +19,12 @@ extern const char *const layout_types[6];
         0,        0,  LAYOUT_BLOCK_MOST}
 
 struct type_layout {
-    int blocks, block, stride; /* of doubles: how many together, and from the start of one to the next */
-    size_t block_bytes, bytes; /* of one, and of all: without the gaps */
-    size_t span, room;         /* from the start to the last byte; with what lies behind and is watched too */
-    size_t *at;                /* bytes from the start to each block */
-    int *lengths, *displacements;                                 /* of an indexed type, in doubles */
-    int (*make)(const struct type_layout *l, MPI_Datatype *type); /* and commit: MPI's code */
+    int blocks, block, stride;    /* of doubles: in a block, and from the start of one to the next */
+    size_t block_bytes, bytes;    /* of one, and of all: without the gaps */
+    size_t span, room;            /* from the start to the last byte; and with the watched bytes behind it */
+    size_t *at;                   /* bytes from the start to each block */
+    int *lengths, *displacements; /* of an indexed type, in doubles */
+    int (*make)(const struct type_layout *l, MPI_Datatype *type); /* and commits it: MPI's code */
 
     /* The elements in their order, as basic types: `records` times the pieces. */
     int records, pieces;
@@ -35,14 +35,15 @@ struct type_layout {
     } piece[3];
 };
 
-/* ERR_INPUT for sizes that do not fit together. After a failure layout_close() is due all the same. */
+/* ERR_INPUT for sizes that do not fit together. Call layout_close() after a failure, too. */
 int layout_open(struct type_layout *l, const struct op_env *env);
 void layout_close(struct type_layout *l);
 
-/* `room` bytes: poison, and in the blocks what rank `from` has for `to`. */
+/* Fill `room` bytes: poison, and in the blocks the data of rank `from` for `to`. */
 void layout_fill(const struct type_layout *l, char *memory, int from, int to);
 
-/* Every byte of the blocks is what rank `from` has for `to`, every other one is poison still. */
+/* Check that every byte of the blocks is that of rank `from` for `to`, and that all others are still
+ * poison. */
 int layout_check(const struct type_layout *l, const char *memory, int from, int to);
 
 /* Without the datatype, element by element: from or to memory without gaps. MPI's codes. */

@@ -18,12 +18,12 @@ struct ways {
     void *attached; /* for MPI_Bsend */
 };
 
-/* The words by their numbers. ERR_INPUT for a pair that MPI forbids. After a failure ways_close() is due all
- * the same. */
+/* Choose by the indices of the words. ERR_INPUT for a pair that MPI forbids. Call ways_close() after a
+ * failure, too. */
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match);
 void ways_close(struct ways *s);
 
-/* For buffer=written: written, then sent. */
+/* For buffer=written: write, then send. */
 int ways_send_written(struct ways *s);
 
 /* Rounds of an op whose state begins with this, and in whose repetitions each of the two ranks receives one

@@ -1,30 +1,30 @@
-/* What the mpi.mt.* ops share. */
+/* Shared by the mpi.mt.* ops. */
 #ifndef OPS_MPI_THREADS_THREADS_H
 #define OPS_MPI_THREADS_THREADS_H
 
 #include "comm/hint_mpi.h"
 #include "core/op.h"
 
-/* Another op, as one thread of ours does it: what `row` of such an op points to. */
+/* Another op, done by one thread of ours: `row` of such an op points to this. */
 struct mt_base {
     struct op alone;
-    size_t own; /* parameters of ours, which stand before those of `alone` */
+    size_t own; /* our parameters, which stand before those of `alone` */
     struct param params[PARAMS_MAX + 1];
 };
 
-/* The op of that name, and its parameters behind `own` of ours. */
+/* Find the op of that name, and put its parameters behind `own` of ours. */
 void mt_base_make(struct mt_base *base, const char *name, size_t own, const struct param *params);
 
-/* What such an op is: that of its base, with several threads that call MPI. */
+/* Make such an op: that of its base, with several threads that call MPI. */
 void mt_op(struct mt_base *base, struct op *op);
 
-/* As one thread of it sees the point. */
+/* The environment for one of its threads. */
 struct op_env mt_env_alone(const struct op_env *env);
 
-/* When the first of a rank's threads was done, when half of them were, and when the last: phases of an op,
- * for who gives `phases=on`. mt_stamp() keeps what each thread has read of phase_now() before its first call
- * and after its last, and sorts it, at the end of a run of `reps` repetitions that phase_begin() began.
- * mt_open_phases(), at setup on all ranks: where they go, NULL for `phases=off`. */
+/* The times until the first of a rank's threads was done, until half of them were, and until the last was:
+ * phases of an op with `phases=on`. mt_stamp() keeps each thread's readings of phase_now() before its first
+ * call and after its last, and sorts them, at the end of a run of `reps` repetitions that phase_begin()
+ * began. mt_open_phases(), at setup on all ranks: their place, NULL for `phases=off`. */
 extern const struct phase mt_phases[];
 #define MT_PHASES_PARAM PARAM_WORDS("phases", "record when each thread begins and when it is done", mt_off_on)
 extern const char *const mt_off_on[3];
@@ -32,12 +32,12 @@ enum { MT_PHASES_OFF, MT_PHASES_ON };
 void mt_stamp(struct phases *phases, struct lane_time *lanes, int count, int64_t reps);
 int mt_open_phases(const struct op_env *env, struct phases **phases);
 
-/* The word of a parameter; "" where the op has none of that name. */
+/* The word of a parameter; "" if the op has none of that name. */
 const char *mt_word(const struct op_env *env, const char *name);
 
-/* What is promised to the library of each thread's communicator, by the parameter `assert` (promise.c).
- * ERR_INPUT where it would not be true; then, collective over the thread's team, the promise, and what the
- * library has of it. ERR_MPI. */
+/* The promise to the library about each thread's communicator, by the parameter `assert` (promise.c).
+ * ERR_INPUT if it would not be true. Then, collective over the thread's team: make the promise, and read the
+ * library's value for it. ERR_MPI. */
 enum { MT_PROMISES = 5 };
 extern const char *const mt_promise_words[MT_PROMISES + 1];
 #define MT_PROMISE_PARAM                                                                                     \
@@ -47,7 +47,7 @@ extern const char *const mt_promise_words[MT_PROMISES + 1];
 int mt_refuse_promise(const struct op_env *env, bool own_comm);
 int mt_promise(const struct op_env *env, const struct team *lane, struct hint_seen *seen);
 
-/* Whether the threads of the op may call MPI at once. ERR_UNSUPPORTED and what to do; ERR_MPI. */
+/* May the threads of the op call MPI at once? ERR_UNSUPPORTED and what to do; ERR_MPI. */
 int mt_allowed(const struct op_env *env);
 
 #endif

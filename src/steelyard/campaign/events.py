@@ -1,0 +1,53 @@
+"""Events of a campaign, for those who show what goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from steelyard.campaign.jobs import PlannedJob
+from steelyard.campaign.spread import Waits
+from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.job_file import JobFile
+
+
+class PointEnded(Struct, frozen=True):
+    """An event: a point came to its end in a launch. `file` holds only what was recorded of it."""
+
+    plan: PlannedPoint
+    file: JobFile
+
+
+class JobStarted(Struct, frozen=True):
+    """An event: a launch begins, with so many points to measure."""
+
+    launch: int
+    name: str
+    points: tuple[PlannedPoint, ...]  # in the order of measurement
+    notes: tuple[str, ...]
+
+
+class CampaignBegins(Struct, frozen=True):
+    """An event: so many points of all launches will be measured; `words` say about how long that takes."""
+
+    words: tuple[str, ...]
+    points: int
+    jobs: tuple[PlannedJob, ...] = ()
+
+
+class BudgetSpent(Struct, frozen=True):
+    """An event: the time budget is over, and so many points of so many launches are left out."""
+
+    points: int
+    launches: int
+
+
+class LaunchEnded(Struct, frozen=True):
+    """An event: an engine ended. `file` holds its start and what else took CPU time meanwhile, no points."""
+
+    file: JobFile
+
+
+Event = CampaignBegins | Waits | JobStarted | PointEnded | LaunchEnded | BudgetSpent
+Listener = Callable[[Event], None]

@@ -126,16 +126,28 @@ static int write_one(struct dl_phdr_info *loaded, size_t size, void *data)
     return 0;
 }
 
+static uint64_t hash_of(const struct dl_phdr_info *loaded)
+{
+    const struct build_id id = read_id(loaded);
+    return id.length > 0 ? hash_on(0, id.bytes, id.length) : hash_of_contents(loaded);
+}
+
 /* The order in which libraries were loaded may differ: numbers are added up. */
 static int add_one(struct dl_phdr_info *loaded, size_t size, void *data)
 {
     uint64_t *sum = data;
     (void)size;
-    if (!is_file(loaded))
-        return 0;
-    const struct build_id id = read_id(loaded);
-    *sum += id.length > 0 ? hash_on(0, id.bytes, id.length) : hash_of_contents(loaded);
+    *sum += is_file(loaded) ? hash_of(loaded) : 0;
     return 0;
+}
+
+/* The program is the first. */
+static int take_first(struct dl_phdr_info *loaded, size_t size, void *data)
+{
+    uint64_t *hash = data;
+    (void)size;
+    *hash = hash_of(loaded);
+    return 1;
 }
 
 void libraries_json(struct json *j, const char *key)
@@ -150,4 +162,11 @@ uint64_t libraries_hash(void)
     uint64_t sum = 0;
     dl_iterate_phdr(add_one, &sum);
     return sum;
+}
+
+uint64_t program_hash(void)
+{
+    uint64_t hash = 0;
+    dl_iterate_phdr(take_first, &hash);
+    return hash;
 }

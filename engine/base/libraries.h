@@ -14,4 +14,7 @@ void libraries_json(struct json *j, const char *key);
 /* A number that two processes share if they have the same parts, at any paths. */
 uint64_t libraries_hash(void);
 
+/* The same of the program alone. */
+uint64_t program_hash(void);
+
 #endif

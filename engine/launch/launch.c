@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/libraries.h"
 #include "base/yield.h"
 #include "core/op.h"
 #include "core/point.h"
@@ -47,6 +48,20 @@ static int expect_ranks(int64_t wanted, const struct team *team)
         "%lld ranks were started and this one sees %d: mpiexec belongs to another MPI than the library that "
         "this engine found; use the mpiexec of that library",
         (long long)wanted, team->size);
+}
+
+/* Ranks that run engines of two kinds take what the others send for something else. */
+static int expect_engine(const struct team *team)
+{
+    const uint64_t own = program_hash();
+    uint64_t first = own;
+    int err = team_bcast(team, &first, sizeof first);
+    if (!err && first != own)
+        err = err_say(ERR_INPUT,
+                      "%s has another engine than the host of rank 0; give --stage, which brings one to all "
+                      "hosts, or a cache that all of them see",
+                      host_mine(team)->name);
+    return err;
 }
 
 static bool any_works(const struct point *points, size_t count)
@@ -160,6 +175,7 @@ static int open_team(const struct launch *l, const struct settings *settings, st
         return err;
     crash_watch(team->rank);
     err = expect_ranks(settings->ranks, team);
+    err = err ? err : expect_engine(team);
     return !err && o->cpus ? launch_bind(o->cpus, team) : err;
 }
 

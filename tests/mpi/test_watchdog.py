@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -242,6 +243,32 @@ def test_the_mpiexec_of_another_mpi_is_one_clear_sentence(tmp_path: Path, mpi: M
     assert "belongs to another MPI than the library" in (row.why or "")
     assert "use the mpiexec of that library" in (row.why or "")
     assert "\n" not in (row.why or "")
+
+
+_RANK_ONE = """
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && exec %s "$@"
+exec %s "$@"
+"""
+_BUILD_ID = struct.pack("<III", 4, 20, 3) + b"GNU\0"  # what stands before it
+
+
+def test_a_rank_with_another_engine_is_one_clear_sentence(tmp_path: Path, mpi: Mpi) -> None:
+    setup = setup_of(mpi)
+    own = setup.engines[mpi.name].path
+    head, mark, rest = Path(own).read_bytes().partition(_BUILD_ID)
+    if not mark:
+        pytest.skip("the compiler gives programs no build id")
+    other = tmp_path / "other"
+    other.write_bytes(head + mark + bytes([rest[0] ^ 1]) + rest[1:])
+    other.chmod(0o755)
+    either = script(tmp_path / "either", _RANK_ONE % (other, own))
+    setup = msgspec.structs.replace(setup, engines={mpi.name: Engine(str(either), "mpi", mpi)})
+    run_plan(tmp_path / "out", plan_of("self.empty", ranks=2), setup)
+    (row,) = results(tmp_path / "out")
+    assert row.status == "failed"
+    assert (row.why or "").startswith(
+        f"start-up: rank 1: {platform.node()} has another engine than the host of rank 0; give --stage"
+    )
 
 
 _STEELYARD = (sys.executable, "-c", "from steelyard.cli.main import main; main()")

@@ -37,10 +37,7 @@ if TYPE_CHECKING:
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
-_LOOK_SECONDS, _LOOK_SHARE = (
-    0.5,
-    0.005,
-)  # between estimates of the time left, and the share of our time for them
+_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left; their share of our time
 
 
 @contextmanager

@@ -23,12 +23,8 @@ from steelyard.show.labels import Fact, Facts, labels_of, param_facts
 
 FloatArray = NDArray[np.float64]
 
-OWN_PARAMS = (
-    "a",
-    "b",
-    "d",
-    "round",
-)  # of a pair, a shift, a round: each value gives other cells of one matrix
+# Parameters of a pair, a shift, a round: each value gives other cells of one matrix.
+OWN_PARAMS = ("a", "b", "d", "round")
 LEAST_CELLS = 3  # in a matrix that deserves a picture
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 

@@ -17,12 +17,7 @@ from steelyard.show.thread_sheets import LAYOUT, thread_labels
 
 _OWN = ("thread", "comms")  # words of a layout in which threads share nothing: dashed
 _DASH = "7 4"
-_PICTURE: tuple[str, ...] = (
-    "mpi",
-    "bytes",
-    "ranks",
-    "method",
-)  # facts that curves of a picture share
+_PICTURE: tuple[str, ...] = ("mpi", "bytes", "ranks", "method")  # facts that curves of a picture share
 
 
 def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:

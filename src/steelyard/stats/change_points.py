@@ -28,9 +28,8 @@ LEAST_SCATTER = 0.002  # of nights, as a fraction: a timer's ticks make some agr
 _ROUNDS = 3  # of cutting, each at half the false alarms of the one before: 7 changes in a series at most
 _FAR = 4.0  # scales from the middle; a night beyond counts as if it were there
 _MOST_ALIKE = 0.9  # of the correlation of a night with the one before
-_DATE = -math.log1p(
-    -math.sqrt(0.95)
-)  # below the best log likelihood: the range that holds the date with 95 %
+# Below the best log likelihood: the range that holds the date with 95 %.
+_DATE = -math.log1p(-math.sqrt(0.95))
 _AT_ONCE = 1 << 15  # numbers of random orders at a time: they fit a core's cache
 
 

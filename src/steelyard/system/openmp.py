@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from steelyard.base.errors import InputError
 from steelyard.system.openmp_places import LIST_COMMA, parse_places
 
-_LEAST_STACK, _MOST_STACK = (
-    2**14,
-    2**40,
-)  # bytes: what Linux gives a thread at least; more than any machine has
+# Bytes: what Linux gives a thread at least; more than any machine has.
+_LEAST_STACK, _MOST_STACK = 2**14, 2**40
 _MOST_PRIORITY = 2**31 - 1  # an int
 
 

@@ -45,15 +45,12 @@ _LEAST_RANKS = 2
 _MANY = 1024
 _SCAN_MOST = 64  # ranks, unless asked for by name: SMPI's scan sends P^2/2 messages at once
 _PER_HOST = {60: 4}  # ranks on a host, if it is not one
-_UNEVEN_QUICK, _UNEVEN_FULL = (
-    (10,),
-    (5, 10, 18),
-)  # ranks, no power of two: trees have branches of unlike depth
+# Ranks, no power of two: trees have branches of unlike depth.
+_UNEVEN_QUICK, _UNEVEN_FULL = (10,), (5, 10, 18)
 _TOPOLOGIES = ("fat-tree", "torus", "dragonfly")
 _ASYMMETRIES = {"dragonfly": "as SimGrid routes a dragonfly"}
-_BY_CLOSURE = (
-    "epoch",
-)  # methods on an asymmetric machine without --paths: the engine's closure must see the asymmetry
+# Methods on an asymmetric machine without --paths: the engine's closure must see the asymmetry.
+_BY_CLOSURE = ("epoch",)
 _NOISE = {"jitter": 0.05, "detour_share": 2e-4, "detour_ns": 10000}  # so rare that a median stays a median
 _SIZES_QUICK = (8, 65536)
 _SIZES_FULL = (8, 1024, 65536, 1 << 20)
@@ -66,9 +63,7 @@ _COUNT = (16, 256)
 # In these each rank sends to each, or SMPI's algorithm does so: many ranks and large blocks take minutes.
 _DENSE = ("allgather", "alltoall", "scan", "reduce_scatter", "reduce_scatter_block")
 _HEAVY = (*_DENSE, "reduce")  # Open MPI's large reductions are long chains of small messages
-_MESSAGES_MOST = (
-    1 << 16
-)  # in a call: beyond, a call is simulated for seconds, and a quarter of the calls must do
+_MESSAGES_MOST = 1 << 16  # in a call: beyond, it is simulated for seconds, and a quarter of the calls must do
 _HEAVY_QUICK = 16  # ranks beyond which the quick form has only the smallest size of these, and no scan
 
 

@@ -1,7 +1,7 @@
 # The few words that a newcomer types. Everything else: .venv/bin/steelyard --help
 #   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
-#   make test    the tests; as root on Debian it first installs the further MPIs that tests like to have
+#   make test    the tests; as root on Debian it first installs the further MPIs and the browser that tests like to have
 #   make test-all  and the same on further numbers of ranks and further MPIs; before a release
 
 SHELL = /bin/sh
@@ -32,8 +32,10 @@ APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ 
     environment-modules bubblewrap
 # What the engine uses where it is.
 APT_HEADERS = libfabric-dev libucx-dev
+# Chromium without a screen.
+APT_BROWSER = chromium-headless-shell
 
-.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean headers system-packages
+.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean headers system-packages browser
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -75,7 +77,7 @@ AT_ONCE = --no-print-directory --output-sync -j 3
 # Headers come before the engine that is built with them.
 ready-to-test:
 	@$(MAKE) $(AT_ONCE) headers $(BIN)/python
-	@$(MAKE) $(AT_ONCE) system-packages $(VENV)/installed-dev sanitized style ctest
+	@$(MAKE) $(AT_ONCE) browser $(VENV)/installed-dev sanitized style ctest
 
 ctest: $(VENV)/installed-dev
 	ctest --test-dir $(TESTS_IN_C) --parallel 2 --output-on-failure --no-tests=error
@@ -92,27 +94,31 @@ style: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# Where root may install: packages that tests like to have.
+# Packages that tests like to have: root is given them, others are told what to type. A test in shell, packages, what is
+# lost without them.
 AS_ROOT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
 FETCH = apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+HAVE = @if $(1); then :; \
+	elif $(AS_ROOT); then { $(FETCH) $(2) >/dev/null; } || echo "Without these packages $(3): $(2)"; \
+	elif command -v apt-get >/dev/null 2>&1; then \
+	    echo "Without these packages $(3); type: sudo apt-get install --no-install-recommends $(2)"; \
+	fi
 
 headers:
-	@if test -e /usr/include/rdma/fi_tagged.h && test -e /usr/include/ucp/api/ucp.h; then :; \
-	elif $(AS_ROOT); then { $(FETCH) $(APT_HEADERS) >/dev/null; } \
-	    || echo "Without these packages fewer layers under MPI are tested: $(APT_HEADERS)"; \
-	fi
+	$(call HAVE,test -e /usr/include/rdma/fi_tagged.h && test -e /usr/include/ucp/api/ucp.h,$(APT_HEADERS),fewer layers \
+	    under MPI are tested)
 
 # Tests run under every MPI that is found and skip, with a reason, those that are not.
 system-packages:
-	@if command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
+	$(call HAVE,command -v mpicc.mpich >/dev/null 2>&1 && command -v mpicc.openmpi >/dev/null 2>&1 \
 	    && command -v smpicc >/dev/null 2>&1 && command -v g++ >/dev/null 2>&1 && command -v ip >/dev/null 2>&1 \
 	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1 \
-	    && command -v bwrap >/dev/null 2>&1 && test -e /usr/share/modules/init/bash; then :; \
-	elif $(AS_ROOT); then { $(FETCH) $(APT) >/dev/null; } \
-	    || echo "Without these packages fewer MPIs are tested: $(APT)"; \
-	elif command -v apt-get >/dev/null 2>&1; then \
-	    echo "To test under more MPIs and in simulation, type: sudo apt-get install --no-install-recommends $(APT) $(APT_HEADERS)"; \
-	fi
+	    && command -v bwrap >/dev/null 2>&1 && test -e /usr/share/modules/init/bash,$(APT),fewer MPIs are tested)
+
+# After the others, for apt-get runs once at a time.
+browser: system-packages
+	$(call HAVE,command -v chromium >/dev/null 2>&1 || command -v $(APT_BROWSER) >/dev/null 2>&1 \
+	    || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1,$(APT_BROWSER),no browser lays out reports)
 
 clean:
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -20,7 +20,8 @@ import pytest
 from made_plans import PLANS, Report, made_arms
 from steelyard.report import write_report
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARMS = "arms"  # a comparison, with names as long as they come
 PAGES = [*PLANS, ARMS]
 NARROW, WIDE = 800, 1280
@@ -45,7 +46,7 @@ _MEASURE = """<script>onload = () => {
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
     pytest.mark.xdist_group("reports"),
 ]
 

@@ -18,7 +18,9 @@ from steelyard.cli.options import Command, lazy_group
 from steelyard.cli.start import ReaderLeftError
 
 _COMMANDS = {
-    "run": Command("run", "RunOptions", "run", "measure, show, and keep; resume what was stopped"),
+    "run": Command(
+        "run", "RunOptions", "run", "measure, show, and keep; resume what was stopped", measures=True
+    ),
     "list": Command("list", "ListOptions", "list_what_there_is", "ops, methods, stop rules and plans"),
     "doctor": Command("doctor", "JsonOnly", "doctor", "this machine: MPIs, cores, clocks, what may disturb"),
     "show": Command("show", "ShowOptions", "show", "results as tables"),
@@ -27,15 +29,29 @@ _COMMANDS = {
     "export": Command("export", "ExportOptions", "export", "results for other programs: csv, osu, imb, ..."),
     "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
     "check": Command(
-        "check", "CheckOptions", "check", "is tonight slower than the nights before, and since when"
+        "check",
+        "CheckOptions",
+        "check",
+        "is tonight slower than the nights before, and since when",
+        measures=True,
     ),
     "check guidelines": Command(
-        "guidelines", "GuidelineOptions", "guidelines", "is a call slower than those it could be composed of"
+        "guidelines",
+        "GuidelineOptions",
+        "guidelines",
+        "is a call slower than those it could be composed of",
+        measures=True,
     ),
-    "accept": Command("accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge"),
+    "accept": Command(
+        "accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge", measures=True
+    ),
     "diff": Command("diff", "DiffOptions", "diff", "the settings in which two runs differ"),
-    "rerun": Command("diff", "RerunOptions", "rerun", "measure a campaign again, as it was planned"),
-    "validate": Command("validate", "ValidateOptions", "validate", "methods against simulated truth"),
+    "rerun": Command(
+        "diff", "RerunOptions", "rerun", "measure a campaign again, as it was planned", measures=True
+    ),
+    "validate": Command(
+        "validate", "ValidateOptions", "validate", "methods against simulated truth", measures=True
+    ),
 }
 _MPI = {
     "list": Command("mpi", "JsonOnly", "list_mpis", "the MPI implementations found"),

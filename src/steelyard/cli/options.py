@@ -17,6 +17,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.base.errors import InputError, MeasurementError
+from steelyard.cli.alone import started_alone
 from steelyard.cli.start import ReaderLeftError, stopped_by_exception
 
 JsonFlag = Annotated[
@@ -137,23 +138,25 @@ class Command:
     """A command: a module of this folder, its options, its function, and a line of description.
 
     The module may have `EXAMPLES`, `NAMES` of an option's values, and options of other programs, `ELSEWHERE`,
-    each by the function's name.
+    each by the function's name. A command that `measures` starts ranks, and cannot be one of several.
     """
 
     module: str
     options: str
     work: str
     summary: str
+    measures: bool = False
 
     def made(self, name: str) -> Any:
         """Import the command's module and make the command."""
         module = importlib.import_module(f"steelyard.cli.{self.module}")
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        work = getattr(module, self.work)
         add_command(
             alone,
             name,
             getattr(module, self.options),
-            getattr(module, self.work),
+            started_alone(work) if self.measures else work,
             examples=getattr(module, "EXAMPLES", {}).get(self.work, ()),
             names=getattr(module, "NAMES", {}).get(self.work),
             elsewhere=getattr(module, "ELSEWHERE", {}).get(self.work, {}),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -251,6 +252,25 @@ def test_an_engine_is_built_anew_when_a_library_has_come(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     assert solo_engine().path == str(prebuilt)
+
+
+@pytest.mark.parametrize("name", ["steelyard-solo", "sha256"])
+def test_an_engine_that_others_could_write_is_built_anew(
+    toy: Path, own_cache: Path, compiler: str, name: str
+) -> None:
+    before = os.umask(0)
+    try:
+        path = Path(solo_engine().path)
+        assert [file.stat().st_mode & 0o777 for file in (path, path.parent, path.with_name("sha256"))] == (
+            [0o700] * 3
+        )
+        path.write_text("#!/bin/sh\nexit 5\n")
+        path.with_name("sha256").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
+        assert run([solo_engine().path], timeout=60).code == 5  # ours alone: it is believed
+        path.with_name(name).chmod(0o707)
+        assert describe(solo_engine()).engine == "solo"
+    finally:
+        os.umask(before)
 
 
 def test_a_cache_that_cannot_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:

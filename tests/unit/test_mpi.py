@@ -107,6 +107,14 @@ def test_choices(path: Path, choice: str | None, name: str) -> None:
     assert mpi.mpicc == str(path / f"mpicc.{mpi.family}")
 
 
+def test_a_name_is_no_file_of_this_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _debian(path)
+    monkeypatch.chdir(path.parent)
+    script(path.parent / "mpich", f"touch {path}/run; {_MPICH}")
+    assert choose_mpi("mpich").mpiexec == str(path / "mpiexec.mpich")
+    assert not (path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [

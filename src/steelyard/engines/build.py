@@ -26,10 +26,12 @@ import msgspec
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
+from steelyard.base.private import OWNER_ALONE, is_private_file
+from steelyard.engines.cache import cache_folder
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description
 from steelyard.engines.headers import Header, headers_found
-from steelyard.engines.mpi import Mpi, cache_folder, mpi_environment, scripts_folder
+from steelyard.engines.mpi import Mpi, mpi_environment, scripts_folder
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
@@ -251,6 +253,8 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
             if path.is_dir():
                 shutil.rmtree(path)
             write_whole(_digest_file(path), _digest(new))
+            for file in (_digest_file(path), new):
+                file.chmod(OWNER_ALONE)  # whatever the umask
             new.replace(path)
     return path
 
@@ -275,10 +279,13 @@ def _kept(home: Path, kind: Kind) -> Path:
 
 
 def _is_whole(built: Path) -> bool:
-    """Is it there as it was built? A file that a full disk or a fault has damaged is built anew."""
-    may = os.R_OK if built.suffix == ".o" else os.X_OK
+    """Is it there as it was built, in a folder that `_home` found private? A file that a full disk or a fault
+    has damaged, or that others may have written, is built anew.
+    """
+    may, digest = os.R_OK if built.suffix == ".o" else os.X_OK, _digest_file(built)
     try:
-        return os.access(built, may) and _digest(built) == _digest_file(built).read_bytes()
+        is_ours = is_private_file(built) and is_private_file(digest)
+        return is_ours and os.access(built, may) and _digest(built) == digest.read_bytes()
     except OSError:
         return False
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
+from steelyard.engines.cache import cache_folder, kept_folder
 from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
 
@@ -65,32 +66,6 @@ class Mpi(msgspec.Struct, frozen=True):
     modules: tuple[str, ...] = ()  # loaded for all that it does
 
 
-def cache_root() -> Path:
-    """Find the folder of engines and MPIs: $STEELYARD_CACHE, or steelyard in the user's cache folder."""
-    if own := os.environ.get("STEELYARD_CACHE"):
-        return Path(own).absolute()
-    if home := os.environ.get("XDG_CACHE_HOME"):
-        return Path(home) / "steelyard"
-    home = os.path.expanduser("~")  # noqa: PTH111 (Path.expanduser raises where there is none)
-    if os.environ.get("HOME") == "" or not home.startswith(
-        "/"
-    ):  # neither HOME nor an entry in the table of users
-        raise InputError("there is no home folder for the cache; set STEELYARD_CACHE to a folder")
-    return Path(home, ".cache", "steelyard")
-
-
-def cache_folder(*names: str) -> Path:
-    """Make a folder of the cache if needed. Raises InputError if that is impossible."""
-    folder = cache_root().joinpath(*names)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"'{folder}' cannot be made: {error.strerror}; set STEELYARD_CACHE to another folder"
-        ) from None
-    return folder
-
-
 def scripts_folder() -> Path:
     """Find the folder of this environment's commands, with the engines built at installation."""
     return Path(sysconfig.get_path("scripts"))
@@ -126,7 +101,7 @@ def choose_mpi(choice: str | None) -> Mpi:
         return _from_pypi(choice)
     if choice is not None and choice.startswith(_MODULES):
         return _of_modules(choice.removeprefix(_MODULES))
-    if choice is not None and (os.sep in choice or _is_file(Path(choice))):
+    if choice is not None and os.sep in choice:  # a name is no file of this folder, whoever wrote it
         return _at_path(Path(choice).expanduser())
     mpis = list[Mpi]()
     choice = _ALIASES.get(choice, choice) if choice else None
@@ -186,7 +161,8 @@ def _launchers() -> Iterator[tuple[Path, str]]:
         yield from ((folder / name, "debian") for name in _DEBIAN_NAMES if _is_file(folder / name))
     if embedded and _is_file(scripts / "mpiexec"):
         yield scripts / "mpiexec", "embedded"
-    for prefix in sorted((cache_root() / "mpi").glob("[!.]*")):
+    cache = kept_folder("mpi")
+    for prefix in sorted(cache.glob("[!.]*") if cache else ()):
         if _is_file(prefix / "bin" / "mpiexec"):
             yield prefix / "bin" / "mpiexec", "cache"
 
@@ -372,6 +348,7 @@ def _install(choice: str, family: str, folder: Path) -> Path:
         else:
             argv = [
                 sys.executable,
+                "-P",  # not what this folder has of that name
                 "-m",
                 "pip",
                 *arguments,

@@ -18,8 +18,8 @@ from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_time
 from steelyard.engines.build import Engine, ask, describe, simulated_engine
+from steelyard.engines.cache import cache_folder
 from steelyard.engines.description import Description
-from steelyard.engines.mpi import cache_folder
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import SCHEMA, Job
 from steelyard.system.process import Child, Done, run

@@ -1,0 +1,59 @@
+"""The cache: engines, MPIs from PyPI, and what this user has started before. Nobody else may write it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from steelyard.base.errors import InputError
+from steelyard.base.private import private_folder, weak_spot
+
+
+def cache_root() -> Path:
+    """Find the folder of engines and MPIs: $STEELYARD_CACHE, or steelyard in the user's cache folder."""
+    if own := os.environ.get("STEELYARD_CACHE"):
+        return Path(own).absolute()
+    if home := os.environ.get("XDG_CACHE_HOME"):
+        return Path(home) / "steelyard"
+    home = os.path.expanduser("~")  # noqa: PTH111 (Path.expanduser raises where there is none)
+    if os.environ.get("HOME") == "" or not home.startswith(
+        "/"
+    ):  # neither HOME nor an entry in the table of users
+        raise InputError("there is no home folder for the cache; set STEELYARD_CACHE to a folder")
+    return Path(home, ".cache", "steelyard")
+
+
+def cache_folder(*names: str) -> Path:
+    """Make a folder of the cache if needed, for this user alone. Raises InputError if that is impossible, or
+    another user may write there.
+    """
+    folder = cache_root().joinpath(*names)
+    try:
+        folder = private_folder(folder)
+        spot = weak_spot(folder)
+    except OSError as error:
+        raise InputError(
+            f"'{folder}' cannot be made: {error.strerror}; set STEELYARD_CACHE to another folder"
+        ) from None
+    if spot is not None:
+        path, why = spot
+        raise InputError(
+            f"'{path}' {why}, so another user could put into the cache what this one runs; {_remedy(path)}"
+        )
+    return folder
+
+
+def _remedy(weak: Path) -> str:
+    """Say what helps: a cache of ours is made anew, any other is left."""
+    root = Path(os.path.realpath(cache_root()))
+    if weak.is_relative_to(root) and root.lstat().st_uid == os.geteuid():
+        return f"remove it with 'rm -r {shlex.quote(str(root))}', and it is made anew"
+    return "set STEELYARD_CACHE to a folder of your own, such as one in your home folder"
+
+
+def kept_folder(*names: str) -> Path | None:
+    """Find a folder of the cache; None if there is none yet. Raises InputError if another user may write
+    there.
+    """
+    return cache_folder(*names) if cache_root().joinpath(*names).is_dir() else None

@@ -23,12 +23,13 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import Placement
 from steelyard.records.kinds import BANDWIDTH, LATENCY, NETWORK, SHARED_MEMORY
+from steelyard.records.schema import Clock, Launch, LaunchMpi, Library
 from steelyard.report import write_report
 from steelyard.results.load import load
 from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
-from steelyard.results.transport import TCP, transport_of
+from steelyard.results.transport import TCP, asked_transport, transport_of
 from steelyard.show.figure_groups import Shown, layer_group
 from steelyard.show.model_sheets import model_sheets
 
@@ -156,7 +157,41 @@ def test_the_interval_holds_whatever_times_are_in_theirs(
     ],
 )
 def test_what_the_environment_says(environment: dict[str, str], transport: str | None) -> None:
-    assert transport_of(environment) == transport
+    assert asked_transport(environment) == transport
+
+
+def _loaded(*names: str, library: str = "Open MPI v4.1.4, package: Debian OpenMPI") -> Launch:
+    """A launch that loaded components of these names."""
+    return Launch(
+        schema=1,
+        engine="mpi",
+        version="0",
+        ranks=2,
+        clock=Clock(name="monotonic", cost_ns=1, tick_ns=1),
+        places=(),
+        mpi=LaunchMpi(library=library),
+        libraries=tuple(Library(path=f"/usr/lib/openmpi/mca_{name}.so") for name in names),
+    )
+
+
+@pytest.mark.parametrize(
+    ("launch", "transport"),
+    [
+        (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm"), TCP),
+        (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm", "btl_vader"), None),
+        (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_ugni"), None),
+        (_loaded("pml_ucx", "btl_self", "btl_tcp"), None),
+        (_loaded("pml_ob1", "btl_self", "btl_tcp", library="Open MPI v5.0.3, package: local"), TCP),
+        (
+            _loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm", library="Open MPI v5.0.3, package: local"),
+            None,
+        ),
+        (_loaded(library="Open MPI v5.0.3, all components in one file"), None),
+        (_loaded(library="MPICH Version: 5.0.2"), None),
+    ],
+)
+def test_what_the_loaded_components_say(launch: Launch, transport: str | None) -> None:
+    assert transport_of(launch) == transport
 
 
 # ---- in results and report ---------------------------------------------------------------------------------

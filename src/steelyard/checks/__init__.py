@@ -1,13 +1,23 @@
 """Checks of what was measured: each is a function and its row, in the module of its subject."""
 
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
-from steelyard.checks import binding, buffers, clocks, interference, launches, outcomes, plausible, samples
+from steelyard.checks import (
+    binding,
+    buffers,
+    clocks,
+    interference,
+    launches,
+    outcomes,
+    plausible,
+    samples,
+    system,
+)
 from steelyard.checks.evidence import Evidence
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
 
 # A possible cause stands before what it may explain.
-CHECKS = checks_of(binding, interference, clocks, plausible, outcomes, samples, launches, buffers)
+CHECKS = checks_of(binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers)
 
 
 def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:

@@ -37,6 +37,7 @@ CAUSES = (
     "oversubscribed",
     "unbound",
     "shared-cores",
+    "quota",
     "busy-neighbour",
     "busy-unnamed",
     "stolen",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.base.diagnostic import NOTE, WARNING, check
+from steelyard.base.limits import COARSE_TIMER_NS, LEAST_SHM
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
 from steelyard.doctor.patient import Patient
@@ -13,9 +14,7 @@ from steelyard.records.schema import Busy
 _BUSY = 0.05  # of a CPU: every system uses less
 _MOST_NAMED = 2  # examples
 _STEAL = 0.001  # of the time
-_COARSE_TIMER_NS = 1000  # a kernel without high-resolution timers says 1 to 10 ms
 _USUAL_SLACK_NS = 50_000  # Linux's default
-_LEAST_SHM_PER_CORE = 16 << 20  # the most that MPI libraries map there for a rank
 _LEAST_MEMLOCK = 64 << 20  # buffers of some MiB on each of several connections
 
 
@@ -200,7 +199,7 @@ def shared_memory(patient: Patient) -> str | None:
     """Find the free space for each core."""
     room = patient.settings.shm_bytes
     cores = len(patient.machine.cores)
-    if room is None or room[1] >= _LEAST_SHM_PER_CORE * cores:
+    if room is None or room[1] >= LEAST_SHM * cores:
         return None
     return (
         f"/dev/shm has {format_memory(room[1])} free of {format_memory(room[0])}, "  # noqa: S108 - said, not used
@@ -247,7 +246,7 @@ def swap(patient: Patient) -> str | None:
 def coarse_timers(patient: Patient) -> str | None:
     """Find a kernel without high-resolution timers."""
     step = patient.settings.timer_resolution_ns
-    return f"Timers have steps of {step / 1e6:g} ms." if step and step > _COARSE_TIMER_NS else None
+    return f"Timers have steps of {step / 1e6:g} ms." if step and step > COARSE_TIMER_NS else None
 
 
 @check(

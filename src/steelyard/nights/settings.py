@@ -39,7 +39,7 @@ def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSe
     told["thread level"] = [file.launch.mpi.thread_level for file in files if file.launch and file.launch.mpi]
     told["engine"] = [_engine(file) for file in files]
     told["binding"] = [_binding(file) for file in files]
-    told["transport"] = [transport_of(file.launch.environment) for file in files if file.launch]
+    told["transport"] = [transport_of(file.launch) for file in files if file.launch]
     for key, name in _JOB.items():
         told[name] = [file.job.settings.get(key) for file in files]
     told |= _of_libraries(files)

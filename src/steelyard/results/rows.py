@@ -281,6 +281,6 @@ def _carriers(carried: Sequence[Transport]) -> str | None:
 
 
 def _transport(cells: tuple[PointLaunch, ...]) -> str | None:
-    """Find the transport to which the environment of all launches limits the MPI."""
-    words = {transport_of(cell.start.environment) for cell in cells if cell.start is not None}
+    """Find the transport that all launches of the MPI were limited to."""
+    words = {transport_of(cell.start) for cell in cells if cell.start is not None}
     return words.pop() if len(words) == 1 else None

@@ -59,7 +59,7 @@ def test_a_variable_is_taken_back_and_confirms_what_it_did(
     again = tmp_path / "again"
     said = steelyard(
         *("check", "--history", nights, "--baseline", "env.LD_PRELOAD=-"),
-        *("--launches", "8", "--out", again, "--json"),
+        *("--launches", "8", "--out", again, "--json", "--yes"),
     )
     assert said.code == 1, said.err
     (found,) = said.document["points"]

@@ -46,6 +46,7 @@ _EXTRA_SECONDS = 300.0  # of a job besides measuring: start, engines to build, r
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "STEELYARD_CACHE", "XDG_CACHE_HOME")  # needed to find programs
 _OURS = "steelyard: "  # begins a sentence of an error
 _QUOTED_LETTERS = 300
+_JOB_ID = re.compile(r"[^\W_][\w.]*(?:\.[\w.-]+)?")
 _PLAIN = re.compile(r"[\w./+,@=-]+")  # of paths that batch systems pass on unchanged
 
 
@@ -269,10 +270,12 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
 
 
 def _known(job: BatchJob) -> _Known | None:
+    """Read how the batch system called the job; None if the file says nothing that could be a job's name."""
     try:
-        return msgspec.json.decode(job.file("json").read_bytes(), type=_Known)
+        known = msgspec.json.decode(job.file("json").read_bytes(), type=_Known)
     except (OSError, msgspec.DecodeError):
         return None
+    return known if _JOB_ID.fullmatch(known.id) else None  # an option of its commands is none
 
 
 def state_of(system: BatchSystem, job_id: str) -> JobState:

@@ -136,7 +136,7 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
     known = {point.point: point for point in campaign.points}
     first = max(known) + 1
     added = tuple(
-        msgspec.structs.replace(known[index], point=first + i, bytes=size, reference=None, refines=index)
+        _resized(known[index], msgspec.structs.replace(known[index], point=first + i, bytes=size))
         for i, (index, size) in enumerate(wanted)
     )
     grown = msgspec.structs.replace(campaign, points=(*campaign.points, *added))
@@ -159,6 +159,7 @@ def _check_same(
 ) -> None:
     """Raise InputError, with the differences, for a folder of another campaign."""
     differing = differences(document, campaign.plan)
+    _check_refined(folder, campaign.points)
     planned = tuple(point for point in campaign.points if point.refines is None)
     if not differing and planned == points:
         return
@@ -171,6 +172,29 @@ def _check_same(
     raise InputError(
         f"'{folder}' holds another campaign: {'; '.join(differing[:_MOST_DIFFERENCES])}{more}. Results are "
         "never overwritten; give --out another name, or the same command to resume it"
+    )
+
+
+def _check_refined(folder: Path, points: Sequence[PlannedPoint]) -> None:
+    """Raise InputError if a point that refines another one differs from it in more than its size: the command
+    that resumes does not name it, so it may ask for nothing else.
+    """
+    known: dict[int, PlannedPoint] = {}
+    for point in points:
+        if point.refines is not None and (
+            (origin := known.get(point.refines)) is None or _resized(origin, point) != point
+        ):
+            raise InputError(
+                f"point {point.point} of {folder / 'campaign.json'} is none that --refine has added; restore "
+                "the file, or give --out another name"
+            )
+        known[point.point] = point
+
+
+def _resized(origin: PlannedPoint, to: PlannedPoint) -> PlannedPoint:
+    """Make the point that differs only in size, under the number of `to`."""
+    return msgspec.structs.replace(
+        origin, point=to.point, bytes=to.bytes, reference=None, refines=origin.point
     )
 
 

@@ -36,6 +36,7 @@ from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
+from steelyard.campaign.started import LIBRARIES
 from steelyard.campaign.where import ask_ranks
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
@@ -56,7 +57,6 @@ _POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is not
 _WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between checks while ranks wait for this process
 _LASTING = 60  # times the patience, for ops whose repetitions may last minutes, as kernels of large classes
-_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables that may make an engine run with other libraries
 _MOST_DEATHS = 2  # of launches alike that never began to measure: the others are skipped
 HUNG_BEFORE = "it hung in an earlier launch"
 _NEVER_BEGAN = "launches like this one died before they began to measure"
@@ -271,7 +271,7 @@ def _settings() -> dict[str, Any]:
     machine = msgspec.to_builtins(read_machine())
     told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
     told |= msgspec.to_builtins(read_settings())
-    told |= {name: os.environ.get(name) for name in _LIBRARIES}
+    told |= {name: os.environ.get(name) for name in LIBRARIES}
     return {name: value for name, value in told.items() if value is not None}
 
 

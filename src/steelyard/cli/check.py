@@ -16,7 +16,7 @@ from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
+from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag, YesFlag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from steelyard.records.campaign_file import PlannedPoint
     from steelyard.results.row import Row
 
+_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # settings of a night by which libraries are replaced
 _OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that identify its MPI
 EXAMPLES = {
     "check": (
@@ -78,6 +79,7 @@ class CheckOptions:
             metavar="DIR", help="with --baseline: results folder; default: results/confirm-DATE-TIME"
         ),
     ] = None
+    yes: YesFlag = False
     since: Annotated[
         str | None,
         typer.Option(
@@ -226,7 +228,7 @@ def _build_of(before: Night, tonight: Night) -> str | None:
     """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
     neither.
     """
-    for name in ("LD_PRELOAD", "LD_LIBRARY_PATH"):
+    for name in _LIBRARIES:
         if before.settings.get(name) != tonight.settings.get(name):
             return f"env.{name}={before.settings.get(name, '-')}"
     launcher = before.settings.get("mpiexec", "")
@@ -265,13 +267,18 @@ def _measure_by_turns(
 ) -> tuple[Path, Sequence[Row], str]:
     """Measure test cases of a night again, by turns with the baseline: the folder, its rows, the factor."""
     from steelyard.campaign.folder import default_folder
+    from steelyard.campaign.started import arm_line, started_by
+    from steelyard.cli.consent import ask_to_start
     from steelyard.cli.run import measure
+    from steelyard.nights.store import is_results
     from steelyard.plan.again import plan_again
     from steelyard.results.load import load
 
     arms = _arms(options.baseline or "", night)
     ((factor, _),) = arms.items()
     plan = plan_again(load(night.folder).campaign, points, arms, options.launches)
+    given = None if is_results(Path(options.baseline or "")) else arm_line(factor, arms[factor][0])
+    ask_to_start(night.folder, (line for line in started_by(plan) if line != given), options.yes)
     folder = options.out or default_folder(plan)
     results, _ = measure(plan, folder)
     tell(f"results: {folder}")

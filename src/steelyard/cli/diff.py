@@ -12,8 +12,10 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import default_folder
+from steelyard.campaign.started import started_by
+from steelyard.cli.consent import ask_to_start
 from steelyard.cli.console import print_sheet, say_aside, say_json
-from steelyard.cli.options import JsonFlag
+from steelyard.cli.options import JsonFlag, YesFlag
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of
@@ -124,6 +126,7 @@ class RerunOptions:
     launches: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="number of launches; default: as many as there")
     ] = None
+    yes: YesFlag = False
 
 
 def rerun(options: RerunOptions) -> None:
@@ -134,6 +137,7 @@ def rerun(options: RerunOptions) -> None:
     out = options.out or default_folder(plan)
     if out.resolve() == options.folder.resolve():
         raise InputError(f"'{out}' holds what is to be measured again; give --out another name")
+    ask_to_start(options.folder, started_by(plan), options.yes)
     ended = measure_and_show(plan, out)
     say_aside(f"settings: steelyard diff {options.folder} {out}")
     finish(ended, out)

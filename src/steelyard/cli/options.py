@@ -40,6 +40,10 @@ MarginPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
 ]
 StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if a verdict is undecided")]
+YesFlag = Annotated[
+    bool,
+    typer.Option("--yes", help="start what the folder names, such as a wrapper, without asking"),
+]
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 
 

@@ -16,6 +16,7 @@ from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import check_stage, stage_engines
+from steelyard.campaign.started import remember
 from steelyard.cli.ahead import ImportsAhead
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import err, say_aside, tell
@@ -164,6 +165,7 @@ def measure(
     methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
     command = ("steelyard", *map(visible, sys.argv[1:]))
     campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
+    remember(plan, setup)
     with locked(folder) as lock:
         setup = stage_engines(plan, points, setup, tell)
         for note in lock.notes:

@@ -101,7 +101,7 @@ def choose_mpi(choice: str | None) -> Mpi:
         return _from_pypi(choice)
     if choice is not None and choice.startswith(_MODULES):
         return _of_modules(choice.removeprefix(_MODULES))
-    if choice is not None and os.sep in choice:  # a name is no file of this folder, whoever wrote it
+    if choice is not None and is_place(choice):  # a name is no file of this folder, whoever wrote it
         return _at_path(Path(choice).expanduser())
     mpis = list[Mpi]()
     choice = _ALIASES.get(choice, choice) if choice else None
@@ -122,6 +122,11 @@ def choose_mpi(choice: str | None) -> Mpi:
     raise InputError(
         f"no MPI is named '{choice}'{hint} Found: {listed}. Or give a path, or one of {', '.join(_WHEELS)}"
     )
+
+
+def is_place(choice: str) -> bool:
+    """Is it a path or modules, and no name that this machine's list has?"""
+    return os.sep in choice or choice.startswith(_MODULES)
 
 
 def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[str, str]:

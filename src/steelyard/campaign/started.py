@@ -1,0 +1,100 @@
+"""What a plan starts on this machine, and what this user has started here before.
+
+A results folder may come from somebody else, and its plan and records name programs: a wrapper, a launcher,
+libraries to preload. What this user has started is kept as hashes in the cache, which nobody else can write;
+so nothing in a folder can claim to be known, and a folder may be moved or copied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from steelyard.base.errors import InputError
+from steelyard.campaign.jobs import CampaignSetup
+from steelyard.engines.cache import cache_folder, kept_folder
+from steelyard.engines.mpi import find_mpis, is_place
+from steelyard.plan.arms import USUAL, with_arms
+from steelyard.plan.plan import Plan
+from steelyard.plan.settings import words_of
+from steelyard.records.campaign_file import UNSET
+
+_FOLDER = "started"  # of the cache
+LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables that may make an engine run with other libraries
+
+
+def started_by(plan: Plan) -> tuple[str, ...]:
+    """List what a plan has its launches start or load, beside our engines and this machine's MPIs.
+
+    Each is a line for people. Raises InputError for arms that cannot be.
+    """
+    return tuple(dict.fromkeys(_lines(plan)))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    axes = with_arms(plan)
+    for measure in axes.measure:
+        yield from (f"wrapper: {words}" for words in words_of(measure.wrapper) if words != UNSET)
+        yield from (f"modules: {words}" for words in words_of(measure.modules) if words != UNSET)
+        for name, values in measure.env.items():
+            yield from (_variable(name, value) for value in words_of(values) if value != UNSET)
+    yield from (_mpi(word) for word in axes.mpi if is_place(word))
+    yield from (_engine(path) for path in plan.arms.get("engine", ()) if path != USUAL)
+    if plan.stage is not None:
+        yield f"copied to each host: {plan.stage}"
+
+
+def arm_line(factor: str, value: str) -> str:
+    """Write the line for an arm of `mpi`, `engine` or `env.NAME`, as `started_by` does."""
+    kind, _, name = factor.partition(".")
+    return {"mpi": _mpi(value), "engine": _engine(value)}.get(kind) or _variable(name, value)
+
+
+def _variable(name: str, value: str) -> str:
+    return f"variable: {name}={value}"
+
+
+def _mpi(word: str) -> str:
+    return f"MPI: {word}"
+
+
+def _engine(path: object) -> str:
+    return f"engine: {path}"
+
+
+def unknown(lines: Iterable[str]) -> tuple[str, ...]:
+    """List those lines that this user has not started here before, and that are no MPI that this machine
+    finds by itself.
+    """
+    folder = None
+    with contextlib.suppress(InputError):
+        folder = kept_folder(_FOLDER)
+    new = [line for line in lines if folder is None or not (folder / _name(line)).is_file()]
+    if any(line.startswith(_mpi("")) for line in new):
+        found = {_mpi(path) for mpi in find_mpis() for path in (mpi.mpiexec, mpi.mpicc, mpi.prefix) if path}
+        new = [line for line in new if line not in found]
+    return tuple(new)
+
+
+def remember(plan: Plan, setup: CampaignSetup, environ: Mapping[str, str] = os.environ) -> None:
+    """Remember what this user starts: what the plan names, the engines and launchers of the set-up, and the
+    libraries that the environment has them load.
+
+    A cache that cannot be written remembers nothing.
+    """
+    libraries = (_variable(name, environ[name]) for name in LIBRARIES if name in environ)
+    engines = setup.engines.values()
+    launchers = (engine.mpi.mpiexec for engine in engines if engine.mpi is not None)
+    used = (*(_engine(engine.path) for engine in engines), *map(_mpi, launchers))
+    lines = (*started_by(plan), *used, *libraries)
+    with contextlib.suppress(InputError, OSError):
+        folder = cache_folder(_FOLDER)
+        for line in lines:
+            Path(folder, _name(line)).touch()
+
+
+def _name(line: str) -> str:
+    return hashlib.sha256(line.encode(errors="surrogateescape")).hexdigest()

@@ -1,0 +1,35 @@
+"""Nothing that a results folder names is started unasked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
+from steelyard.campaign.started import unknown
+from steelyard.cli.console import tell
+
+
+def ask_to_start(folder: Path, lines: Iterable[str], yes: bool) -> None:
+    """Show what a plan out of a folder would start that this user never started here, and ask; `yes` shows
+    it only.
+
+    Raises InputError if that is declined, or nobody can be asked.
+    """
+    new = unknown(lines)
+    if not new:
+        return
+    name = visible(str(folder))
+    tell(f"'{name}' names what you have not started on this machine before:")
+    for line in new:
+        tell(f"  {line}")
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError(f"nothing of '{name}' was started; if you trust these lines, add --yes")
+    sys.stderr.write("Start it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise InputError("nothing was started")

@@ -1,0 +1,196 @@
+"""A results folder that somebody else made: nothing that it names is started without being shown."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import FIXED, Steelyard, steelyard_of
+from scripts import script
+from steelyard.base.errors import InputError
+from steelyard.campaign.started import unknown
+from steelyard.cli.consent import ask_to_start
+
+Change = Callable[
+    [dict[str, Any], Path], str
+]  # of campaign.json, to start that program: the line that is shown
+
+
+@pytest.fixture
+def steelyard(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_cache: Path
+) -> Steelyard:
+    monkeypatch.chdir(tmp_path)
+    return steelyard_of(capsys, monkeypatch)
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A program that leaves a file, and then does what it stands before."""
+    return script(tmp_path / "theirs" / "bin" / "mpiexec", f'touch {tmp_path}/planted; exec "$@"')
+
+
+def _measured(steelyard: Steelyard, name: str, *words: str) -> Path:
+    out = Path(name).absolute()
+    said = steelyard("run", "self.spin", *FIXED, "--launches", 2, "--out", out, *words)
+    assert said.code == 0, said.err
+    return out
+
+
+def _changed(folder: Path, change: Change, program: Path) -> str:
+    path = folder / "campaign.json"
+    document = json.loads(path.read_text())
+    line = change(document, program)
+    path.write_text(json.dumps(document))
+    return line
+
+
+def _wrapper(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["measure"][0]["wrapper"] = str(program)
+    document["points"][0]["env"] = {"run by": str(program)}
+    return f"wrapper: {program}"
+
+
+def _mpi(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["measure"][0]["engine"] = "mpi"
+    document["plan"]["mpi"] = [str(program)]
+    return f"MPI: {program}"
+
+
+def _engine(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["arms"] = {"engine": ["-", str(program)]}
+    return f"engine: {program}"
+
+
+def _preload(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["measure"][0]["env"] = {"LD_PRELOAD": str(program)}
+    return f"variable: LD_PRELOAD={program}"
+
+
+def _modules(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["measure"][0]["modules"] = ["theirs"]
+    return "modules: theirs"
+
+
+def _arms(document: dict[str, Any], program: Path) -> str:
+    document["plan"]["arms"] = {"wrapper": ["-", str(program)]}
+    return f"wrapper: {program}"
+
+
+@pytest.mark.parametrize("change", [_wrapper, _mpi, _engine, _preload, _modules, _arms])
+def test_what_it_names_is_shown_and_not_started(
+    steelyard: Steelyard, planted: Path, tmp_path: Path, change: Change
+) -> None:
+    theirs = _measured(steelyard, "theirs-of-tonight")
+    line = _changed(theirs, change, planted)
+    said = steelyard("rerun", theirs, "--out", tmp_path / "again")
+    assert said.code == 2
+    assert f"  {line}\n" in said.err
+    assert f"nothing of '{theirs}' was started; if you trust these lines, add --yes" in said.err
+    assert not (tmp_path / "planted").exists()
+    assert not (tmp_path / "again").exists()
+    if change not in (_preload, _modules):
+        steelyard("rerun", theirs, "--out", tmp_path / "again", "--yes")
+        assert (tmp_path / "planted").exists()  # so this test can fail
+
+
+def test_commands_that_read_start_nothing(steelyard: Steelyard, planted: Path, tmp_path: Path) -> None:
+    mine, theirs = _measured(steelyard, "mine"), _measured(steelyard, "theirs-of-tonight")
+    for change in (_wrapper, _mpi, _preload):
+        _changed(theirs, change, planted)
+    for words in (
+        ("show", theirs),
+        ("report", theirs, "--out", tmp_path / "report.html"),
+        ("compare", mine, theirs),
+        ("check", "--history", mine, "--tonight", theirs),
+        ("accept", theirs),
+        ("diff", mine, theirs),
+        ("export", theirs, "--to", "csv", "--out", tmp_path / "x.csv"),
+        ("plot", theirs, "--out", tmp_path / "x.svg"),
+        ("plan", "show", "self.spin", "--out", theirs),
+    ):
+        steelyard(*words)
+        assert not (tmp_path / "planted").exists(), words
+
+
+@pytest.mark.parametrize("baseline", ["env.STEEL=a", "theirs"])
+def test_check_measures_nothing_again_that_it_has_not_shown(
+    steelyard: Steelyard, planted: Path, tmp_path: Path, baseline: str
+) -> None:
+    """A wrapper of tonight's test cases, and a library that the night of the baseline had preloaded."""
+    mine, theirs = _measured(steelyard, "mine"), _measured(steelyard, "before")
+    for path in (theirs / "records").glob("*.jsonl"):
+        first, _, rest = path.read_text().partition("\n")
+        job = json.loads(first)
+        job["settings"]["LD_PRELOAD"] = str(planted)
+        path.write_text(f"{json.dumps(job)}\n{rest}")
+    if baseline == "theirs":
+        tonight, baseline, line = mine, str(theirs), f"variable: LD_PRELOAD={planted}"
+    else:
+        tonight, line = theirs, _changed(theirs, _wrapper, planted)
+    words = ("check", "--tonight", tonight, "--baseline", baseline, "--launches", 8)
+    said = steelyard(*words, "--out", tmp_path / "again")
+    assert (said.code, f"  {line}\n" in said.err) == (2, True), said.err
+    assert "STEEL" not in said.err  # the user's own word
+    assert not (tmp_path / "planted").exists()
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_resumed_folder_adds_nothing_to_the_command(
+    steelyard: Steelyard, planted: Path, tmp_path: Path
+) -> None:
+    """Its campaign.json may hold test cases that --refine added; they differ from others in size alone."""
+    theirs = _measured(steelyard, "theirs-of-tonight")
+
+    def refined(document: dict[str, Any], program: Path) -> str:
+        (point,) = document["points"]
+        document["points"].append({**point, "point": 1, "refines": 0, "env": {"run by": str(program)}})
+        return ""
+
+    _changed(theirs, refined, planted)
+    said = steelyard("run", "self.spin", *FIXED, "--launches", 2, "--out", theirs)
+    assert said.code == 2
+    assert "is none that --refine has added" in said.err
+    assert not (tmp_path / "planted").exists()
+
+
+def test_what_the_user_started_before_is_not_asked_for_even_in_a_copy(
+    steelyard: Steelyard, planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = _measured(steelyard, "mine", "--wrapper", str(planted), "--env", "LIBRARY=x")
+    shutil.copytree(mine, tmp_path / "copy")
+    said = steelyard("rerun", tmp_path / "copy", "--out", tmp_path / "again")
+    assert said.code == 0, said.err
+    assert not unknown([f"wrapper: {planted}", "variable: LIBRARY=x"])
+    monkeypatch.setattr("steelyard.campaign.started.kept_folder", _refuse)
+    assert unknown([f"wrapper: {planted}"])
+
+
+def _refuse(*names: str) -> Path:
+    raise InputError("another user may write there, and might have said that it is known")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "starts"), [("y\n", True), ("yes\n", True), ("\n", False), ("", False)])
+def test_a_terminal_is_asked(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, answer: str, starts: bool
+) -> None:
+    shown = _Terminal()
+    monkeypatch.setattr("sys.stdin", _Terminal(answer))
+    monkeypatch.setattr("sys.stderr", shown)
+    if starts:
+        ask_to_start(Path("theirs"), ["wrapper: x"], yes=False)
+    else:
+        with pytest.raises(InputError, match="nothing was started"):
+            ask_to_start(Path("theirs"), ["wrapper: x"], yes=False)
+    assert shown.getvalue().endswith("before:\n  wrapper: x\nStart it? [y/N] ")

@@ -6,13 +6,17 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* File-scope state: a signal handler is given nothing else to read. */
 static volatile int watched_rank, current_point = -1;
+static volatile long watched_process; /* 0: no exit is told */
 static const char *volatile current_name = "start-up";
 static const char *volatile current_phase = "start-up";
 static _Atomic int64_t current_sample;
@@ -26,11 +30,11 @@ static size_t append(char *line, size_t at, const char *text)
     return at + length;
 }
 
-static size_t append_int(char *line, size_t at, int value)
+static size_t append_int(char *line, size_t at, int64_t value)
 {
-    char digits[12];
+    char digits[24];
     size_t n = 0;
-    unsigned int rest = value < 0 ? 0u - (unsigned int)value : (unsigned int)value;
+    uint64_t rest = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
     do
         digits[n++] = (char)('0' + rest % 10);
     while ((rest /= 10) != 0);
@@ -49,31 +53,55 @@ static size_t append_death(char *line, int rank, int signal_number)
     return append_int(line, at, signal_number);
 }
 
-/* Only async-signal-safe calls; SA_RESETHAND has put the default action back, so raising again ends the
- * process. */
-static void last_words(int signal_number)
-{
-    char line[256];
-    const char *name = current_name;
-    size_t at = append_death(line, watched_rank, signal_number);
-    at = append(line, at, " in point ");
-    at = append_int(line, at, current_point);
-    at = append(line, at, " (");
-    if (strlen(name) < 100)
-        at = append(line, at, name);
-    at = append(line, at, ")\n");
-    ssize_t written = write(STDERR_FILENO, line, at);
-    (void)written; /* nothing can be done about a closed stderr here */
-    raise(signal_number);
-}
-
-static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { WATCHED = sizeof watched / sizeof watched[0] };
-
 static size_t append_name(char *line, size_t at, const char *name)
 {
     return strlen(name) < NAME_MOST ? append(line, at, name) : at;
 }
+
+static size_t append_place(char *line, size_t at)
+{
+    at = append(line, at, " in point ");
+    at = append_int(line, at, current_point);
+    at = append(line, at, " (");
+    at = append_name(line, at, current_name);
+    return append(line, at, ")");
+}
+
+/* Ranks share memory in files there, and learn by SIGBUS alone that it is full. Later it may no longer be. */
+static size_t append_shared_memory(char *line, size_t at)
+{
+    struct statfs found;
+    if (statfs("/dev/shm", &found) != 0)
+        return at;
+    at = append(line, at, ", /dev/shm has ");
+    at = append_int(line, at, (int64_t)found.f_bavail * (int64_t)found.f_bsize);
+    at = append(line, at, " of ");
+    at = append_int(line, at, (int64_t)found.f_blocks * (int64_t)found.f_bsize);
+    return append(line, at, " bytes free");
+}
+
+static void write_line(char *line, size_t at)
+{
+    line[at++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, at);
+    (void)written; /* nothing can be done about a closed stderr here */
+}
+
+/* Only async-signal-safe calls; SA_RESETHAND has put the default action back, so raising again ends the
+ * process. */
+static void last_words(int signal_number)
+{
+    char line[512];
+    size_t at = append_death(line, watched_rank, signal_number);
+    at = append_place(line, at);
+    if (signal_number == SIGBUS)
+        at = append_shared_memory(line, at);
+    write_line(line, at);
+    raise(signal_number);
+}
+
+static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGXFSZ};
+enum { WATCHED = sizeof watched / sizeof watched[0] };
 
 static size_t append_hex(char *line, size_t at, uintptr_t value)
 {
@@ -126,26 +154,85 @@ static void tell_where(int signal_number)
     }
     size_t at = append(line, 0, "steelyard: rank ");
     at = append_int(line, at, watched_rank);
-    at = append(line, at, " is in point ");
-    at = append_int(line, at, current_point);
-    at = append(line, at, " (");
-    at = append_name(line, at, current_name);
-    at = append(line, at, "), phase ");
+    at = append(line, at, " is");
+    at = append_place(line, at);
+    at = append(line, at, ", phase ");
     at = append(line, at, current_phase);
     at = append(line, at, ", sample ");
-    at = append_int(line, at, (int)current_sample);
+    at = append_int(line, at, current_sample);
     at = append(line, at, ": ");
     at = append_calls(line, at);
-    line[at++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, at);
-    (void)written;
+    write_line(line, at);
     errno = kept;
+}
+
+/* The file of the function that called exit(): the first one outside the C library, whose functions ran. */
+static size_t append_caller(char *line, size_t at)
+{
+    enum { MOST = 12, OURS = 2 };
+    void *calls[MOST];
+    Dl_info library, found;
+    const int count = backtrace(calls, MOST), known = dladdr((void *)(uintptr_t)&abort, &library);
+    for (int i = OURS; i < count && known; ++i)
+        if (dladdr(calls[i], &found) && found.dli_fname && found.dli_fbase != library.dli_fbase) {
+            const char *slash = strrchr(found.dli_fname, '/');
+            at = append(line, at, " by ");
+            return append_name(line, at, slash ? slash + 1 : found.dli_fname);
+        }
+    return at;
+}
+
+static void tell_exit(int code)
+{
+    if (watched_process == 0 || syscall(SYS_getpid) != watched_process)
+        return;
+    char line[512];
+    watched_process = 0;
+    size_t at = append(line, 0, "steelyard: rank ");
+    at = append_int(line, at, watched_rank);
+    at = append(line, at, ": exit was called with code ");
+    at = append_int(line, at, code);
+    at = append_caller(line, at);
+    at = append_place(line, at);
+    write_line(line, at);
+}
+
+static void on_end(int code, void *none)
+{
+    (void)none;
+    tell_exit(code);
+}
+
+/* Libraries call this one, as they call our sched_yield() (base/yield.h). */
+void _exit(int code)
+{
+    tell_exit(code);
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
+void _Exit(int code)
+{
+    _exit(code);
+}
+
+void crash_watch_exit(int rank)
+{
+    watched_rank = rank;
+    watched_process = syscall(SYS_getpid);
+    on_exit(on_end, NULL);
+}
+
+void crash_expect_exit(void)
+{
+    watched_process = 0;
 }
 
 void crash_watch(int rank)
 {
     void *none[1];
     watched_rank = rank;
+    watched_process = watched_process ? syscall(SYS_getpid) : 0; /* a rank may be a fork */
     backtrace(none, 1); /* the first call loads a library, which a handler must not */
     const struct sigaction ask = {.sa_handler = tell_where, .sa_flags = SA_RESTART};
     sigaction(SIGUSR2, &ask, NULL);
@@ -160,10 +247,7 @@ void crash_tell(int rank, int signal_number)
         if (watched[i] == signal_number)
             return;
     char line[64];
-    size_t at = append_death(line, rank, signal_number);
-    line[at++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, at);
-    (void)written;
+    write_line(line, append_death(line, rank, signal_number));
 }
 
 void crash_context(int point, const char *name)

@@ -1,13 +1,20 @@
-/* The last words of a rank that a signal kills: rank, signal, point; and, on SIGUSR2, what the rank is
- * doing. */
+/* The last words of a rank that a signal kills, or that calls exit() in the middle: rank, signal or code,
+ * point; and, on SIGUSR2, what the rank is doing. */
 #ifndef BASE_CRASH_H
 #define BASE_CRASH_H
 
 #include <stdint.h>
 
-/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write one line to stderr and then kill as before.
- * SIGUSR2 only writes a line, with the calls of the main thread. */
+/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU and SIGXFSZ write one line to stderr and then
+ * kill as before. SIGUSR2 only writes a line, with the calls of the main thread. */
 void crash_watch(int rank);
+
+/* From now on an exit() or _exit() of this process writes a line to stderr: whoever calls it, in a library or
+ * in what stands before it, main does not. Once. */
+void crash_watch_exit(int rank);
+
+/* Main ends now, for a reason that it has told. */
+void crash_expect_exit(void);
 
 /* Report the signal that ended a rank, for signals other than those above, which the rank reports itself. */
 void crash_tell(int rank, int signal_number);

@@ -12,24 +12,36 @@
 /* The rank among those of this host, before MPI_Init, as the launcher tells it: Open MPI; MPICH and Intel
  * MPI; PMI and PMIx, of the whole launch; Slurm last, for a job's script has its variable too. -1: it does
  * not tell. */
-static int local_rank(void)
+static const char *const local_names[] = {
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "PMIX_RANK", "SLURM_LOCALID", NULL};
+static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL};
+
+static int told(const char *const variables[])
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK",
-                                        "PMIX_RANK", "SLURM_LOCALID"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        const char *text = getenv(names[i]);
+    for (size_t i = 0; variables[i]; ++i) {
+        const char *text = getenv(variables[i]);
         if (text && *text >= '0' && *text <= '9')
             return atoi(text);
     }
     return -1;
 }
 
+static bool is_launched(void)
+{
+    return strcmp(team_kind, "mpi") == 0; /* else the variables are of a launch that we are part of */
+}
+
+int launch_rank(void)
+{
+    const int rank = is_launched() ? told(names) : 0;
+    return rank < 0 ? 0 : rank;
+}
+
 int launch_bind(const char *cpus, const struct team *team)
 {
     if (binding_is_set())
         return 0;
-    bool is_told = strcmp(team_kind, "mpi") == 0; /* else the variables are of a launch that we are part of */
-    return binding_set(cpus, team ? team->rank : is_told ? local_rank() : -1);
+    return binding_set(cpus, team ? team->rank : is_launched() ? told(local_names) : -1);
 }
 
 int launch_lanes(int threads)

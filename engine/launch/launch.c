@@ -179,7 +179,7 @@ static int open_team(const struct launch *l, const struct settings *settings, st
     return !err && o->cpus ? launch_bind(o->cpus, team) : err;
 }
 
-int launch_run(const struct launch *l)
+static int run(const struct launch *l)
 {
     const struct options *o = l->options;
     struct team team = {0};
@@ -203,9 +203,20 @@ int launch_run(const struct launch *l)
     else if (team.own) {
         int code = l->complain(&team, err);
         fflush(NULL);
+        crash_expect_exit();
         team_abort(&team, code);
     } else {
         hosts_close(&team);
     }
     return err ? l->complain(&team, err) : 0;
+}
+
+int launch_run(const struct launch *l)
+{
+    const int rank = launch_rank();
+    crash_watch(rank);
+    crash_watch_exit(rank);
+    const int code = run(l);
+    crash_expect_exit();
+    return code;
 }

@@ -38,6 +38,9 @@ void launch_build(struct json *j);
  */
 int launch_bind(const char *cpus, const struct team *team);
 
+/* The rank before MPI_Init, as the launcher tells it; 0 where it does not. */
+int launch_rank(void);
+
 /* Open the clock of that name; NULL: the best that all ranks find sound. Those of one host then read the
  * same. Collective. ERR_INPUT, ERR_SYSTEM, ERR_NOMEM, ERR_MPI. */
 int launch_clock(const struct team *team, const char *name, struct clock *clock);

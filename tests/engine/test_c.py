@@ -174,3 +174,10 @@ def test_a_crash_has_last_words(folder: Path) -> None:
     done = _solo(folder, "run", "op=self.fail", "kind=2", "rule=fixed", "point=7")
     assert done.err.startswith("steelyard: rank 0: died of signal 11 in point 7 (self.fail)\n")
     assert done.code == -11
+
+
+def test_an_exit_in_the_middle_has_last_words(folder: Path) -> None:
+    """For the code, who called it, the rank and the point."""
+    done = _solo(folder, "run", "op=self.fail", "kind=4", "rule=fixed", "point=7")
+    words = "exit was called with code 1 by steelyard-solo in point 7 (self.fail)"
+    assert (done.code, done.err) == (1, f"steelyard: rank 0: {words}\n")

@@ -6,6 +6,7 @@ What its ranks tell each other is tested in C (tests/engine/test_team.c).
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -104,6 +105,19 @@ def test_whoever_is_killed_takes_all_along(
     while orphans() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert orphans() == []
+
+
+def test_a_rank_that_finds_no_shared_memory_says_how_much_there_is(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    words = ["--ranks", "2", "--out", str(out), "op=self.spin", "ns=1000000", "rule=fixed", "count=60000"]
+    child = subprocess.Popen([solo_engine().path, "run", *words], stderr=subprocess.PIPE, text=True)
+    os.kill(_first_launch(out).places[1].pid, signal.SIGBUS)
+    _, err = child.communicate(timeout=30)
+    assert re.match(
+        r"steelyard: rank 1: died of signal 7 in point (-1 \(start-up\)|0 \(self.spin\)), "
+        r"/dev/shm has \d+ of \d+ bytes free\n",
+        err,
+    )
 
 
 def _first_launch(out: Path) -> Launch:

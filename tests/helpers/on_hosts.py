@@ -1,4 +1,4 @@
-"""`steelyard` itself in the first of several virtual hosts, under Open MPI 4.
+"""`steelyard` itself in the first of several virtual hosts, under Open MPI 4 or a Hydra.
 
 What stands in for a batch system are the variables of LSF.
 """
@@ -47,7 +47,8 @@ def steelyard_on(bed: Hosts, *words: str, seconds: float = 120.0, **variables: s
     Others on the cores may hold up ranks over TCP for minutes, which says nothing: skips then.
     """
     allocation = " ".join(f"{host.name} {len(read_machine().cores)}" for host in bed.hosts)
-    given = {"LSB_MCPU_HOSTS": allocation, "OMPI_MCA_plm_rsh_agent": bed.agent} | _OPENMPI | variables
+    agents = {"OMPI_MCA_plm_rsh_agent": bed.agent, "HYDRA_LAUNCHER": "rsh", "HYDRA_LAUNCHER_EXEC": bed.agent}
+    given = {"LSB_MCPU_HOSTS": allocation} | agents | _OPENMPI | variables
     line = [f"{name}={value}" for name, value in given.items()]
     command = ["env", *line, str(scripts_folder() / "steelyard"), *words]
     try:

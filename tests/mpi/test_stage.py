@@ -9,6 +9,7 @@ import pytest
 
 from hosts import Hosts, hosts
 from on_hosts import skip_without_hosts, steelyard_on
+from steelyard.engines.mpi import choose_mpi
 from steelyard.models.host_matrix import host_matrices
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
@@ -27,13 +28,14 @@ def _steelyard(bed: Hosts, *words: str) -> Done:
     return steelyard_on(bed, *words, STEELYARD_CACHE=f"{Path(bed.agent).parent}/tmp/cache")
 
 
-def test_hosts_that_do_not_see_the_engine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mpi", ["openmpi", "embedded"])
+def test_hosts_that_do_not_see_the_engine(tmp_path: Path, mpi: str) -> None:
     out = tmp_path / "out"
     words = [
         "run",
         "mpi.pingpong",
         "--bytes=8",
-        "--mpi=openmpi",
+        f"--mpi={mpi}",
         "--launches=1",
         "--rule=fixed",
         "--param=count=3",
@@ -57,6 +59,17 @@ def test_hosts_that_do_not_see_the_engine(tmp_path: Path) -> None:
         )
         assert not any(place.other_libraries for place in file.launch.places)
     assert "other_host" in done.out  # as a pipe has it
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_host_without_the_engine_is_told_and_not_waited_for(tmp_path: Path, mpi: str) -> None:
+    if choose_mpi(mpi).origin == "embedded":
+        pytest.skip("its engine stands beside it, where all hosts of the bed see it")
+    words = ("run", "mpi.pingpong", "--bytes=8", f"--mpi={mpi}", "--hosts=2", "--launches=1")
+    with hosts(2) as bed:
+        done = _steelyard(bed, *words, "--hang-after=1000s", f"--out={tmp_path / 'out'}")
+    assert done.code == 3, done.err
+    assert "cannot be run on h2; --stage brings the engine there" in " ".join(done.err.split())
 
 
 def _cells(ns: tuple[tuple[float, ...], ...]) -> list[tuple[int, int, float]]:

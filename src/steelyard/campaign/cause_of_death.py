@@ -98,6 +98,11 @@ def unreached(said: str) -> str | None:
     return None if daemon is None else said[: daemon.start()]
 
 
+def cannot_begin(said: str) -> bool:
+    """Does a launcher say that a host is not reached, or has no engine? Hydra's other ranks then wait."""
+    return bool(unreached(said)) or any(pattern.search(said) for pattern in _MISSING)
+
+
 def hung_by_itself(why: str | None) -> bool:
     """Did a point hang by itself, and not because somebody suspended or ended a rank?"""
     return why is not None and why.startswith("hang") and "; rank" not in why

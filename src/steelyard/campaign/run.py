@@ -22,7 +22,13 @@ from steelyard.base.errors import MeasurementError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
-from steelyard.campaign.cause_of_death import cause_of_death, hang_words, hung_by_itself, job_ends, unreached
+from steelyard.campaign.cause_of_death import (
+    cannot_begin,
+    cause_of_death,
+    hang_words,
+    hung_by_itself,
+    job_ends,
+)
 from steelyard.campaign.events import (
     BudgetSpent,
     CampaignBegins,
@@ -308,7 +314,7 @@ def _watch(
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             ends = job.budget.is_over or job.is_stopping()
             is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
-            if code is not None or is_late or (tail.launch is None and unreached(child.err)):
+            if code is not None or is_late or (tail.launch is None and cannot_begin(child.err)):
                 break
             patience = hang_after * (_LASTING if lasting and tail.launch is not None else 1)
             if time.monotonic() - quiet_since > patience:

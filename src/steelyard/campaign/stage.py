@@ -1,20 +1,25 @@
 """`--stage`: bring engines to hosts that do not see our files, into a folder of each host's own.
 
-A launcher starts a shell on each host, one after the other, and gives it the file as its input. A file that
-is there already, by its hash, stays; so a resumed campaign copies nothing.
+A launcher starts a shell on each host, one after the other. The shell makes a folder that nobody but this
+user can write or replace, and takes the file from its input. Launchers may lose what a process does not read
+at once, so each piece is sent when the shell has the one before. A file that is there already, by its hash,
+stays; so a resumed campaign copies nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.foreign import visible
+from steelyard.base.errors import InputError
+from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.build import Engine
@@ -22,18 +27,72 @@ from steelyard.launch.one_process import plan_process
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.system.allocation import named_hosts, take_hosts
-from steelyard.system.process import run
+from steelyard.system.process import Child
 
 _SECONDS = 300.0  # for one host
+_POLL_SECONDS = 0.002  # between looks at what the shell says
 _LETTERS = 16  # of the hash, in the name of a folder
-# Arguments: the folder and the hash. The file is moved into place when it is whole.
+_PIECE = 16384  # bytes: a pipe holds four of them
+_LONGEST = 200  # letters of a reason
+# In POSIX's language, sha256sum aside. Arguments: the user's own folder, the folder in it, the file's hash
+# and size, the size of a piece. It answers in lines: `send`, then `got N` for each piece, then `kept`; or
+# `refused:` or `unsafe:` with the reason. The file is moved into place when it is whole.
 _SCRIPT = """
+set -f
 umask 077
-file=$1/steelyard-mpi
-is_whole() { [ "$(sha256sum < "$1")" = "$2  -" ]; }
-[ -x "$file" ] && is_whole "$file" "$2" && exec cat > /dev/null
-mkdir -p "$1" && cat > "$file.$$" && is_whole "$file.$$" "$2" && chmod 700 "$file.$$" && mv "$file.$$" "$file"
+own=$1 home=$2 file=$2/steelyard-mpi digest=$3 size=$4 piece=$5
+me=$(id -u)
+set -- $(ls -ldn /)
+top=$3
+refuse() { echo "refused: $1"; exit 0; }
+unsafe() { echo "unsafe: $1"; exit 0; }
+# Is anything on the way to $1 another user's to replace? $2 is the folder in which others may add nothing.
+check() {
+    at=$1 last=$2
+    while :; do
+        set -- $(ls -ldn "$at")
+        case $3 in 0 | "$me" | "$top") ;; *) unsafe "'$at' belongs to another user (uid $3)" ;; esac
+        case $1 in
+        l* | d????-??-*) ;;
+        d????????[tT]*) [ "$at" != "$last" ] || unsafe "others may add files to '$at' ($1)" ;;
+        d*) unsafe "'$at' can be written by others ($1)" ;;
+        *) refuse "'$at' is no folder" ;;
+        esac
+        [ "$at" != / ] || return 0
+        at=${at%/*}
+        at=${at:-/}
+    done
+}
+is_whole() { [ "$(sha256sum < "$1")" = "$digest  -" ]; }
+near=$own
+while ! [ -e "$near" ] && ! [ -h "$near" ]; do near=${near%/*}; near=${near:-/}; done
+[ "$near" = "$own" ] || check "$near" none
+said=$(mkdir -p "$home" 2>&1) || refuse "$said"
+check "$own" "$own"
+real=$(cd "$own" && pwd -P)
+check "$real" "$real"
+if [ -x "$file" ] && is_whole "$file"; then echo kept; exit 0; fi
+new=$file.$$
+got=0
+echo send
+while [ "$got" -lt "$size" ]; do
+    said=$(dd "bs=$piece" count=1 2>&1 >> "$new") || refuse "$said"
+    before=$got
+    got=$(($(wc -c < "$new")))
+    [ "$got" -gt "$before" ] || refuse "the launcher passed on $got of $size bytes"
+    echo "got $got"
+done
+is_whole "$new" || refuse "what came is not what was sent"
+said=$(chmod 700 "$new" 2>&1 && mv "$new" "$file" 2>&1) || refuse "$said"
+echo kept
 """
+
+
+class _Answer(Struct, frozen=True):
+    """The answer of a host: the engine is there, or why not; `unsafe`: another user could replace it."""
+
+    why: str | None = None
+    unsafe: bool = False
 
 
 def check_stage(stage: str) -> None:
@@ -60,14 +119,48 @@ def stage_engines(
     engines = dict(setup.engines)
     for name, engine in engines.items():
         if engine.mpi is not None and any(point.mpi == name for point in points):
-            digest = hashlib.sha256(Path(engine.path).read_bytes()).hexdigest()
-            folder = f"{plan.stage}/steelyard-{digest[:_LETTERS]}"
-            where = counted(len(hosts), "host") if hosts else "this host"
-            tell(f"bringing the engine for {engine.mpi.name} to {where}, into {folder}")
-            for host in hosts or (None,):
-                _copy(engine, plan, setup, host, folder, digest)
-            engines[name] = replace(engine, path=f"{folder}/steelyard-mpi")
+            path = _bring(engine, plan, setup, hosts, tell)
+            mpi = replace(engine.mpi, origin="given")  # no longer beside the library that it is found by
+            engines[name] = replace(engine, path=path, mpi=mpi)
     return replace(setup, engines=engines)
+
+
+def own_folders(stage: str, user: int) -> tuple[str, str]:
+    """Name the folders of a user, below that of --stage and, where another user made that one, beside it."""
+    stage = os.path.normpath(stage)
+    return f"{stage}/steelyard-{user}", f"{stage}-{user}"
+
+
+def _bring(
+    engine: Engine, plan: Plan, setup: CampaignSetup, hosts: tuple[str, ...], tell: Callable[[str], None]
+) -> str:
+    """Bring an engine to all hosts, and return its path there. Raises InputError if a host does not take
+    it.
+    """
+    assert engine.mpi is not None
+    data = Path(engine.path).read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    where = counted(len(hosts), "host") if hosts else "this host"
+    below, beside = own_folders(plan.stage or "", os.geteuid())
+    for own in (below, beside):
+        folder = f"{own}/{digest[:_LETTERS]}"
+        tell(f"bringing the engine for {engine.mpi.name} to {where}, into {folder}")
+        for host in hosts or (None,):
+            start = plan_process(engine, plan.launcher, setup.allocation, host)
+            words = ("/bin/sh", "-c", _SCRIPT, "steelyard", own, folder, digest, str(len(data)), str(_PIECE))
+            answer = _copy([*start.argv_prefix, *words], os.environ | start.environment, data)
+            if answer.why is not None:
+                break
+        else:
+            return f"{folder}/steelyard-mpi"
+        there = f"to the host {host}" if host is not None else "to this host"
+        if not answer.unsafe or own == beside:
+            raise InputError(
+                f"the engine could not be brought {there} into {folder}: {answer.why}; give --stage a folder "
+                "that only you can write there"
+            )
+        tell(f"note: {there.removeprefix('to ')}: {answer.why}")
+    raise AssertionError  # the second folder is the last
 
 
 def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[str, ...]:
@@ -79,20 +172,44 @@ def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[
     return tuple(dict.fromkeys(host.name for host in hosts))
 
 
-def _copy(
-    engine: Engine, plan: Plan, setup: CampaignSetup, host: str | None, folder: str, digest: str
-) -> None:
-    start = plan_process(engine, plan.launcher, setup.allocation, host)
-    argv = [*start.argv_prefix, "/bin/sh", "-c", _SCRIPT, "steelyard", folder, digest]
-    where = f"the host {host}" if host is not None else "this host"
-    try:
-        with Path(engine.path).open("rb") as file:
-            done = run(argv, env=os.environ | start.environment, timeout=_SECONDS, cwd="/", stdin=file)
-    except MeasurementError as error:
-        raise InputError(f"the engine could not be brought to {where}: {error}") from None
-    if done.code != 0:
-        said = " ".join(visible(line) for line in (done.err or done.out).strip().splitlines()[-3:])
-        raise InputError(
-            f"the engine could not be brought to {where} into {folder}: {said or f'code {done.code}'}; give "
-            "--stage a folder that can be written there"
-        )
+def _copy(argv: Sequence[str], environment: dict[str, str], data: bytes) -> _Answer:
+    """Start the shell on a host, and send it the file if it wants it."""
+    deadline = time.monotonic() + _SECONDS
+    reader, writer = os.pipe()
+    with open(reader, "rb") as stdin, open(writer, "wb", buffering=0) as pipe:  # noqa: PTH123
+        with Child(argv, env=environment, cwd="/", stdin=stdin, tidy=False) as child:
+            stdin.close()
+            sent = 0
+            while sent < len(data) and _takes(child, sent, deadline):
+                try:
+                    sent += pipe.write(data[sent : sent + _PIECE]) or 0
+                except BrokenPipeError:
+                    break
+            pipe.close()
+            code = child.wait(max(0.0, deadline - time.monotonic()))
+        return _answer(code, child.out, child.err)
+
+
+def _takes(child: Child, sent: int, deadline: float) -> bool:
+    """Wait until the shell has so many bytes; False if it wants no more."""
+    while time.monotonic() < deadline:
+        is_over = child.poll() is not None
+        said = child.out
+        got = [int(count) for count in re.findall(r"^got (\d+)$", said, re.MULTILINE)]
+        if (got and got[-1] == sent) or (sent == 0 and re.search("^send$", said, re.MULTILINE)):
+            return True
+        if is_over or re.search(r"^(kept|refused:|unsafe:)", said, re.MULTILINE):
+            return False
+        child.pause(_POLL_SECONDS)
+    return False
+
+
+def _answer(code: int | None, out: str, err: str) -> _Answer:
+    if re.search("^kept$", out, re.MULTILINE):
+        return _Answer()
+    if match := re.search("^(refused|unsafe): *(.*)", out, re.MULTILINE):
+        return _Answer(shortened(visible(match[2]), _LONGEST), match[1] == "unsafe")
+    if code is None:
+        return _Answer(f"it takes longer than {_SECONDS:g} s")
+    said = " ".join(visible(line) for line in err.strip().splitlines()[-3:])
+    return _Answer(said or f"code {code}")

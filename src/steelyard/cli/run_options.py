@@ -99,7 +99,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="DIR",
-            help="copy the engine to this folder of each host first, where hosts share no file system",
+            help="copy the engine to hosts that share no files, into a folder of yours in this one",
         ),
     ] = None
     threads: Annotated[

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-const char *const counts_words[COUNTS_FAMILIES + 1] = {"even", "random", "heavy", "zipf", NULL};
+const char *const counts_words[COUNTS_FAMILIES + 1] = {"even", "random", "heavy", "zipf", "whole", NULL};
 
 static void draw_even(int parts, size_t total, size_t *share)
 {
@@ -63,7 +63,7 @@ void counts_draw(enum counts family, uint64_t seed, int parts, size_t total, siz
 {
     if (parts == 0)
         return;
-    if (family == COUNTS_EVEN)
+    if (family == COUNTS_EVEN || family == COUNTS_WHOLE)
         draw_even(parts, total, share);
     else if (family == COUNTS_HEAVY)
         draw_heavy(seed, parts, total, share);

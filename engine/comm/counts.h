@@ -11,6 +11,7 @@ enum counts {
     COUNTS_RANDOM, /* in proportion to independent uniform numbers */
     COUNTS_HEAVY,  /* one has half of all, the others the rest in even parts */
     COUNTS_ZIPF,   /* the k-th largest in proportion to 1/k, in a random order */
+    COUNTS_WHOLE,  /* even, where the size is that of all of them together; the first may have one more */
     COUNTS_FAMILIES
 };
 

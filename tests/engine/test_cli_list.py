@@ -92,7 +92,7 @@ def test_list_of_one_op_says_all_that_it_takes(steelyard: Steelyard) -> None:
     theirs = steelyard("list", "osu_reduce").out
     assert theirs.endswith("\n" + said)
     here = " ".join(theirs.removesuffix(said).split())
-    assert here.startswith("osu_reduce: mpi.reduce type=float")
+    assert here.startswith("osu_reduce: mpi.reduce type=int8")
     assert here.endswith("; steelyard run --like osu_reduce")
 
 

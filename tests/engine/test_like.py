@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.like import find_like, like_page
-from steelyard.plan.other_suites import SUITES
 from steelyard.plan.resolve import resolve
+from steelyard.plan.suites import KERNELS, SUITES
+from steelyard.system.machine import read_machine
 
 _CORES = 8
 _AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None}
@@ -85,6 +87,59 @@ def test_what_is_given_beside_the_name_counts() -> None:
         (("mpi.bcast",), "64"),
     ]
     assert plan.measure[0].params == {"window": (8.0,)}
+
+
+def test_a_type_leaves_out_smaller_sizes_as_the_original_does() -> None:
+    """OSU sums MPI_CHAR from a byte on, and with -T mpi_float from 4."""
+    for params, least in (((), "1..1Mi"), (("type=float",), "4,8,16"), (("type=double",), "8,16,32")):
+        (measure,) = asked_plan((), ("osu_allreduce",), _AXES, None, params).measure
+        assert str(measure.bytes).startswith(least)
+    (measure,) = asked_plan((), ("osu_allreduce",), _AXES | {"bytes": "1"}, None, ("type=float",)).measure
+    assert measure.bytes == "1"  # what was asked for is not changed
+
+
+def test_epcc_runs_on_all_cores_or_as_many_threads_as_its_variable_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for told, expected in (("3", "3"), (None, len(read_machine().cores))):
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        if told:
+            monkeypatch.setenv("OMP_NUM_THREADS", told)
+        (measure,) = asked_plan((), ("epcc_barrier",), _AXES, None, ()).measure
+        assert measure.threads == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "count", "named"),
+    [
+        ("IMB-MPI1", 20, "PingPong, "),
+        ("imb-nbc", 20, "Ibcast, "),
+        ("IMB-RMA", 8, "Unidir_put, "),
+        ("IMB-EXT", 5, "Accumulate, "),
+        ("IMB-MT", 15, "BcastMT, "),
+        ("osu", 75, "osu_latency, "),
+        ("epcc", 25, "epcc_barrier, "),
+        ("syncbench", 9, "epcc_barrier, "),
+        ("SKaMPI", 20, "Pingpong_Send_Recv, "),
+    ],
+)
+def test_the_name_of_a_suite_lists_its_tests(word: str, count: int, named: str) -> None:
+    with pytest.raises(InputError) as raised:
+        find_like(word)
+    said = str(raised.value)
+    assert said.startswith(f"'{word}' is a suite of ")
+    names = said.partition("several: ")[2].split(", ")
+    assert named.strip(", ") in names
+    assert len(names) >= count
+    assert all(find_like(name).name == name for name in names)
+
+
+def test_the_name_of_a_suite_of_kernels_says_what_runs_them(ops: Ops) -> None:
+    for word, command in KERNELS.items():
+        with pytest.raises(InputError, match="type: steelyard run "):
+            find_like(word)
+        first = command.split()[0].strip("'")
+        assert any(fnmatchcase(name, first) for name in ops.all), word
 
 
 @pytest.mark.parametrize(

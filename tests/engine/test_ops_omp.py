@@ -45,7 +45,7 @@ _WORDS = {
     "parallel_for": {"iterations": "1 12"},
     "reference": {"iterations": "1 3", "depth": "0 2"},
     "task": {"creator": "all one busy", "clause": "none undeferred final untied priority"},
-    "task_depend": {"form": "chain fan own"},
+    "task_depend": {"form": "chain fan own turns"},
     "taskloop": {"grain": "1 4", "iterations": "1 9"},
     "task_tree": {"depth": "0 3", "work": "leaf branch"},
     "nested": {"inner": "1 3"},
@@ -168,6 +168,56 @@ def test_a_construct_that_does_nothing_is_found(tmp_path: Path, compiler: str, o
     (end,) = _ends(tmp_path, [f"op=omp.{op} threads=4"], _SETTINGS | {"LD_PRELOAD": str(library)})
     assert end.status == "failed", op
     assert (end.why or "").startswith("wrong: rank 0: "), op
+
+
+# Counts what gcc's run-time system is asked for.
+_COUNTING = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static long tasks, waits;
+void GOMP_task(void *f, void *d, void *c, long s, long a, _Bool i, unsigned g, void **p, int r, void *h)
+{
+    __typeof__(GOMP_task) *next = (__typeof__(GOMP_task) *)dlsym(RTLD_NEXT, "GOMP_task");
+    __atomic_fetch_add(&tasks, 1, __ATOMIC_RELAXED);
+    next(f, d, c, s, a, i, g, p, r, h);
+}
+void GOMP_taskwait(void)
+{
+    __atomic_fetch_add(&waits, 1, __ATOMIC_RELAXED);
+    ((void (*)(void))dlsym(RTLD_NEXT, "GOMP_taskwait"))();
+}
+__attribute__((destructor)) static void tell(void)
+{
+    FILE *file = fopen(getenv("COUNTED"), "w");
+    fprintf(file, "%ld %ld", tasks, waits);
+    fclose(file);
+}
+"""
+
+
+@pytest.mark.usefixtures("_openmp")
+def test_a_tree_has_the_tasks_of_the_original(tmp_path: Path, compiler: str) -> None:
+    """EPCC's trees of depth 6: 63 tasks, or with a body in each 64; none waits for another.
+
+    A planted error ends a test case after its first verification, which repeats each op equally often.
+    """
+    source, library, counted = tmp_path / "count.c", tmp_path / "count.so", tmp_path / "counted"
+    source.write_text(_COUNTING)
+    built = run([compiler, "-shared", "-fPIC", "-w", "-o", str(library), str(source), "-ldl"], timeout=600)
+    assert built.code == 0, built.err
+    preload = {"LD_PRELOAD": str(library), "COUNTED": str(counted)}
+    found: list[list[int]] = []
+    for op in ("task", "task_tree depth=6 work=leaf", "task_tree depth=6 work=branch"):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        _ends(folder, [f"op=omp.{op} threads=2 plant=0"], _SETTINGS | preload)
+        found.append([int(word) for word in counted.read_text().split()])
+    (one, _), (leaf, leaf_waits), (branch, branch_waits) = found
+    assert one > 0
+    assert (leaf, branch) == (63 * one, 64 * one)
+    assert leaf_waits == branch_waits == 0
 
 
 @pytest.mark.usefixtures("_openmp")

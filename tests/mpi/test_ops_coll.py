@@ -23,6 +23,7 @@ _CHOICES = (
     ("mpi.ireduce operator=land type=bool root=1", 2),
     ("mpi.reduce_scatter operator=user type=float counts=zipf", 1),
     ("mpi.reduce_scatter operator=lor type=int counts=heavy inplace=yes", 1),
+    ("mpi.reduce_scatter type=int8 counts=whole", 1),
     ("mpi.ireduce_scatter operator=prod type=complex counts=random seed=7", 1),
     ("mpi.reduce_scatter_block operator=band type=byte inplace=yes", 1),
     ("mpi.reduce_scatter_block operator=user type=long arrival=late late_rank=0 delay_us=20", 1),

@@ -19,7 +19,7 @@ from steelyard.export.formats import FORMATS, PRINTS
 from steelyard.export.suite_text import sentences_on
 from steelyard.models.made import Made
 from steelyard.models.theirs import Theirs
-from steelyard.plan.other_suites import SUITES
+from steelyard.plan.suites import SUITES
 from steelyard.results.row import Row
 
 _TESTS = tuple(Theirs(suite, row.name, row.op, row.params) for suite, rows in SUITES.items() for row in rows)

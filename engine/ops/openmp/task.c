@@ -75,16 +75,17 @@ static int task_open(struct omp *o)
 /* depend */
 
 enum { DEPEND_FORM = 1 };
-enum { DEPEND_CHAIN, DEPEND_FAN, DEPEND_OWN };
-static const char *const depend_words[] = {"chain", "fan", "own", NULL};
+enum { DEPEND_CHAIN, DEPEND_FAN, DEPEND_OWN, DEPEND_TURNS };
+static const char *const depend_words[] = {"chain", "fan", "own", "turns", NULL};
 
 static const struct param depend_params[] = {
     OMP_SPIN_PARAM,
-    [DEPEND_FORM] =
-        PARAM_WORDS("form",
-                    "chain: each task waits for the previous one; fan: a task for each thread waits for an "
-                    "empty task, which waits for tasks; own: each thread makes a chain of its own",
-                    depend_words),
+    [DEPEND_FORM] = PARAM_WORDS(
+        "form",
+        "chain: each task waits for the previous one; fan: a task for each thread waits for an "
+        "empty task, which waits for tasks; own: each thread makes a chain of its own; turns: one "
+        "thread makes a chain for each thread, a task of each by turns",
+        depend_words),
     {0},
 };
 
@@ -129,6 +130,18 @@ static void own_chain_loop(struct omp *o, int64_t reps)
     }
 }
 
+static void turns_loop(struct omp *o, int64_t reps)
+{
+    struct omp_slot *slots = o->slots; /* whose addresses name the chains */
+#pragma omp parallel num_threads(o->threads)
+    OMP_MASKED
+    for (int64_t i = 0; i < reps; ++i)
+        for (int t = 0; t < o->threads; ++t) {
+#pragma omp task depend(inout : slots[t].value)
+            o->body(o, i);
+        }
+}
+
 static int depend_pick(const struct op_env *env)
 {
     return (int)env->params[DEPEND_FORM];
@@ -136,8 +149,10 @@ static int depend_pick(const struct op_env *env)
 
 static int depend_open(struct omp *o)
 {
-    static const enum omp_marks marks[] = {
-        [DEPEND_CHAIN] = MARKS_ORDERED, [DEPEND_FAN] = MARKS_ALL, [DEPEND_OWN] = MARKS_ALL};
+    static const enum omp_marks marks[] = {[DEPEND_CHAIN] = MARKS_ORDERED,
+                                           [DEPEND_FAN] = MARKS_ALL,
+                                           [DEPEND_OWN] = MARKS_ALL,
+                                           [DEPEND_TURNS] = MARKS_ALL};
     o->marks = marks[depend_pick(o->env)];
     return 0;
 }
@@ -201,7 +216,9 @@ static int taskloop_check(struct omp *o, int64_t reps)
     return 0;
 }
 
-/* tree: every thread creates a binary tree of tasks, with 2^depth bodies. */
+/* tree: every thread grows binary trees of tasks, as EPCC's task micro-benchmarks do. A task of level n makes
+ * those of level n - 1, and nothing waits before the end of the region: 2^depth - 1 tasks, and 2^depth
+ * bodies. */
 
 enum { TREE_DEPTH = 1, TREE_WORK };
 enum { WORK_LEAF, WORK_BRANCH };
@@ -209,11 +226,12 @@ static const char *const work_words[] = {"leaf", "branch", NULL};
 
 static const struct param tree_params[] = {
     OMP_SPIN_PARAM,
-    [TREE_DEPTH] = {"depth", "", "depth of the tree, which has 2 to this power leaves", 6, 0, 16},
-    [TREE_WORK] = PARAM_WORDS("work",
-                              "where the bodies are. leaf: in the leaves; branch: in every task that makes "
-                              "two others, and one before the tree",
-                              work_words),
+    [TREE_DEPTH] = {"depth", "", "depth of the tree, which has 2 to this power bodies", 6, 0, 16},
+    [TREE_WORK] =
+        PARAM_WORDS("work",
+                    "where the bodies are. leaf: two in each task of the last level; branch: one in "
+                    "every task, and one in a task that makes the tree",
+                    work_words),
     {0},
 };
 
@@ -224,22 +242,22 @@ static void leaf_tree_grow(struct omp *o, int depth)
         return;
     }
 #pragma omp task
-    leaf_tree_grow(o, depth - 1);
-#pragma omp task
-    leaf_tree_grow(o, depth - 1);
-#pragma omp taskwait
+    {
+        leaf_tree_grow(o, depth - 1);
+        leaf_tree_grow(o, depth - 1);
+    }
 }
 
 static void branch_tree_grow(struct omp *o, int depth)
 {
     if (depth == 0)
         return;
-    o->body(o, 0);
 #pragma omp task
-    branch_tree_grow(o, depth - 1);
-#pragma omp task
-    branch_tree_grow(o, depth - 1);
-#pragma omp taskwait
+    {
+        branch_tree_grow(o, depth - 1);
+        branch_tree_grow(o, depth - 1);
+        o->body(o, 0);
+    }
 }
 
 static void leaf_tree_loop(struct omp *o, int64_t reps)
@@ -255,8 +273,11 @@ static void branch_tree_loop(struct omp *o, int64_t reps)
     const int depth = (int)o->env->params[TREE_DEPTH];
 #pragma omp parallel num_threads(o->threads)
     for (int64_t i = 0; i < reps; ++i) {
-        o->body(o, i);
-        branch_tree_grow(o, depth);
+#pragma omp task
+        {
+            branch_tree_grow(o, depth);
+            o->body(o, i);
+        }
     }
 }
 
@@ -289,7 +310,8 @@ static const struct omp_row rows[] = {
     {.name = "omp.task_depend",
      .summary = "tasks that wait for other tasks by depend",
      .reference = "omp.reference",
-     .loops = OMP_LOOPS([DEPEND_CHAIN] = chain_loop, [DEPEND_FAN] = fan_loop, [DEPEND_OWN] = own_chain_loop),
+     .loops = OMP_LOOPS([DEPEND_CHAIN] = chain_loop, [DEPEND_FAN] = fan_loop, [DEPEND_OWN] = own_chain_loop,
+                        [DEPEND_TURNS] = turns_loop),
      .params = depend_params,
      .inside = true,
      .pick = depend_pick,

@@ -21,9 +21,9 @@ from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.plan.like import known_as
-from steelyard.plan.other_suites import SUITES, Like
 from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
+from steelyard.plan.suites import SUITES, Like
 
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
 _MOST_IN_FULL = 10_000_000  # longer numbers are hard to read: 1e8

@@ -12,7 +12,7 @@ from steelyard.base.errors import InputError
 from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
-from steelyard.plan.other_suites import SUITES
+from steelyard.plan.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from steelyard.base.element_types import ELEMENT_BYTES
 from steelyard.base.errors import InputError
-from steelyard.base.units import parse_counts, parse_value
+from steelyard.base.units import parse_counts, parse_sizes, parse_value
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
+from steelyard.system.machine import read_machine
 from steelyard.system.openmp import read_omp_words
 
 
@@ -129,15 +132,26 @@ def _measure_like(
 ) -> Measure:
     """Make the measure nearest to a test of another suite, with the options given beside its name."""
     row = find_like(name)
-    given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else row.bytes}
+    own = _params(params)
+    sizes = _from_type(row.bytes, own.get("type"))
+    given = axes | {"bytes": axes["bytes"] if axes["bytes"] is not None else sizes}
     return Measure(
         ops=(row.op,),
         **given,
-        threads=threads or row.threads,
-        params={**row.params, **_params(params)},
+        threads=threads or row.threads or os.environ.get("OMP_NUM_THREADS") or len(read_machine().cores),
+        params={**row.params, **own},
         omp=read_omp_words(omp),
         env=read_env_words(env),
     )
+
+
+def _from_type(sizes: str | None, types: Value | tuple[Value, ...] | None) -> str | None:
+    """Leave out the sizes of a suite that are smaller than an element of the one type that is given."""
+    words = types if isinstance(types, tuple) else (types,)
+    least = ELEMENT_BYTES.get(str(words[0]), 1) if len(words) == 1 else 1
+    if sizes is None or least == 1:
+        return sizes
+    return ",".join(str(size) for size in parse_sizes(sizes) if size % least == 0)
 
 
 def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_values
-from steelyard.plan.other_suites import SUITES, Like
+from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
 
 # Tests of other suites without an op here, by parts of their names.
 _NOT_YET = (
     (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations of another kind"),
     (r"oshm|upc|shmem", "OpenSHMEM or UPC"),
-    (r"^[scp]_(i?read|i?write)|^(open_close|mpi_?io)", "files"),
+    (r"^[scp]_(i?read|i?write)|^(open_close|mpi_?io|imb-io)", "files"),
 )
 
 
@@ -25,9 +25,14 @@ def known_as(word: str) -> Like | None:
 
 
 def find_like(name: str) -> Like:
-    """Find the row of that name, in any case. Raises InputError with the nearest names."""
+    """Find the row of that name, in any case. Raises InputError that names those of a suite, or near ones."""
     if (row := known_as(name)) is not None:
         return row
+    if (theirs := groups().get(name.lower())) is not None:
+        names = ", ".join(row.name for row in theirs)
+        raise InputError(f"'{name}' is a suite of {len(theirs)} tests; give --like one or several: {names}")
+    if (ops := KERNELS.get(name.lower())) is not None:
+        raise InputError(f"'{name}' is a suite whose programs are ops here; type: steelyard run {ops}")
     rows = [row for suite in SUITES.values() for row in suite]
     for pattern, subject in _NOT_YET:
         if re.search(pattern, name.lower()):
@@ -46,17 +51,36 @@ def like_page() -> str:
     """Write docs/reference/like.md."""
     lines = ["# What other suites call it", "", _INTRODUCTION, ""]
     for suite, rows in SUITES.items():
-        lines += [f"## {suite}", "", "| test | op here | sizes | difference |", "| --- | --- | --- | --- |"]
+        has_theirs = any(row.theirs for row in rows)
+        heads = [
+            "test",
+            "op here",
+            "sizes",
+            *(["the original, by default"] if has_theirs else []),
+            "difference",
+        ]
+        lines += [f"## {suite}", "", *(_table_line(line) for line in (heads, ["---"] * len(heads)))]
         for row in rows:
             given = f" `{format_values(row.params)}`" if row.params else ""
             given += f" `--threads {row.threads}`" if row.threads > 1 else ""
+            given += " on all cores" if row.threads == EVERY_CORE else ""
             sizes = f"`{row.bytes}`" if row.bytes else "none"
-            lines.append(f"| {row.name} | `{row.op}`{given} | {sizes} | {row.differs} |")
+            theirs = [row.theirs] if has_theirs else []
+            lines.append(_table_line([row.name, f"`{row.op}`{given}", sizes, *theirs, row.differs]))
         lines.append("")
     return "\n".join(lines)
 
 
-_INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/other_suites.py`.
-`steelyard run --like NAME` runs the op with the sizes of that suite; other options may be given with it. The
-*measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed (`osu`
-and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md)."""
+def _table_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/suites/`.
+`steelyard run --like NAME` runs the op with the sizes and defaults of that suite: type, window, threads.
+Other options may be given with it. `--like IMB-MPI1` and other names of suites and programs list their tests.
+The *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed (`osu`
+and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md).
+
+Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021 and
+EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. The last column says what differs, and
+why. With `--param type=float` sizes that hold no whole float are left out, as there."""

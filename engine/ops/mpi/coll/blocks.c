@@ -46,7 +46,8 @@ struct draw {
 static void draw_row(const struct coll *c, const struct draw *d, int rank, int parts, size_t *share)
 {
     const uint64_t who = (uint64_t)(c->first + rank * c->stride);
-    counts_draw(d->family, d->seed ^ hash_mix(who), parts, (size_t)parts * (size_t)c->count, share);
+    const size_t blocks = d->family == COUNTS_WHOLE ? 1 : (size_t)parts;
+    counts_draw(d->family, d->seed ^ hash_mix(who), parts, blocks * (size_t)c->count, share);
 }
 
 /* The elements that rank `from` sends to me. */

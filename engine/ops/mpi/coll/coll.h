@@ -165,7 +165,9 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
 #define COLL_SEED COLL_NUMBER("seed", "", "seed of all that is random", 1, 0, 1e9)
 #define COLL_TYPE PARAM_WORDS("type", "type of the elements", data_type_words)
 #define COLL_COUNTS                                                                                          \
-    PARAM_WORDS("counts", "sizes of the blocks: even, or irregular with the mean that bytes gives",          \
+    PARAM_WORDS("counts",                                                                                    \
+                "sizes of the blocks: even, or irregular with the mean that bytes gives; whole: even, and "  \
+                "bytes are of all blocks together",                                                          \
                 counts_words),                                                                               \
         COLL_SEED
 #define COLL_BUFFERS                                                                                         \

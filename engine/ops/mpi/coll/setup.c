@@ -354,6 +354,8 @@ double coll_moved(const struct op_env *env)
 {
     const struct coll_row *row = env->op->row;
     const int groups = (int)coll_param(env, "groups", 1), ranks = (env->team->size + groups - 1) / groups;
+    if ((int)coll_param(env, "counts", COUNTS_EVEN) == COUNTS_WHOLE)
+        return (double)env->bytes;
     int out = ranks, in = ranks;
     struct graph g;
     if (row->neighbours && graph_open(env, ranks, &g) == 0) {

@@ -18,13 +18,15 @@ from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, PRINTS
 from steelyard.export.suite_text import sentences_on
 from steelyard.models.made import Made
-from steelyard.models.theirs import Theirs
+from steelyard.models.theirs import OSU, Theirs
 from steelyard.plan.suites import SUITES
 from steelyard.results.row import Row
 
 _TESTS = tuple(Theirs(suite, row.name, row.op, row.params) for suite, rows in SUITES.items() for row in rows)
 _LAUNCHES = (row_launch(1, 900.0), row_launch(2, 1000.0), row_launch(3, 1100.0))
 _WINDOW = {"kind": "window", "window": 64}
+_FETCHED = {"sync": "lock_shared", "complete": "flush", "type": "int8"}
+_LOCKED = {"sync": "lock", "complete": "close", "window": "create", "type": "int8"}
 _OWN = {"avg": 2000.0, "min": 1000.0, "max": 4000.0}
 
 
@@ -109,6 +111,86 @@ def test_osu_latency_is_theirs_letter_for_letter() -> None:
             "osu-plain",
             _row("mpi.pattern.bisection", 8, params={"kind": "pingpong"}),
             ["# OSU MPI Multi Latency Test v7.4", "8                       0.62"],
+        ),
+        (
+            "osu",
+            _row("mpi.put", 8, params={"sync": "lock_shared", "complete": "flush"}),
+            [
+                "# OSU MPI_Put Latency Test v7.4",
+                "# Window creation: MPI_Win_allocate",
+                "# Synchronization: MPI_Win_flush",
+                "# Datatype: MPI_CHAR.",
+                "# Size          Latency (us)",
+                "8                       1.23",
+            ],
+        ),
+        (  # theirs is one of MPI_CHAR
+            "osu",
+            _row("mpi.fetch_and_op", 0, sized=False, params=_FETCHED),
+            [
+                "# OSU MPI_Fetch_and_op latency Test v7.4",
+                "# Datatype: MPI_CHAR.",
+                "# Size          Latency (us)        Validation",
+                "1                       1.23            passed",
+            ],
+        ),
+        (
+            "osu-plain",
+            _row("mpi.get_accumulate", 8, params=_LOCKED),
+            [
+                "# OSU MPI_Get_accumulate latency Test v7.4",
+                "# Window creation: MPI_Win_create",
+                "# Synchronization: MPI_Win_lock/unlock",
+                "# Size          Latency (us)",
+                "8                       1.23",
+            ],
+        ),
+        (
+            "osu-plain",
+            _row("mpi.iallreduce", 8, osu=_OWN, params={"type": "int8"}),
+            [
+                "# OSU MPI Non-blocking Allreduce Latency Test v7.4",
+                "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait",
+                "# nan: mpi.iallreduce has no work beside it; mpi.overlap.iallreduce measures it.",
+                "# Datatype: MPI_CHAR.",
+                "# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)",
+                "8                        nan               nan              2.00               nan",
+            ],
+        ),
+        (
+            "osu-full",
+            _row("mpi.ibarrier", 0, sized=False, osu=_OWN),
+            [
+                "# OSU MPI Non-blocking Barrier Latency Test v7.4",
+                ("# Overall(us)       Compute(us)    Coll. Init(us)      MPI_Test(us)      MPI_Wait(us)"
+                "    Pure Comm.(us)     Min Comm.(us)     Max Comm.(us)        Overlap(%)"),
+                ("          nan               nan               nan               nan               nan"
+                "              2.00              1.00              4.00               nan"),
+            ],
+        ),
+        (  # sizes are those of all blocks
+            "osu-plain",
+            _row("mpi.reduce_scatter_block", 8, ranks=3, osu=_OWN, params={"type": "int8"}),
+            ["# OSU MPI Reduce_scatter_block Latency Test v7.4", "24                      2.00"],
+        ),
+        (
+            "osu-plain",
+            _row("mpi.neighbor_alltoallv", 8, osu=_OWN, params={"dims": 1}),
+            ["# OSU MPI Neighborhood All-to-Allv Latency Test v7.4", "8                       2.00"],
+        ),
+        (
+            "osu-plain",
+            _row("mpi.part.pingpong", 8),
+            ["# OSU MPI Partitioned Latency Test v7.4", "8                       1.23"],
+        ),
+        (
+            "osu",
+            _row("mpi.session", 0, sized=False, mean=25e6),
+            [
+                "# OSU MPI Init Test v7.4",
+                "# The time is that of a session of MPI 4; OSU's is that of MPI_Init.",
+                "nprocs: 2, min: 25 ms, max: 25 ms, avg: 25 ms",
+            ],
         ),
         (
             "imb",
@@ -227,7 +309,7 @@ def test_rows_are_of_the_test_that_says_most_of_them() -> None:
             (_row("mpi.pingpong", 8, params={"buffer": "apart"}),),
             "its netpipe is mpi.pingpong buffer=same, which 'run --like netpipe' measures",
         ),
-        ("osu", (_row("mpi.iallreduce", 8, osu=_OWN),), "OSU prints no test"),
+        ("osu", (_row("mpi.scan", 8, osu=_OWN),), "OSU prints no test"),
         ("imb", (_row("mpi.pingpong", 8, status="failed", why="hang"),), "has a number"),
     ],
 )
@@ -242,6 +324,10 @@ def test_every_test_that_is_printed_has_a_name_of_ours() -> None:
     for tests in PRINTS.values():
         assert set(tests) <= names
     assert PRINTS.keys() <= FORMATS.keys()
+
+
+def test_every_test_of_osu_has_a_text() -> None:
+    assert {row.name for row in SUITES[OSU]} == set(PRINTS["osu"])
 
 
 def test_junit_fails_what_failed_and_passes_what_did_not_converge() -> None:

@@ -18,7 +18,8 @@ from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.imb import IMB_TESTS, imb_text
 from steelyard.export.junit import results_xml
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
-from steelyard.export.osu import OSU_TESTS, osu_text
+from steelyard.export.osu import osu_text
+from steelyard.export.osu_tests import OSU_TESTS
 from steelyard.export.table import parquet
 from steelyard.models.made import MODELS
 from steelyard.records.schema import SCHEMA

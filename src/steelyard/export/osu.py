@@ -1,66 +1,53 @@
 """The text of OSU Micro-Benchmarks 7.
 
-As `util/osu_util_mpi.c` and the tests of version 7.4 print it: columns of 18, two decimals.
+As `util/osu_util_mpi.c` and the tests of version 7.4 print it: columns of 18, two decimals. A number that our
+row has not is printed as C prints one that is none, `nan`, with a comment above the table.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from steelyard.base.element_types import ELEMENT_BYTES
 from steelyard.export.exported import Export
+from steelyard.export.osu_tests import (
+    ATOMIC,
+    BANDWIDTH,
+    HELLO,
+    OSU_TESTS,
+    OVERLAP,
+    OVERLAP_SYNC,
+    PUT,
+    PUT_BANDWIDTH,
+    RANKS,
+    RATE,
+    START,
+    SWAP,
+    SYNC,
+    UNTYPED,
+)
 from steelyard.export.suite_text import ORIGIN, Printed, suite_text
-from steelyard.models.theirs import Block, bandwidth_mb, mean_us, rank_us, repetitions
+from steelyard.models.theirs import Block, bandwidth_mb, mean_us, rank_us, repetitions, size_of
 from steelyard.results.row import Row
 
 _VERSION = "v7.4"
 _SIZE, _FIELD, _ITERATIONS = 10, 18, 12  # widths of columns
-_ALONE = 17  # of the value of a test without sizes
-_LATENCY, _RANKS, _BANDWIDTH, _RATE, _SYNC = "latency", "ranks", "bandwidth", "rate", "sync"
-_EXCHANGE = "Personalized Exchange"
-_COLLECTIVES = {
-    "allgather": "Allgather",
-    "allgatherv": "Allgatherv",
-    "allreduce": "Allreduce",
-    "alltoall": f"All-to-All {_EXCHANGE}",
-    "alltoallv": f"All-to-Allv {_EXCHANGE}",
-    "alltoallw": f"All-to-Allw {_EXCHANGE}",
-    "barrier": "Barrier",
-    "bcast": "Broadcast",
-    "gather": "Gather",
-    "gatherv": "Gatherv",
-    "reduce": "Reduce",
-    "reduce_scatter": "Reduce_scatter",
-    "reduce_scatter_block": "Reduce_scatter_block",
-    "scatter": "Scatter",
-    "scatterv": "Scatterv",
+_ALONE, _OVERLAP_ALONE = 17, 13  # of the first value of a test without sizes
+_ONE_SIDED = (ATOMIC, PUT, PUT_BANDWIDTH, SWAP, UNTYPED)
+_WITHOUT_SIZES = (SYNC, OVERLAP_SYNC)
+_FULL = (RANKS, SYNC)  # kinds to which -f adds the ranks' extremes and the iterations
+_UNCHECKED = (SYNC, OVERLAP_SYNC, PUT, PUT_BANDWIDTH, UNTYPED, START, HELLO)
+_MPI_TYPES = {"int8": "CHAR", "byte": "CHAR", "bool": "C_BOOL", "complex": "C_DOUBLE_COMPLEX"}
+_WINDOWS = {"create": "MPI_Win_create", "dynamic": "MPI_Win_create_dynamic"}
+_SYNCS = {
+    **dict.fromkeys(("flush", "flush_all"), "MPI_Win_flush"),
+    **dict.fromkeys(("flush_local", "flush_local_all"), "MPI_Win_flush_local"),
+    "pscw": "MPI_Win_post/start/complete/wait",
+    "fence": "MPI_Win_fence",
+    "lock_all": "MPI_Win_lock_all/unlock_all",
 }
-_NEIGHBOURS = {"allgather": "Allgather", "allgatherv": "Allgatherv", "alltoall": "Alltoall"}
-# Nonblocking ones are missing: they print an overlap, which their ops do not measure.
-OSU_TESTS: Mapping[str, tuple[str, str]] = {
-    "osu_latency": ("Latency Test", _LATENCY),
-    "osu_latency_persistent": ("Latency Persistent Test", _LATENCY),
-    "osu_latency_mp": ("Multi-process Latency Test", _LATENCY),
-    "osu_latency_mt": ("Multi-threaded Latency Test", _LATENCY),
-    "osu_multi_lat": ("Multi Latency Test", _LATENCY),
-    "osu_bw": ("Bandwidth Test", _BANDWIDTH),
-    "osu_bw_persistent": ("Bandwidth Persistent Test", _BANDWIDTH),
-    "osu_bw_fan_in": ("Bandwidth Test", _BANDWIDTH),
-    "osu_bw_fan_out": ("Bandwidth Test", _BANDWIDTH),
-    "osu_bibw": ("Bi-Directional Bandwidth Test", _BANDWIDTH),
-    "osu_bibw_persistent": ("Bi-Directional Bandwidth Persistent Test", _BANDWIDTH),
-    "osu_mbw_mr": ("Multiple Bandwidth / Message Rate Test", _RATE),
-    **{
-        f"osu_{op}{form}": (f"{words} {kind}", _SYNC if op == "barrier" else _RANKS)
-        for op, words in _COLLECTIVES.items()
-        for form, kind in (("", "Latency Test"), ("_persistent", "Persistent Latency Test"))
-    },
-    **{
-        f"osu_neighbor_{op}": (f"Neighborhood {words} Latency Test", _RANKS)
-        for op, words in _NEIGHBOURS.items()
-    },
-}
-_MPI_TYPES = {"int8": "INT8_T", "bool": "C_BOOL", "complex": "C_DOUBLE_COMPLEX"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,65 +75,118 @@ def _head(block: Block, given: _Switches) -> Iterator[str]:
     if block.test.name == "osu_latency_mt":
         yield "# Number of Sender threads: 1 "
         yield f"# Number of Receiver threads: {row.threads}"
-    yield ""
-    yield f"# OSU MPI {title} {_VERSION}"
-    if kind == _RATE:
+    if kind not in (*_ONE_SIDED, START, HELLO):
+        yield ""
+    yield f"# OSU {title} {_VERSION}"
+    if kind in (START, HELLO):
+        yield ORIGIN
+        if kind == START:
+            yield "# The time is that of a session of MPI 4; OSU's is that of MPI_Init."
+        return
+    if kind == RATE:
         yield f"# [ pairs: {row.ranks // 2} ] [ window size: {row.params.get('window', 1):.0f} ]"
+    if kind in (OVERLAP, OVERLAP_SYNC):
+        yield "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait"
+        yield ""
     yield ORIGIN
-    if kind != _SYNC:
+    if kind in (OVERLAP, OVERLAP_SYNC):
+        yield f"# nan: {row.op} has no work beside it; mpi.overlap.{row.op.removeprefix('mpi.')} measures it."
+    if kind in _ONE_SIDED:
+        yield f"# Window creation: {_WINDOWS.get(str(row.params.get('window')), 'MPI_Win_allocate')}"
+        yield f"# Synchronization: {_sync(row)}"
+    if kind not in (*_WITHOUT_SIZES, UNTYPED):
         yield f"# Datatype: {_datatype(row)}."
-    yield "".join([*_heading(kind), *_more(block, kind, given, "Min Latency(us)", "Max Latency(us)")])
+    yield "".join([*_heading(kind), *_more(block, kind, given)])
+
+
+def _sync(row: Row) -> str:
+    """Name the synchronisation of a one-sided test as they do."""
+    opened, completed = str(row.params.get("sync", "lock_all")), str(row.params.get("complete", "flush"))
+    return _SYNCS.get(completed) or _SYNCS.get(opened) or "MPI_Win_lock/unlock"
 
 
 def _heading(kind: str) -> Iterator[str]:
-    if kind == _SYNC:
+    if kind == SYNC:
         yield "# Avg Latency(us)"
-        return
-    yield f"{'# Size':<{_SIZE}}"
-    columns = {_BANDWIDTH: ("Bandwidth (MB/s)",), _RATE: ("MB/s", "Messages/s")}
-    for column in columns.get(kind, ("Avg Latency(us)",)):
-        yield f"{column:>{_FIELD}}"
+    elif kind == OVERLAP_SYNC:
+        yield "# Overall(us)"
+    else:
+        yield f"{'# Size':<{_SIZE}}"
+        columns: Mapping[str, tuple[str, ...]] = {
+            **dict.fromkeys((BANDWIDTH, PUT_BANDWIDTH), ("Bandwidth (MB/s)",)),
+            **dict.fromkeys((ATOMIC, PUT, SWAP, UNTYPED), ("Latency (us)",)),
+            RATE: ("MB/s", "Messages/s"),
+            OVERLAP: ("Overall(us)",),
+        }
+        for column in columns.get(kind, ("Avg Latency(us)",)):
+            yield f"{column:>{_FIELD}}"
 
 
-def _more(block: Block, kind: str, given: _Switches, least: str, most: str) -> Iterator[str]:
-    """The headings of the columns that switches add."""
-    if given.full and kind in (_RANKS, _SYNC):
-        yield f"{least:>{_FIELD}}{most:>{_FIELD}}{'Iterations':>{_ITERATIONS}}"
+def _more(block: Block, kind: str, given: _Switches) -> Iterator[str]:
+    """The further headings, and those of the columns that switches add."""
+    if kind in (OVERLAP, OVERLAP_SYNC):
+        inner = ("Coll. Init(us)", "MPI_Test(us)", "MPI_Wait(us)") if given.full else ()
+        pure = ("Pure Comm.(us)", *(("Min Comm.(us)", "Max Comm.(us)") if given.full else ()))
+        for column in ("Compute(us)", *inner, *pure, "Overlap(%)"):
+            yield f"{column:>{_FIELD}}"
+    if given.full and kind in _FULL:
+        yield f"{'Min Latency(us)':>{_FIELD}}{'Max Latency(us)':>{_FIELD}}{'Iterations':>{_ITERATIONS}}"
     if _is_checked(block, kind, given):
         yield f"{'Validation':>{_FIELD}}"
 
 
 def _is_checked(block: Block, kind: str, given: _Switches) -> bool:
-    """Has it an answer to validate? A barrier has none."""
+    """Has it an answer to validate? A barrier has none, and OSU's puts and gets check none."""
     return (
-        given.checked and kind != _SYNC and all(row.verified is not None for row in block.rows if row.count)
+        given.checked
+        and kind not in _UNCHECKED
+        and all(row.verified is not None for row in block.rows if row.count)
     )
 
 
 def _line(block: Block, row: Row, given: _Switches) -> str | None:
     _, kind = OSU_TESTS[block.test.name]
-    values = _values(block, row, kind)
-    if given.full and kind in (_RANKS, _SYNC):
-        values += [rank_us(row, block.test, "min"), rank_us(row, block.test, "max")]
+    if kind == HELLO:
+        return f"This is a test with {row.ranks} processes"
+    values = _values(block, row, kind, given)
     numbers = [value for value in values if value is not None]
     if len(numbers) < len(values):
         return None
-    width = _ALONE if kind == _SYNC else _FIELD
-    line = "" if kind == _SYNC else f"{row.bytes:<{_SIZE}}"
+    if kind == START:
+        least, most, mean = (f"{number / 1e3:.0f} ms" for number in numbers)
+        return f"nprocs: {row.ranks}, min: {least}, max: {most}, avg: {mean}"
+    width = {SYNC: _ALONE, OVERLAP_SYNC: _OVERLAP_ALONE}.get(kind, _FIELD)
+    line = "" if kind in _WITHOUT_SIZES else f"{_bytes(block, row, kind):<{_SIZE}}"
     line += f"{numbers[0]:{width}.2f}" + "".join(f"{value:{_FIELD}.2f}" for value in numbers[1:])
-    if given.full and kind in (_RANKS, _SYNC):
+    if given.full and kind in _FULL:
         line += f"{repetitions(row):{_ITERATIONS}}"
     if _is_checked(block, kind, given):
-        line += f"{'Pass' if row.verified else 'Fail':>{_FIELD}}"
+        words = ("passed", "failed") if kind in _ONE_SIDED else ("Pass", "Fail")
+        line += f"{words[0] if row.verified else words[1]:>{_FIELD}}"
     return line
 
 
-def _values(block: Block, row: Row, kind: str) -> list[float | None]:
-    if kind in (_BANDWIDTH, _RATE):
+def _bytes(block: Block, row: Row, kind: str) -> int:
+    """The size, or that of the one number."""
+    if kind == SWAP:
+        return ELEMENT_BYTES.get(str(row.params.get("type", "long")), 1)
+    return size_of(row, block.test)
+
+
+def _values(block: Block, row: Row, kind: str, given: _Switches) -> list[float | None]:
+    test = block.test
+    extremes = [rank_us(row, test, "min"), rank_us(row, test, "max")]
+    mean = mean_us(row, test)
+    if kind in (BANDWIDTH, PUT_BANDWIDTH, RATE):
         rate = bandwidth_mb(row)
         messages = None if rate is None or not row.bytes else 1e6 * rate / row.bytes
-        return [rate] if kind == _BANDWIDTH else [rate, messages]
-    return [mean_us(row, block.test)]
+        return [rate, messages] if kind == RATE else [rate]
+    if kind == START:
+        return [*(mean if one is None else one for one in extremes), mean]
+    if kind in (OVERLAP, OVERLAP_SYNC):
+        unknown = [math.nan] * (5 if given.full else 2)  # overall, compute, and what is inside
+        return [*unknown, mean, *(extremes if given.full else ()), math.nan]
+    return [mean, *(extremes if given.full and kind in _FULL else ())]
 
 
 def _datatype(row: Row) -> str:

@@ -16,6 +16,8 @@ from steelyard.results.row import Row
 OSU, IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"
 _CHOSEN = ("type",)  # parameters that an option of their test chooses, too
 _HALVED = ("osu_multi_lat", "osu_latency_mp")  # they print one way, our op is there and back
+# They count the bytes of all blocks, our op those of one.
+_WHOLE = ("osu_reduce_scatter_block", "osu_ireduce_scatter_block", "osu_reduce_scatter_block_persistent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ def blocks_of(rows: Sequence[Row], tests: Sequence[Theirs]) -> tuple[list[Block]
         Block(test_of[key], tuple(sorted(own, key=lambda row: row.bytes))) for key, own in found.items()
     ]
     return blocks, others
+
+
+def size_of(row: Row, test: Theirs) -> int:
+    """Count the bytes of a row as the test does."""
+    return row.bytes * (row.ranks if test.name in _WHOLE else 1)
 
 
 def mean_us(row: Row, test: Theirs) -> float | None:

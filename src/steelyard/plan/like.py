@@ -78,8 +78,8 @@ def _table_line(cells: Iterable[str]) -> str:
 _INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/suites/`.
 `steelyard run --like NAME` runs the op with the sizes and defaults of that suite: type, window, threads.
 Other options may be given with it. `--like IMB-MPI1` and other names of suites and programs list their tests.
-The *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed (`osu`
-and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md).
+The *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed
+(`osu` and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md).
 
 Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021 and
 EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. The last column says what differs, and

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from steelyard.models.theirs import IMB, OSU, Theirs, bandwidth_mb, blocks_of, mean_us, rank_us, repetitions
+from steelyard.models.theirs import (
+    IMB,
+    OSU,
+    Theirs,
+    bandwidth_mb,
+    blocks_of,
+    mean_us,
+    rank_us,
+    repetitions,
+    size_of,
+)
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 from steelyard.show.sheet import NOTHING, Line, Sheet, number
@@ -18,8 +28,8 @@ def _two(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-def _size(row: Row, _: Theirs) -> str:
-    return str(row.bytes)
+def _size(row: Row, test: Theirs) -> str:
+    return str(size_of(row, test))
 
 
 def _samples(row: Row, _: Theirs) -> str:
